@@ -6,7 +6,7 @@ import type { IncidentSummary } from '../model/incident.ts'
 /** Those of whose incident it is not known what the command names. */
 export type Filled = { readonly argv: readonly string[] } | { readonly missing: string }
 
-/** Whether this incident calls for the action: firing, nobody has silenced it, and it is no consequence of another one. */
+/** Whether this incident calls for the action: it fires, is not silenced, and is not a consequence of another one. */
 export const callsFor = (action: Action, incident: IncidentSummary): boolean =>
   incident.status === 'firing' && incident.silenced === undefined && incident.part_of === undefined && fits(action, incident)
 

@@ -1,4 +1,4 @@
-// Does what the user has set for incidents: each action once for an incident, not more often than allowed, with its result kept for whoever reads the incident.
+// Does what the user has set for incidents: each action once for an incident, not more often than allowed, and its result is kept with the incident.
 import type { Action, ActionResult } from '../model/action.ts'
 import type { IncidentSummary } from '../model/incident.ts'
 import type { Log } from '../model/source.ts'
@@ -19,7 +19,7 @@ export type ActionsOptions = {
 }
 export type Actions = {
   readonly incident: (incident: IncidentSummary) => void
-  /** After a start: what fires may have called for an action that nobody came to begin. */
+  /** After a restart: incidents that still fire may call for an action that was never begun. */
   readonly recover: (incidents: readonly IncidentSummary[]) => void
   /** Resolves when what runs has ended. */
   readonly settled: () => Promise<void>
@@ -68,7 +68,7 @@ export function createActions({ actions, store, host, env, signal, log, now = Da
       return
     }
     const begun: ActionResult = { ...base, state: 'started', text: says }
-    // Only what stands on disk is begun: after a crash it is known that it was.
+    // Claimed on disk before it runs: after a crash it is known to have begun.
     if (!store.claim(incident.id, begun)) return
     if (action.signal !== undefined) {
       const { done, text } = signal(incident, action.signal)

@@ -32,7 +32,7 @@ export function readSmallFile(path: string): string {
   }
 }
 
-/** The text of a file that is read again and again: kept open, and rendered again at offset 0. Throws as `openSync` and `readSync` do, and opens it anew the next time. */
+/** The text of a file that is read often: it stays open, and the kernel renders it again at offset 0. Throws as `openSync` and `readSync` do; the next call then opens it again. */
 export function keepOpen(path: string): () => string {
   let fd: number | undefined
   return () => {

@@ -1,7 +1,7 @@
 // Questions to the hardware of a card through its files: none while it is asleep or its firmware does not answer, and what an error means there.
 import { failureOf, type Failure } from '../nvml/codes.ts'
 import type { Card, FoundCard } from './card.ts'
-import { isFailure, type Files } from './files.ts'
+import { isFailure, wholeNumber, type Files } from './files.ts'
 
 /** Firmware that hangs answers each question after seconds with an error, and each adds a line to the kernel's log. */
 const LEAVE_ALONE_MS = 30_000
@@ -80,8 +80,7 @@ export function createAsking(files: Files, { device }: Pick<FoundCard, 'device'>
     askNumber(path) {
       const bytes = ask(path)
       if (isFailure(bytes)) return bytes
-      const text = bytes.toString('utf8').trim()
-      return /^-?\d{1,20}$/.test(text) ? Number(text) : failureOf(path, -1, 'parse_error', `${path}: expected a whole number, came "${text.slice(0, 40)}"`)
+      return wholeNumber(path, bytes.toString('utf8').trim())
     },
   }
 }

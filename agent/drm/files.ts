@@ -67,6 +67,10 @@ function failed(path: string, error: unknown): Failure {
   return failureOf(path, errnoOf(error) ?? 0, REASONS[name] ?? 'driver_error', detail)
 }
 
+/** The text of an attribute as a number. */
+export const wholeNumber = (path: string, text: string): number | Failure =>
+  /^-?\d{1,20}$/.test(text) ? Number(text) : failureOf(path, -1, 'parse_error', `${path}: expected a whole number, found "${text.slice(0, 40)}"`)
+
 export function createFiles(reader: FileReader = diskReader): Files {
   const bytes = (path: string): Buffer | Failure => {
     try {
@@ -85,7 +89,7 @@ export function createFiles(reader: FileReader = diskReader): Files {
     number(path) {
       const read = text(path)
       if (isFailure(read)) return read
-      return /^-?\d{1,20}$/.test(read) ? Number(read) : failureOf(path, -1, 'parse_error', `${path}: expected a whole number, came "${read.slice(0, 40)}"`)
+      return wholeNumber(path, read)
     },
     list(path) {
       try {

@@ -1,4 +1,5 @@
 // This host in one row, and what is believed of a row that another agent sends.
+import * as z from 'zod/mini'
 import type { HostSummary } from '../model/hosts.ts'
 import type { IncidentSummary } from '../model/incident.ts'
 import type { GpuRow } from '../model/live.ts'
@@ -42,52 +43,39 @@ export function summaryOf({ host, version, simulated, gpus, firing, running }: P
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : undefined)
-const figure = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined)
-const severityOf = (value: unknown): Severity | undefined => SEVERITIES.find((known) => known === value)
+const text = z.pipe(
+  z.string(),
+  z.transform((value) => value.slice(0, MAX_TEXT)),
+)
+const amount = z.number().check(z.minimum(0))
+const orAbsent = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined)
+const count = z.catch(amount, 0)
+const summary = z.object({
+  host: text,
+  t: amount,
+  version: text,
+  simulated: z.catch(z.boolean(), false),
+  gpus: amount,
+  memory_used_bytes: amount,
+  memory_total_bytes: amount,
+  utilization_ratio: orAbsent(amount),
+  power_watts: orAbsent(amount),
+  silent: z.catch(z.array(z.unknown()), []),
+  jobs_running: amount,
+  firing: z.catch(z.object({ info: count, warning: count, critical: count }), { info: 0, warning: 0, critical: 0 }),
+  worst: orAbsent(z.object({ id: text, kind: text, severity: z.enum(SEVERITIES), title: text, started_at: amount })),
+})
 
 /** Only the fields that are known, each bounded: another host may send anything. undefined: it is no summary. */
 export function parseSummary(value: unknown): HostSummary | undefined {
-  if (!isObject(value)) return undefined
-  const [host, t, version, gpus] = [text(value['host']), figure(value['t']), text(value['version']), figure(value['gpus'])]
-  const [used, total, running] = [figure(value['memory_used_bytes']), figure(value['memory_total_bytes']), figure(value['jobs_running'])]
-  if (
-    host === undefined ||
-    t === undefined ||
-    version === undefined ||
-    gpus === undefined ||
-    used === undefined ||
-    total === undefined ||
-    running === undefined
-  )
-    return undefined
-  const [ratio, watts] = [figure(value['utilization_ratio']), figure(value['power_watts'])]
-  const firing: Readonly<Record<string, unknown>> = isObject(value['firing']) ? value['firing'] : {}
-  const worst: Readonly<Record<string, unknown>> = isObject(value['worst']) ? value['worst'] : {}
-  const [id, kind, title, severity, began] = [
-    text(worst['id']),
-    text(worst['kind']),
-    text(worst['title']),
-    severityOf(worst['severity']),
-    figure(worst['started_at']),
-  ]
-  const silent = Array.isArray(value['silent']) ? value['silent'].slice(0, MAX_SILENT).flatMap((index) => figure(index) ?? []) : []
+  const parsed = summary.safeParse(value)
+  if (!parsed.success) return undefined
+  const { utilization_ratio: ratio, power_watts: watts, worst, silent, ...rest } = parsed.data
   return {
-    host,
-    t,
-    version,
-    simulated: value['simulated'] === true,
-    gpus,
-    memory_used_bytes: used,
-    memory_total_bytes: total,
+    ...rest,
     ...(ratio === undefined ? {} : { utilization_ratio: ratio }),
     ...(watts === undefined ? {} : { power_watts: watts }),
-    silent,
-    jobs_running: running,
-    firing: { info: figure(firing['info']) ?? 0, warning: figure(firing['warning']) ?? 0, critical: figure(firing['critical']) ?? 0 },
-    ...(id === undefined || kind === undefined || title === undefined || severity === undefined || began === undefined
-      ? {}
-      : { worst: { id, kind, severity, title, started_at: began } }),
+    silent: silent.slice(0, MAX_SILENT).flatMap((index) => amount.safeParse(index).data ?? []),
+    ...(worst === undefined ? {} : { worst }),
   }
 }

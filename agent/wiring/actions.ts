@@ -49,7 +49,8 @@ export function createActionsOutput({ config, present, log }: ActionsOutputOptio
     return own?.pid ?? (held && startTicks(process.pid) !== undefined ? process.pid : undefined)
   }
   const actions = createActions({
-    actions: config.actions,
+    // What is simulated must touch nothing of the real host.
+    actions: config.simulate.scenario === 'off' ? config.actions : config.actions.map((action) => ({ ...action, dryRun: true })),
     store,
     host: config.host_name,
     env: process.env,

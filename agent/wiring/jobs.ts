@@ -28,8 +28,6 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
-/** Figures of runs that go on move each second; a crash of the agent costs no more than that. Ticks come each second, some a little early. */
-const FIGURES_EVERY_MS = 900
 /** A crash loses nothing of it: what was used since is counted from the checkpoint. */
 const LEDGER_EVERY_MS = 15_000
 const DAY_MS = 86_400_000
@@ -40,7 +38,6 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
   const store = createJobStore({ directory: config.data_dir, log })
   const ledger = createLedgerStore({ directory: config.data_dir, log })
   const tracker = createJobTracker({ nextRun: store.nextRun })
-  let figuresAt = 0
   const save = (moved: boolean): void => {
     const changed = tracker.changed(moved)
     if (changed.length === 0) return
@@ -63,9 +60,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     incident: tracker.incident,
     tick(t) {
       tracker.tick(t)
-      const moved = Math.abs(t - figuresAt) >= FIGURES_EVERY_MS
-      if (moved) figuresAt = t
-      save(moved)
+      save(true)
       store.maintain(t)
       ledger.maintain(t)
       if (Math.abs(t - writtenAt) < LEDGER_EVERY_MS) return

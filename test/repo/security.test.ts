@@ -37,6 +37,17 @@ describe('programs', () => {
     expect(run.length).toBeGreaterThan(6)
     expect(run.filter((program) => !programs.includes(`\`${program.split('/').at(-1)}`))).toEqual([])
   })
+  test('that the agent runs are those that are named', () => {
+    const agent = inFolders('agent/sources/', 'agent/hosts/', 'agent/hang/', 'agent/actions/')
+    const run = [
+      ...found(/\b(?:spawn|ask)\(\s*'([\w-]+)'/g, agent),
+      ...found(/\blinesOf\(\w+, '([\w-]+)'/g, agent),
+      ...found(/\b(?:command|program) = '([\w-]+)'/g, agent),
+      ...found(/\bcommands = \['([\w-]+)'\]/g, agent),
+    ]
+    expect(new Set(run).size).toBeGreaterThan(6)
+    expect(run.filter((program) => !programs.includes(`\`${program}`))).toEqual([])
+  })
   test('are started without a shell', () => {
     const imported = found(/import \{([^}]+)\} from 'node:child_process'/g).flatMap((names) => names.split(',').map((name) => name.trim()))
     expect(imported.length).toBeGreaterThan(2)

@@ -79,7 +79,7 @@ export function groupsText(groups: readonly JobGroupRow[], from: string, factors
     const { key, unheld, runs, running, held_seconds: held, gpu_seconds: seconds, energy_joules: joules, tokens, outcomes } = group
     const { price, currency, co2_grams: grams } = costsOf(group, factors)
     return [
-      key ?? (unheld === true ? '(held by nobody)' : '(not known)'),
+      key ?? (unheld === true ? '(not held)' : '(not known)'),
       String(runs),
       String(running),
       held === undefined ? '' : hours(held),

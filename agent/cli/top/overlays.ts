@@ -24,7 +24,7 @@ const HELP: readonly Line[] = [
     '/  n             search, next match',
     'f                show only rows with a text',
     'k                send a signal to the selected process (asks first)',
-    'Ctrl-L           draw the screen anew',
+    'Ctrl-L           redraw the screen',
     'q                quit',
   ].map((text) => ({ text, indent: 2 })),
 ]

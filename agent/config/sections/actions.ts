@@ -1,4 +1,4 @@
-// What the agent may do when an incident fires: nothing, unless it stands here.
+// What the agent may do when an incident fires: nothing unless it is configured here.
 import * as z from 'zod/mini'
 import { ACTION_SIGNALS, type Action, type ActionSignal } from '../../model/action.ts'
 import { durationText } from '../../text/duration.ts'
@@ -95,7 +95,7 @@ export const actions: Field<readonly Action[]> = {
   expected: 'a list of actions',
   default: [],
   description:
-    'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing unless it stands here.',
+    'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing by default.',
   secret: false,
   shown: (found) =>
     found.map(({ name, match, command, signal: sent, dryRun, cooldownMs, perHour, timeoutMs, env }) => ({

@@ -18,7 +18,7 @@ export const gpu = {
     }),
     integrated: choice(['auto', 'always', 'never'], {
       default: 'auto',
-      description: 'GPUs of AMD and Intel on the chip of the CPU. auto: when the host has no other GPU, or somebody computes on it.',
+      description: 'Integrated GPUs of AMD and Intel. auto: only when the host has no other GPU, or a process computes on the integrated one.',
     }),
     peak_hz: wholeNumber({ default: 10, min: 0, max: 100, description: 'Fast samples of memory and utilization per second, for the peaks; 0 = none.' }),
     expected_gpus: optionalWholeNumber({

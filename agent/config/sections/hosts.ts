@@ -20,7 +20,7 @@ export const isHostUrl = (url: string): boolean => (/^https?:\/\//.test(url) ? u
 const fields = {
   name: text({
     default: '',
-    // It stands in the address of its page.
+    // It is part of the URL of the host's page.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/,
     expected: 'a name of at most 63 letters, digits and - _ . between them',
     description: 'How the host is called.',
@@ -55,7 +55,7 @@ export const hosts: Field<readonly HostConfig[]> = {
     found.map(({ name, url, token }) => ({ name, url: url.startsWith('ssh:') ? url : shownUrl(url), ...(token === '' ? {} : { token: HIDDEN }) })),
   example: [
     "Each has a name and a url, and its agent's token where it asks for one. With ssh:// the system's ssh forwards to the agent on that host's loopback; it must",
-    'get in without a password. They are asked only while somebody looks.',
+    'get in without a password. They are polled only while a page or top shows them.',
     '- {name: gpu-07, url: "http://10.0.0.7:9839", token: TOKEN}',
     '- {name: gpu-08, url: "ssh://ops@gpu-08"}',
   ],

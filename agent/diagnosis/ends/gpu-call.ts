@@ -40,7 +40,7 @@ const update: Piece = { text: 'Update the program or library that makes the call
 const MEANINGS: readonly Meaning[] = [
   {
     pattern: /custom_all_reduce/,
-    says: 'the kernels by which the server sums over several GPUs could not use the memory of the other GPUs.',
+    says: "the server's own all-reduce kernels could not access the memory of the other GPUs.",
     remedies: noPeers,
   },
   {
@@ -59,11 +59,14 @@ const MEANINGS: readonly Meaning[] = [
     says: 'the GPU, its driver or the virtual machine does not support the call. A vGPU, WSL, an old GPU or a driver older than the libraries lack some.',
     remedies: (situation) => [
       capability(situation),
-      situation.programs.has('llamacpp') || situation.programs.has('ollama')
-        ? {
-            text: 'Build without unified memory and peer copies (GGML_CUDA_NO_VMM=ON, GGML_CUDA_NO_PEER_COPY=ON), or run on one GPU to see whether it is the access between GPUs.',
-          }
-        : { text: 'See whether it goes away on one GPU, and without pinned or unified memory: those need the support of the platform.' },
+      situation.programs.has('llamacpp') && {
+        text: 'Build llama.cpp without virtual memory and peer copies, which such platforms often lack.',
+        command: 'cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NO_PEER_COPY=ON',
+      },
+      {
+        text: 'Run it on one GPU: if the error goes away, the GPUs cannot use the memory of each other.',
+        command: setVariables(situation, situation.vendor === 'amd' ? { HIP_VISIBLE_DEVICES: '0' } : { CUDA_VISIBLE_DEVICES: '0' }),
+      },
       { text: 'Update driver and libraries to one CUDA version.' },
     ],
   },
@@ -89,12 +92,12 @@ const MEANINGS: readonly Meaning[] = [
   },
   {
     pattern: /driver shutting down|context is destroyed|CONTEXT_IS_DESTROYED|DEINITIALIZED|CudartUnloading/,
-    says: 'the process was already ending when it called CUDA: the cause is what ended it.',
+    says: 'the process was already ending when it called CUDA. The real cause is what ended it.',
     remedies: () => [{ text: 'Look for the first error above it, of this process or another rank.' }],
   },
 ]
 const OTHER: Omit<Meaning, 'pattern'> = {
-  says: 'a call of the GPU runtime failed. Errors of the GPU are reported late, so the call it stands at is often not the one at fault.',
+  says: 'a call of the GPU runtime failed. GPU errors are reported late, so the call named here is often not the one at fault.',
   remedies: (situation) => [synchronous(situation), update],
 }
 

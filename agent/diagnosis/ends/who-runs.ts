@@ -12,16 +12,16 @@ export const runsPython = ({ programs, text }: Situation): boolean => !COMPILED.
 export function serverSteps({ programs }: Situation): Piece {
   if (programs.has('ollama'))
     return [
-      { text: "See the runner's own words just before it ended: Ollama's server log has them.", command: 'journalctl -u ollama --no-pager | tail -n 80' },
+      { text: "Read the runner's last lines in the log of the Ollama server.", command: 'journalctl -u ollama --no-pager | tail -n 80' },
       {
-        text: 'See whether it goes away with fewer layers on the GPU (option num_gpu) or without flash attention; else update Ollama.',
+        text: 'Try fewer layers on the GPU (option num_gpu), or switch flash attention off. If it still crashes, update Ollama.',
         command: 'export OLLAMA_FLASH_ATTENTION=0',
       },
     ]
   if (programs.has('llamacpp'))
     return [
       {
-        text: 'See whether it goes away with no layer on the GPU: then its GPU code is at fault, else the model file or the code for all.',
+        text: 'Run it with no layers on the GPU. If the crash goes away, the GPU code is at fault; if not, the model file or the common code.',
         command: '--n-gpu-layers 0',
       },
       { text: 'Update llama.cpp; its checks fail on models, quantizations or flags that a release does not know. Report it with the model and the flags.' },

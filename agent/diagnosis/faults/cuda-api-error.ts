@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
     kind: 'cuda_version_mismatch',
     title: 'CUDA does not find a function',
     verdict:
-      'CUDA looked for a named function or variable and did not find it. When it comes at the start, the driver does not fit the container runtime or the CUDA libraries; later, a kernel is missing in the build.',
+      'CUDA did not find a function or variable by its name. At the start of a program, the driver does not match the container runtime or the CUDA libraries; later, the build lacks a kernel.',
     remedies: (matched) => [
       matched.situation().system === 'wsl' || matched.situation().system === 'windows'
         ? [
@@ -160,7 +160,10 @@ const ROWS: readonly Row[] = [
     verdict: 'CUDA found the pipe of NVIDIA MPS and could not connect to its daemon or server, so the program gets no GPU.',
     remedies: ({ situation }) => [
       mps,
-      { text: 'To work without MPS, unset its pipe directory for the program.', command: 'unset CUDA_MPS_PIPE_DIRECTORY' },
+      {
+        text: 'To run without MPS, point the program to a pipe directory that does not exist: with the variable unset CUDA still tries /tmp/nvidia-mps.',
+        command: 'export CUDA_MPS_PIPE_DIRECTORY=/nonexistent',
+      },
       situation().programs.has('docker') && {
         text: "A container needs the host's IPC namespace and the pipe directory mounted (--ipc=host, -v /tmp/nvidia-mps:/tmp/nvidia-mps).",
       },
@@ -173,7 +176,7 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorMps(?:RpcFailure|ServerNotReady|MaxClientsReached|MaxConnectionsReached)|CUDA_ERROR_MPS_\\w{5,30}',
     kind: 'gpu_busy',
     title: 'The MPS server refused the program',
-    verdict: 'The MPS server of this GPU has no place left for another client, or failed while it served one.',
+    verdict: 'The MPS server of this GPU accepts no more clients, or failed while it served one.',
     remedies: () => [mps, { text: 'Run fewer processes through one MPS server: each GPU takes 48 clients (60 from Hopper on).' }],
   },
   {
@@ -182,10 +185,11 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorOperatingSystem|CUDA_ERROR_OPERATING_SYSTEM',
     kind: 'gpu_not_visible',
     title: 'The operating system refused a call of the driver',
-    verdict: 'A system call of the CUDA driver failed: mostly the device files may not be opened here, or a limit of the container or job forbids it.',
+    verdict:
+      'A system call of the CUDA driver failed. Most often the process may not open the device files, or a limit of the container or job forbids the call.',
     remedies: () => [
-      { text: 'See whether the device files are there and may be opened.', command: 'ls -l /dev/nvidia*; id' },
-      { text: 'See which limits hold here: locked memory, open files, address space.', command: 'ulimit -a' },
+      { text: 'Check that the device files exist and that this user may open them.', command: 'ls -l /dev/nvidia*; id' },
+      { text: 'Check the limits of this process: locked memory, open files, address space.', command: 'ulimit -a' },
       DRIVER_LOG,
     ],
   },
@@ -196,12 +200,15 @@ const ROWS: readonly Row[] = [
     kind: 'gpu_not_visible',
     title: 'CUDA cannot use the driver',
     verdict:
-      'The CUDA driver failed without a reason that it knows. At the start of a program its state is broken, often after suspend or an update; later, the GPU itself failed.',
+      'The CUDA driver failed and gave no reason. At the start of a program the driver is in a broken state, often after suspend or an update; later in a run, the GPU most likely failed.',
     remedies: (matched) => [
       DRIVER_LOG,
       matched.situation().system === 'wsl'
         ? updateDriver(matched)
-        : { text: 'Load the memory module of the driver anew; no program may use the GPU.', command: 'sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm' },
+        : {
+            text: 'Reload the kernel module nvidia_uvm. Stop every program that uses the GPU first.',
+            command: 'sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm',
+          },
       { text: 'If it stays, reboot the host.' },
     ],
   },
@@ -231,7 +238,10 @@ const ROWS: readonly Row[] = [
         text: "Start workers with spawn, not fork: torch.multiprocessing.set_start_method('spawn'), or multiprocessing_context='spawn' of the DataLoader.",
       },
       { text: 'See whether the driver works where the program runs.', command: 'nvidia-smi' },
-      { text: 'See what the program may see: an empty or wrong value hides all GPUs.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
+      {
+        text: 'Check which GPUs the program may use: an empty or wrong value hides all of them.',
+        command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
+      },
     ],
   },
 ]

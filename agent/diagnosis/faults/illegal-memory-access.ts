@@ -76,7 +76,7 @@ const rule = (pattern: RegExp, code: number, title: string, verdict: string, mor
   facts: (seen) => facts(seen, code),
   ...more,
 })
-const AFTER = ' Errors of the GPU are reported late, so the call it stands at is often not the one at fault.'
+const AFTER = ' GPU errors are reported late, so the call named here is often not the one at fault.'
 
 export const illegalMemoryAccess = ruleFamily({
   id: 'illegal-memory-access',

@@ -29,7 +29,7 @@ function readAttributes(table: Buffer): Raw | string {
   const count = table.readInt32LE(4)
   let at = 8
   for (let n = 0; n < count; n++) {
-    if (at + 8 > table.length) return `expected ${count} attributes, came ${n}`
+    if (at + 8 > table.length) return `expected ${count} attributes, found ${n}`
     const code = Number(table.readBigUInt64LE(at) & 0xffff_ffffn)
     at += 8
     const width = WIDTHS[(code >> 20) & 0xf]
@@ -48,7 +48,7 @@ function readAttributes(table: Buffer): Raw | string {
 
 /** The table, or one line that says what is wrong with it. */
 export function parseGpuMetrics(table: Buffer): GpuMetrics | string {
-  if (table.length < 8) return `expected a table of at least 8 bytes, came ${table.length}`
+  if (table.length < 8) return `expected a table of at least 8 bytes, found ${table.length}`
   const revision = `${table.readUInt8(2)}.${table.readUInt8(3)}`
   const layout = LAYOUTS[revision]
   let raw: Raw
@@ -58,7 +58,7 @@ export function parseGpuMetrics(table: Buffer): GpuMetrics | string {
     raw = read
   } else {
     if (layout === undefined) return `revision ${revision} of the table is not known`
-    if (table.length < layout.size) return `expected at least ${layout.size} bytes of revision ${revision}, came ${table.length}`
+    if (table.length < layout.size) return `expected at least ${layout.size} bytes of revision ${revision}, found ${table.length}`
     raw = { fields: new Map(), residencies: new Map() }
     for (const [name, place] of Object.entries(layout.residencies ?? {})) {
       const value = readPlace(table, place)

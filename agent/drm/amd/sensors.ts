@@ -19,13 +19,9 @@ import { makeSeries } from '../../model/series.ts'
 import { failureOf, type Failure } from '../../nvml/codes.ts'
 import type { Card, CardCollector } from '../card.ts'
 import { isFailure } from '../files.ts'
-import { channels, hwmonOf } from '../parts/hwmon.ts'
+import { channels, hwmonOf, MEGA, MICRO, MILLI } from '../parts/hwmon.ts'
 import { firstRead, report } from '../parts/report.ts'
 import { figureOf, tableOf } from './table.ts'
-
-const MICRO = 1e-6
-const MILLI = 1e-3
-const MEGA = 1e6
 
 /** A figure of the table in the unit of the file that it stands in for. */
 const scaled = (value: number | Failure, scale: number): number | Failure => (isFailure(value) ? value : value * scale)

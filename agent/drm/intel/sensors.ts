@@ -11,13 +11,9 @@ import { makeSeries } from '../../model/series.ts'
 import { failureOf, type Failure } from '../../nvml/codes.ts'
 import type { Card, CardCollector } from '../card.ts'
 import { isFailure } from '../files.ts'
-import { channels, hwmonOf } from '../parts/hwmon.ts'
+import { channels, hwmonOf, MEGA, MICRO, MILLI } from '../parts/hwmon.ts'
 import { firstRead, report } from '../parts/report.ts'
 import { gtsOf } from './gts.ts'
-
-const MICRO = 1e-6
-const MILLI = 1e-3
-const MEGA = 1e6
 
 const missing = (card: Card, what: string): Failure =>
   failureOf(`${card.device} ${what}`, -1, 'not_supported', `this card and kernel have no ${what} in their hwmon folder`)

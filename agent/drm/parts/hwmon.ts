@@ -2,6 +2,11 @@
 import type { Card } from '../card.ts'
 import { isFailure } from '../files.ts'
 
+/** hwmon gives watts and joules in millionths, degrees in thousandths; clocks elsewhere are in MHz. */
+export const MICRO = 1e-6
+export const MILLI = 1e-3
+export const MEGA = 1e6
+
 /** i915 has one folder for the card and further ones for its parts. Without any the path leads nowhere, and the read says so. */
 export function hwmonOf(card: Card): string {
   const names = card.files.list(`${card.device}/hwmon`)

@@ -21,7 +21,7 @@ function isComputedOn(files: Files, roots: Roots, card: FoundCard): boolean {
   )(0).open.some(({ slot, engines }) => slot === card.slot && [...engines].some(([name, { ns, cycles }]) => COMPUTES.test(name) && (ns ?? cycles ?? 0) > 0))
 }
 
-/** A GPU on the chip of the CPU beside a card is there for the screen, and would be reported as idle for ever; it counts when somebody computes on it. */
+/** An integrated GPU beside a card drives the screen and would always be reported as idle; it counts when a process computes on it. */
 export function chooseCards(files: Files, roots: Roots, integrated: Integrated, nvidia: number): readonly ChosenCards[] {
   const all: readonly Vendor[] = Object.values(vendors)
   const found = all.map((vendor) => ({ vendor, cards: findCards(files, roots.sys, vendor) }))

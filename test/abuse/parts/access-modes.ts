@@ -44,7 +44,7 @@ export async function open(mode: Mode): Promise<Opened> {
   const agent = await startAgent({
     scenario: hostOf(1),
     args: ['run', '--listen', mode.listen],
-    config: 'notifiers:\n  - {name: team, type: webhook, url: "http://127.0.0.1:9/"}\n',
+    config: 'notifiers:\n  - {name: team, type: webhook, url: "http://127.0.0.1:9/"}\nhosts:\n  - {name: other, url: "http://127.0.0.1:9", token: "of-the-other"}\n',
     env: {
       WARPWATCH_LOGS__FILES: log,
       ...(mode.token ? { WARPWATCH_HTTP__TOKEN: TOKEN } : {}),
@@ -94,5 +94,6 @@ export function pathsOf({ incident, silence }: Pick<Opened, 'incident' | 'silenc
       .replace('{name}', 'team')
       .replace('{kind}', 'xid'),
   )
-  return [...filled.map((path) => (path === '/api/v1/series' ? `${path}?metric=gpu_power_watts` : path)), '/', '/ws', '/api/v1/openapi.json']
+  const others = ['/', '/ws', '/api/v1/openapi.json', '/mcp', '/hosts/other/api/v1/gpus', '/hosts/other/ws']
+  return [...filled.map((path) => (path === '/api/v1/series' ? `${path}?metric=gpu_power_watts` : path)), ...others]
 }

@@ -6,10 +6,13 @@ import { expect, test } from 'vitest'
 import { execute } from '../../../agent/actions/execute.ts'
 import { fill } from '../../../agent/actions/plan.ts'
 import { createActions } from '../../../agent/actions/service.ts'
+import { loadConfig } from '../../../agent/config/load.ts'
 import { actions as actionsField } from '../../../agent/config/sections/actions.ts'
 import type { Action } from '../../../agent/model/action.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
+import { createLatestStore } from '../../../agent/store/latest.ts'
 import { createActionStore } from '../../../agent/store/actions.ts'
+import { createActionsOutput } from '../../../agent/wiring/actions.ts'
 import { incident } from '../jobs/incident.ts'
 
 const T = 1_800_000_000_000
@@ -157,4 +160,19 @@ test.each([
   const found = actionsField.read?.(value)
   expect(JSON.stringify(found)).toMatch(text)
   expect(found).toHaveProperty('problems')
+})
+
+test('with a simulated host an action is only said, whatever is configured', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'warpwatch-actions-'))
+  const env = { WARPWATCH_DATA_DIR: folder, WARPWATCH_SIMULATE__SCENARIO: 'healthy' }
+  const { config } = await loadConfig({ env, cwd: folder })
+  const made = join(folder, 'made')
+  const present = { latest: createLatestStore() }
+  const configured = { ...config, actions: [action({ command: ['/usr/bin/touch', made] })] }
+  const output = createActionsOutput({ config: configured, present, log: quiet })
+  output.start([], { roots: () => [] })
+  output.incident(lost('a'))
+  expect(output.of('a')).toMatchObject([{ state: 'dry_run' }])
+  await output.stop()
+  expect(existsSync(made)).toBe(false)
 })

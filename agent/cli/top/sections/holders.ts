@@ -4,7 +4,7 @@ import type { Run } from '../../../model/job.ts'
 import type { Colour } from '../terminal/look.ts'
 
 const JOB_COLOURS: readonly Colour[] = ['job0', 'job1', 'job2', 'job3', 'job4', 'job5']
-/** Without colours jobs are told apart by how densely their part of a bar is filled. */
+/** Without colours, each job fills its part of a bar with a pattern of its own. */
 const FILLS = ['█', '▓', '▒', '░'] as const
 
 export type Holders = {

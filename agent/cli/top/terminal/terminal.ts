@@ -11,7 +11,7 @@ export type Terminal = {
 }
 export type TerminalEvents = {
   readonly key: (key: string) => void
-  /** All of it must be drawn anew: another size, or somebody else has drawn meanwhile. */
+  /** Redraw everything: the size changed, or another program wrote to the terminal. */
   readonly redraw: () => void
   /** A signal asks to end; the terminal is given back already. */
   readonly ended: (exitCode: number) => void

@@ -30,7 +30,7 @@ const NONE: readonly never[] = []
 export function createPresent(watched: ReadonlySet<string>): PresentFold {
   const sources = new Map<string, Map<string, Scrape>>()
   const heardAt = new Map<string, number>()
-  /** Lists are filled anew at each index and keep their room; what lies beyond `count` is cut off in the end. */
+  /** Lists are overwritten from the start and keep their capacity; entries beyond `count` are cut off at the end. */
   const listed = new Map<string, { readonly readings: Reading[]; readonly times: number[]; count: number }>()
   const gaps = new Map<string, Gap[]>()
   let now = 0

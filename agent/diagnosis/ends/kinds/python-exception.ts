@@ -24,7 +24,7 @@ export const pythonException: EndKind = {
   verdict: (told) => {
     const said = `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}${place(told)}: "${quote(told)}".`
     const call = gpuCallOf(told)
-    return call === undefined ? said : `${said} By its words ${call.says}`
+    return call === undefined ? said : `${said} It means: ${call.says}`
   },
   remedies: (told) =>
     gpuCallOf(told)?.remedies ?? [

@@ -60,7 +60,9 @@ export const workerDied: EndKind = {
   },
   remedies: ({ situation, facts: { signal } }) => [
     serverSteps(situation),
-    serverSteps(situation) === undefined && { text: 'Look above, and in the log of the worker itself, for its last words: they say more than the parent can.' },
+    serverSteps(situation) === undefined && {
+      text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
+    },
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
     situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
     situation.programs.has('pytorch') &&

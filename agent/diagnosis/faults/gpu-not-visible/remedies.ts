@@ -167,7 +167,7 @@ export function build({ situation }: Matched): readonly Piece[] {
         command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/xpu',
       },
       {
-        text: 'See which build is installed: +xpu stands in its version.',
+        text: 'Check which build is installed: the version of an XPU build ends in +xpu.',
         command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',
       },
     ]
