@@ -43,26 +43,28 @@ export function summaryOf({ host, version, simulated, gpus, firing, running }: P
   }
 }
 
+/** A figure that is no such thing stands for none. */
+const orElse = z.catch
 const text = z.pipe(
   z.string(),
   z.transform((value) => value.slice(0, MAX_TEXT)),
 )
 const amount = z.number().check(z.minimum(0))
-const orAbsent = <T>(schema: z.ZodMiniType<T>) => z.catch(z.optional(schema), undefined)
-const count = z.catch(amount, 0)
+const orAbsent = <T>(schema: z.ZodMiniType<T>) => orElse(z.optional(schema), undefined)
+const count = orElse(amount, 0)
 const summary = z.object({
   host: text,
   t: amount,
   version: text,
-  simulated: z.catch(z.boolean(), false),
+  simulated: orElse(z.boolean(), false),
   gpus: amount,
   memory_used_bytes: amount,
   memory_total_bytes: amount,
   utilization_ratio: orAbsent(amount),
   power_watts: orAbsent(amount),
-  silent: z.catch(z.array(z.unknown()), []),
+  silent: orElse(z.array(z.unknown()), []),
   jobs_running: amount,
-  firing: z.catch(z.object({ info: count, warning: count, critical: count }), { info: 0, warning: 0, critical: 0 }),
+  firing: orElse(z.object({ info: count, warning: count, critical: count }), { info: 0, warning: 0, critical: 0 }),
   worst: orAbsent(z.object({ id: text, kind: text, severity: z.enum(SEVERITIES), title: text, started_at: amount })),
 })
 

@@ -1,12 +1,13 @@
 // The doctor's and the fit's pages in a real Chromium: what they show is what the API told them, the address holds the question, markup is text, phone.
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { doctorReport } from '../../agent/http/api/doctor-schemas.ts'
 import { report as fitSchema, room } from '../../agent/http/api/fit-schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { startAgent } from '../setup/agent.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 import { REPORT } from '../unit/doctor/report-fixture.ts'
 
@@ -24,27 +25,22 @@ const LLAMA = {
 const texts = z.array(z.string())
 
 describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€™s chromium)', () => {
-  let browser: Browser
-  let agent: RunningAgent
-
-  beforeAll(async () => {
-    agent = await startAgent({ args: ['--simulate'], ready: true })
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await agent?.stop()
-  })
+  const scene = useSimulatedPage()
 
   /** With what the agent told the page since, the newest last. */
   async function open(hash: string, path: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened & { readonly told: unknown[] }> {
     const told: unknown[] = []
-    const opened = await openPage(browser, `${agent.url}${hash}`, { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
-      page.on('response', (response) => {
-        if (response.ok() && new URL(response.url()).pathname === path) void response.json().then((body: unknown) => told.push(body))
-      })
-      await prepare?.(page)
-    })
+    const opened = await openPage(
+      scene.browser,
+      `${scene.agent.url}${hash}`,
+      { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] },
+      async (page) => {
+        page.on('response', (response) => {
+          if (response.ok() && new URL(response.url()).pathname === path) void response.json().then((body: unknown) => told.push(body))
+        })
+        await prepare?.(page)
+      },
+    )
     return { ...opened, told }
   }
   /** What the page was told; that comes here a moment after it is shown there. */
@@ -123,7 +119,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
 
   test('where no GPU is looked for, no library is told to have been tried; the doctor names the host that it looked at', async () => {
     await using bare = await startAgent({ ready: true, env: { WARPWATCH_GPU__SOURCE: 'off' } })
-    await using opened = await openPage(browser, bare.url, DESKTOP, (page) =>
+    await using opened = await openPage(scene.browser, bare.url, DESKTOP, (page) =>
       page.route('**/api/v1/doctor', (route) => route.fulfill({ json: { ...REPORT, host: EVIL } })),
     )
     const { page } = opened
@@ -142,7 +138,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.keyboard.press('g')
     await page.keyboard.press('f')
     await page.waitForSelector('.fit-gpus tbody tr')
-    const rooms = z.array(room).parse(await agent.json('/api/v1/fit/gpus'))
+    const rooms = z.array(room).parse(await scene.agent.json('/api/v1/fit/gpus'))
     expect(await textsOf(page, '.fit-gpus [data-label="Usable memory"]')).toEqual(rooms.map(({ capacity_bytes: bytes }) => memory(bytes)))
     await page.getByLabel('Parameters').fill('8b')
     await page.getByRole('radio', { name: 'LoRA', exact: true }).focus()
@@ -168,12 +164,12 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   })
 
   test('a GPU that the agent could not read is named as such, beside what the others have and in the answer', async () => {
-    const rooms = z.array(room).parse(await agent.json('/api/v1/fit/gpus'))
+    const rooms = z.array(room).parse(await scene.agent.json('/api/v1/fit/gpus'))
     const lost = rooms.find(({ index }) => index === 3)?.uuid
     await using opened = await open('#/fit', '/api/v1/fit', async (page) => {
       await page.route('**/api/v1/fit/gpus', (route) => route.fulfill({ json: rooms.filter(({ uuid }) => uuid !== lost) }))
       await page.route('**/api/v1/fit?*', async (route) => {
-        const real = fitSchema.parse(await agent.json('/api/v1/fit?params=8b'))
+        const real = fitSchema.parse(await scene.agent.json('/api/v1/fit?params=8b'))
         await route.fulfill({ json: { ...real, gpus: real.gpus.filter(({ gpu }) => gpu.uuid !== lost) } })
       })
     })
@@ -225,7 +221,7 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   test('what the agent refuses stands in the place of an answer, beside its field; cards by name; markup is text', async () => {
     await using opened = await open('#/fit?params=8b&batch=0', '/api/v1/fit', (page) =>
       page.route('**/api/v1/fit?*params=9b*', async (route) => {
-        const real = fitSchema.parse(await agent.json('/api/v1/fit?params=100b'))
+        const real = fitSchema.parse(await scene.agent.json('/api/v1/fit?params=100b'))
         const gpus = real.gpus.map((answer) => ({ ...answer, gpu: { ...answer.gpu, name: EVIL }, why: EVIL }))
         await route.fulfill({ json: { ...real, gpus, estimate: { ...real.estimate, notes: [EVIL], unknown: [EVIL] } } })
       }),
@@ -237,13 +233,13 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
     await page.getByLabel('By name or memory').fill('T4, 200GiB')
     await poll(async () => (await textsOf(page, '.fit-gpus .name')).join() === 'T4,200 GiB', { what: 'the two cards' })
     expect(await attributes(page, '.verdict-mark', 'data-verdict')).toEqual(['never', 'fits'])
-    await page.goto(`${agent.url}#/fit?params=9b`)
+    await page.goto(`${scene.agent.url}#/fit?params=9b`)
     for (const place of ['.col-gpu-name .sub', '.col-verdict .sub', '.fit-notes li']) await page.locator(place, { hasText: EVIL }).first().waitFor()
     expect(await page.locator('main img, .fit-answer td b').count()).toBe(0)
   })
 
   test.each(['dark', 'light'] as const)('a phone shows both without scrolling sideways, in %s', async (colorScheme) => {
-    await using opened = await openPage(browser, `${agent.url}#/fit?params=8b&train=full`, { ...PHONE, colorScheme }, (page) =>
+    await using opened = await openPage(scene.browser, `${scene.agent.url}#/fit?params=8b&train=full`, { ...PHONE, colorScheme }, (page) =>
       page.route('**/api/v1/doctor', (route) => route.fulfill({ json: REPORT })),
     )
     const { page } = opened

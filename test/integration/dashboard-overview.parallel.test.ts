@@ -1,9 +1,9 @@
 // The overview and one GPU at large in a real Chromium: ranges in the address, what needs attention, figures against the API, a cut connection.
 import * as z from 'zod'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
 const rows = z.array(z.record(z.string(), z.unknown()))
@@ -36,20 +36,10 @@ const COLUMNS = `(() => {
 })()`
 
 describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chromium)', () => {
-  let browser: Browser
-  let agent: RunningAgent
-
-  beforeAll(async () => {
-    agent = await startAgent({ args: ['--simulate'], ready: true })
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await agent?.stop()
-  })
+  const scene = useSimulatedPage()
 
   const open = (hash: string, options = DESKTOP, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> =>
-    openPage(browser, `${agent.url}${hash}`, options, prepare)
+    openPage(scene.browser, `${scene.agent.url}${hash}`, options, prepare)
   const drawn = async (page: Page): Promise<z.infer<typeof columns>> => columns.parse(await page.evaluate(COLUMNS))
   const label = async (page: Page): Promise<string> => (await page.locator('.memory-chart').first().getAttribute('aria-label')) ?? ''
 
@@ -74,7 +64,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
   test('the chart of a longer range holds the means of the history under the pointer', async () => {
     await using opened = await open('#/gpus/0?range=6h')
     const { page } = opened
-    const [gpu] = rows.parse(await agent.json('/api/v1/gpus'))
+    const [gpu] = rows.parse(await scene.agent.json('/api/v1/gpus'))
     await poll(async () => (await drawn(page)).drawn > 0.02, { what: 'a past', deadlineMs: 30_000 })
     const power = page.locator('[data-chart="power"]')
     const box = await power.locator('.u-over').boundingBox()
@@ -85,7 +75,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     const watts = z.coerce.number().parse(/now (\d+) W/.exec((await power.locator('.legend').textContent()) ?? '')?.[1])
     const now = Date.now()
     const path = `/api/v1/series?metric=warpwatch_gpu_power_watts&uuid=${String(gpu?.['uuid'])}&from=${now - 21_600_000}&to=${now}&points=722`
-    const [past] = series.parse(await agent.json(path))
+    const [past] = series.parse(await scene.agent.json(path))
     expect((past?.mean ?? []).flatMap((mean) => (mean === null ? [] : [Math.round(mean)]))).toContain(watts)
   })
 
@@ -97,8 +87,8 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     let last = ''
     await poll(
       async () => {
-        const gpu = rows.parse(await agent.json('/api/v1/gpus')).find(({ index }) => index === 3)
-        const pids = rows.parse(await agent.json('/api/v1/processes')).flatMap(({ uuid, pid }) => (uuid === gpu?.['uuid'] ? [String(pid)] : []))
+        const gpu = rows.parse(await scene.agent.json('/api/v1/gpus')).find(({ index }) => index === 3)
+        const pids = rows.parse(await scene.agent.json('/api/v1/processes')).flatMap(({ uuid, pid }) => (uuid === gpu?.['uuid'] ? [String(pid)] : []))
         const used = `${(Number(gpu?.['memory_used_bytes']) / 2 ** 30).toFixed(1)} GiB`
         const watts = `${Number(gpu?.['power_watts']).toFixed(0)} W`
         const seen = [await shown('memory_used_bytes'), await page.locator('[data-chart="power"] b >> nth=1').textContent()]
@@ -118,7 +108,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.getByRole('link', { name: 'GPU 4', exact: true }).click()
     await page.locator('#gpu-title', { hasText: 'GPU 4' }).waitFor()
     expect(await page.getAttribute('.navigation a[aria-current]', 'href')).toBe('#/')
-    await page.goto(`${agent.url}#/gpus/99`)
+    await page.goto(`${scene.agent.url}#/gpus/99`)
     await page.locator('.notice', { hasText: 'This host has no GPU 99' }).waitFor()
     expect(complaints).toEqual([])
   })

@@ -1,27 +1,15 @@
 // What the dashboard takes over the wire: compressed, and of the past only what a view draws.
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage } from '../setup/browser.ts'
-import { goTo } from '../setup/dashboard-pages.ts'
+import { describe, expect, test } from 'vitest'
+import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
+import { goTo, useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
 describe.skipIf(!hasChromium)('the dashboard on the wire (needs Debian’s chromium)', () => {
-  let browser: Browser
-  let agent: RunningAgent
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-    agent = await startAgent({ args: ['--simulate'], ready: true })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await agent?.stop()
-  })
+  const scene = useSimulatedPage()
 
   test('takes code, styles and history compressed', async () => {
     const encodings = new Map<string, string | undefined>()
-    await using opened = await openPage(browser, agent.url, DESKTOP, async (page) => {
+    await using opened = await openPage(scene.browser, scene.agent.url, DESKTOP, async (page) => {
       page.on('response', (response) =>
         encodings.set(new URL(response.url()).pathname.replace(/-[\w-]{8}\.(js|css)$/, '.$1'), response.headers()['content-encoding']),
       )
@@ -35,7 +23,7 @@ describe.skipIf(!hasChromium)('the dashboard on the wire (needs Debian’s chrom
 
   test('asks for the past of all GPUs only where it is drawn', async () => {
     const asked: string[] = []
-    await using opened = await openPage(browser, `${agent.url}/#/doctor`, DESKTOP, async (page) => {
+    await using opened = await openPage(scene.browser, `${scene.agent.url}/#/doctor`, DESKTOP, async (page) => {
       page.on('request', (request) => request.url().includes('/api/v1/series') && asked.push(request.url()))
     })
     await opened.page.waitForSelector('main .content h2')

@@ -1,9 +1,10 @@
 // The dashboard in a real Chromium on the real agent with a simulated host: figures against the API, reconnect, token, markup, policy, phone.
 import * as z from 'zod'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { startAgent } from '../setup/agent.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
 /** One GPU's figures as its card writes them, units and all. */
@@ -63,31 +64,21 @@ function difference(card: CardFigures, row: Readonly<Record<string, unknown>>): 
 }
 
 describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s chromium)', () => {
-  let browser: Browser
-  let agent: RunningAgent
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-    agent = await startAgent({ args: ['--simulate'], ready: true })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await agent?.stop()
-  })
+  const scene = useSimulatedPage()
 
   const open = (url: string, options: BrowserContextOptions = DESKTOP, prepare?: (page: Page) => Promise<void>): Promise<Opened> =>
-    openPage(browser, url, options, prepare)
+    openPage(scene.browser, url, options, prepare)
   const cards = async (page: Page): Promise<readonly CardFigures[]> => z.array(cardFigures).parse(await page.evaluate(READ_CARDS))
   const state = (page: Page, name: string): Promise<unknown> => page.waitForSelector(`[data-connection="${name}"]`)
 
   test('all cards show the API’s figures of the same second, without a complaint of the browser', async () => {
-    await using opened = await open(agent.url)
+    await using opened = await open(scene.agent.url)
     const { page, complaints } = opened
     await page.waitForSelector('.gpu')
     let last = 'no answer yet'
     await poll(
       async () => {
-        const told = rows.parse(await agent.json('/api/v1/gpus'))
+        const told = rows.parse(await scene.agent.json('/api/v1/gpus'))
         const shown = await cards(page)
         expect(told).toHaveLength(8)
         expect(shown.map((card) => card.uuid)).toEqual(told.map((row) => row['uuid']))
@@ -102,7 +93,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test('charts have the past at once', async () => {
-    await using opened = await open(agent.url)
+    await using opened = await open(scene.agent.url)
     await opened.page.waitForSelector('.memory-chart canvas')
     // Live frames alone would need 12 minutes for so much of the width.
     const share = await poll(async () => z.number().parse(await opened.page.evaluate(DRAWN_SHARE)) > 0.8, {
@@ -113,7 +104,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test('tables sort by what their columns hold and tell it to screen readers', async () => {
-    await using opened = await open(agent.url)
+    await using opened = await open(scene.agent.url)
     const { page } = opened
     const header = page.locator('#containers th', { hasText: 'Container' })
     await header.getByRole('button').press('Enter')
@@ -159,14 +150,14 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test('an unknown path is no page', async () => {
-    const response = await fetch(new URL('no-such-page', agent.url))
+    const response = await fetch(new URL('no-such-page', scene.agent.url))
     expect(response.status).toBe(404)
   })
 
   test('a GPU that stops answering is named with its age, keeps its last figures dimmed, and heals', async () => {
     let hung = false
     let hungSince = 0
-    await using opened = await open(agent.url, DESKTOP, (page) =>
+    await using opened = await open(scene.agent.url, DESKTOP, (page) =>
       page.routeWebSocket(/\/ws$/, (socket) => {
         socket.connectToServer().onMessage((text) => {
           const real = message.parse(JSON.parse(String(text)))
@@ -200,7 +191,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
 
   test('markup in names from outside is shown as text', async () => {
     const evil = '<img src=x onerror="document.title=1"><b>bold</b>'
-    await using opened = await open(agent.url, DESKTOP, (page) =>
+    await using opened = await open(scene.agent.url, DESKTOP, (page) =>
       page.routeWebSocket(/\/ws$/, (socket) => {
         const server = socket.connectToServer()
         server.onMessage((text) => {
@@ -224,7 +215,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test.each(['dark', 'light'] as const)('a phone shows everything without scrolling sideways, in %s', async (colorScheme) => {
-    await using opened = await open(agent.url, { ...PHONE, colorScheme })
+    await using opened = await open(scene.agent.url, { ...PHONE, colorScheme })
     const { page } = opened
     await page.waitForSelector('#processes')
     await page.waitForSelector('.gpu')

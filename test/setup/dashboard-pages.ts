@@ -22,17 +22,16 @@ export const incidentOf = (agent: RunningAgent, kind: string): Promise<string> =
 
 export type IncidentScene = { readonly agent: RunningAgent; readonly browser: Browser; readonly incident: string }
 
-/** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. */
-export function useIncidentScene(scenario: string, kind: string): IncidentScene {
-  let scene: IncidentScene | undefined
-  const started = (): IncidentScene => {
-    if (scene === undefined) throw new Error(`the scene ${scenario} is there only while its tests run`)
+/** An agent on a simulated host, and a browser, while the tests of a file or block run. */
+export function useSimulatedPage(simulate = '--simulate', env: Readonly<Record<string, string>> = {}): Omit<IncidentScene, 'incident'> {
+  let scene: Omit<IncidentScene, 'incident'> | undefined
+  const started = (): Omit<IncidentScene, 'incident'> => {
+    if (scene === undefined) throw new Error(`the host of ${simulate} is there only while its tests run`)
     return scene
   }
   beforeAll(async () => {
-    const agent = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env: FAST })
-    const browser = await launchBrowser()
-    scene = { agent, browser, incident: await incidentOf(agent, kind) }
+    const agent = await startAgent({ args: [simulate], ready: true, env })
+    scene = { agent, browser: await launchBrowser() }
   })
   afterAll(async () => {
     await scene?.browser.close()
@@ -45,8 +44,25 @@ export function useIncidentScene(scenario: string, kind: string): IncidentScene 
     get browser() {
       return started().browser
     },
+  }
+}
+
+/** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. */
+export function useIncidentScene(scenario: string, kind: string): IncidentScene {
+  const page = useSimulatedPage(`--simulate=${scenario}`, FAST)
+  let incident = ''
+  beforeAll(async () => {
+    incident = await incidentOf(page.agent, kind)
+  })
+  return {
+    get agent() {
+      return page.agent
+    },
+    get browser() {
+      return page.browser
+    },
     get incident() {
-      return started().incident
+      return incident
     },
   }
 }

@@ -94,8 +94,7 @@ export const actions: Field<readonly Action[]> = {
   read,
   expected: 'a list of actions',
   default: [],
-  description:
-    'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing by default.',
+  description: 'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing by default.',
   secret: false,
   shown: (found) =>
     found.map(({ name, match, command, signal: sent, dryRun, cooldownMs, perHour, timeoutMs, env }) => ({

@@ -44,7 +44,8 @@ export async function open(mode: Mode): Promise<Opened> {
   const agent = await startAgent({
     scenario: hostOf(1),
     args: ['run', '--listen', mode.listen],
-    config: 'notifiers:\n  - {name: team, type: webhook, url: "http://127.0.0.1:9/"}\nhosts:\n  - {name: other, url: "http://127.0.0.1:9", token: "of-the-other"}\n',
+    config:
+      'notifiers:\n  - {name: team, type: webhook, url: "http://127.0.0.1:9/"}\nhosts:\n  - {name: other, url: "http://127.0.0.1:9", token: "of-the-other"}\n',
     env: {
       WARPWATCH_LOGS__FILES: log,
       ...(mode.token ? { WARPWATCH_HTTP__TOKEN: TOKEN } : {}),
