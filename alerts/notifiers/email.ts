@@ -28,8 +28,8 @@ export const email = defineNotifier({
   summary: 'mail by an SMTP server',
   options: {
     url: smtpUrl,
-    from: text({ default: '', expected: 'an address such as warpwatch@example.com', description: 'Whom it comes from.' }),
-    to: list({ default: [], expected: 'a list of addresses', description: 'Whom it goes to.' }),
+    from: text({ default: '', expected: 'an address such as warpwatch@example.com', description: 'The sender.' }),
+    to: list({ default: [], expected: 'a list of addresses', description: 'The recipients.' }),
   },
   required: ['url', 'from', 'to'],
   check: ({ from, to }) => [
