@@ -13,12 +13,17 @@ export type ContainerRuns = {
   readonly allListed: (t: number) => void
   /** Of a process in it; its engine has not said anything of it yet, or there is none. */
   readonly byProcess: (series: Series, key: string, t: number) => LiveRun | undefined
+  /** It started some time ago, and no list has named it: its end may have been missed. */
+  readonly isMissing: (run: LiveRun) => boolean
   readonly tick: (t: number) => void
 }
 
 /** Not listed for so long: it has gone, and no engine said how. */
 const ABSENT_MS = 3_000
 const SAME_END_MS = 1_000
+/** An engine is asked for its list each 30 s. */
+const UNLISTED_MS = 20_000
+const NEVER_LISTED_MS = 90_000
 
 export const containerKey = (id: string): string => `c:${id.slice(0, 12)}`
 const isContainer = ({ key }: LiveRun): boolean => key.startsWith('c:')
@@ -32,6 +37,8 @@ const labelsOf = ({ container, container_id: id, image }: ContainerEvent): Label
 
 export function createContainerRuns(runs: Runs): ContainerRuns {
   const { running } = runs
+  let now = Number.NEGATIVE_INFINITY
+  const unlistedFor = (run: LiveRun): number => (isContainer(run) && !run.wasListed && !run.isRestored ? now - run.seenAt : 0)
   const started = (event: ContainerEvent, key: string): LiveRun | undefined => {
     // Compose labels and pods are told with the first list; until then it goes by its name.
     const identity = runs.endedLately(key)?.identity ?? containerJob(labelsOf(event))
@@ -103,9 +110,12 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
       const identity = containerJob(labels)
       return identity === undefined || runs.endedLately(key) !== undefined ? undefined : runs.open(key, identity, { at: t, before: true }, t)
     },
+    isMissing: (run) => unlistedFor(run) > UNLISTED_MS,
     tick(t) {
+      now = t
       for (const run of running.values())
-        if (run.absentSince !== undefined && Math.abs(t - run.absentSince) > ABSENT_MS) runs.close(run, { t: run.absentSince })
+        if (unlistedFor(run) > NEVER_LISTED_MS) runs.close(run, { t: run.seenAt })
+        else if (run.absentSince !== undefined && Math.abs(t - run.absentSince) > ABSENT_MS) runs.close(run, { t: run.absentSince })
     },
   }
 }

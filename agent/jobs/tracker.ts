@@ -128,7 +128,10 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         [...roots.values()].map((root) => ({ ...root, ...(slurmJob === undefined ? {} : { slurmJob }), ...(unit === undefined ? {} : { unit }) })),
       ),
     unconfirmed: () =>
-      [...running.values()].flatMap(({ isRestored, identity }) => (isRestored && identity.container_id !== undefined ? [identity.container_id] : [])),
+      [...running.values()].flatMap((run) => {
+        const { isRestored, identity } = run
+        return identity.container_id !== undefined && (isRestored || containers.isMissing(run)) ? [identity.container_id] : []
+      }),
     restore(stored) {
       for (const one of stored) {
         const run = restoredRun(one)

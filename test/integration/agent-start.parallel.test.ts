@@ -11,10 +11,10 @@ import { compiler } from '../fakes/nvml/build.ts'
 import { hostOf } from '../fakes/nvml/scenario.ts'
 import { runToEnd, startAgent, type AgentOptions, type RunningAgent } from '../setup/agent.ts'
 import { ageOf, powerOf } from '../setup/agent-scenes.ts'
+import { NOBODY, nobodyMissing } from '../setup/nobody.ts'
 import { poll } from '../setup/poll.ts'
 
-const root = process.getuid?.() === 0
-const NOBODY = 65_534
+const asNobody = nobodyMissing === undefined ? '' : ` (${nobodyMissing})`
 const home = mkdtempSync(join(tmpdir(), 'warpwatch-start-'))
 chmodSync(home, 0o755)
 afterAll(() => rmSync(home, { recursive: true, force: true }))
@@ -64,7 +64,7 @@ describe('a start that cannot be', () => {
     expect(code).toBe(2)
   })
 
-  test.skipIf(!root)('a configuration that may not be read (needs root, to become another user): exit code 2', async () => {
+  test.skipIf(nobodyMissing !== undefined)(`a configuration that may not be read${asNobody}: exit code 2`, async () => {
     const file = join(home, 'secret.yaml')
     writeFileSync(file, 'log:\n  level: info\n', { mode: 0o600 })
     const { code, line } = await refusal({ args: ['run', '--config', file], uid: NOBODY })
@@ -129,7 +129,7 @@ describe.skipIf(compiler === undefined).concurrent('a data directory that cannot
     await using agent = await startAgent({ scenario, dataDir: '/proc/warpwatch/data' })
     expect(await goesOnInMemory(agent)).toMatch(/\/proc\/warpwatch\/data and is kept in memory only \(ENOENT: no such file or directory, mkdir/)
   })
-  test.skipIf(!root)('one of another user, read-only (needs root, to become another user); written again when it may be', async () => {
+  test.skipIf(nobodyMissing !== undefined)(`one of another user, read-only${asNobody}; written again when it may be`, async () => {
     const dataDir = join(home, 'readonly')
     mkdirSync(dataDir, { mode: 0o755 })
     await using agent = await startAgent({ scenario, dataDir, uid: NOBODY })
@@ -171,7 +171,7 @@ describe.skipIf(compiler === undefined).concurrent('an engine that does not serv
       { what: 'fresh readings of GPU and host', everyMs: 50 },
     )
 
-  test.skipIf(!root)('no permission on its socket (needs root, to become another user)', async () => {
+  test.skipIf(nobodyMissing !== undefined)(`no permission on its socket${asNobody}`, async () => {
     const socket = join(home, 'forbidden.sock')
     const server = await listening(createServer(), socket)
     chmodSync(socket, 0o600)

@@ -139,7 +139,10 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
     const started = Object.entries(ENDS).map(async ([name, { command, host, request }]) => {
       const id = await docker.run({ name, command, ...(host === undefined ? {} : { host }) })
       if (request === undefined) return
-      await poll(async () => (await lastOf(name)) !== undefined, { what: `the run of ${name}` })
+      const { body: state } = await docker.call('GET', `/containers/${id}/json`)
+      await poll(async () => (await lastOf(name)) !== undefined, {
+        what: () => `the run of ${name}, which the engine started as ${JSON.stringify(state).slice(0, 400)}; the agent said: ${agent.stderr().slice(-1_000)}`,
+      })
       // An engine on a busy machine may refuse at first.
       let answer: unknown
       await poll(
@@ -165,7 +168,7 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
     // What the engine says of memory may come after the end.
     let left: unknown
     await poll(async () => JSON.stringify((left = await different())) === '[]' && Object.keys(await seen()).length === Object.keys(ENDS).length, {
-      what: () => `all ends as they are, still different: ${JSON.stringify(left)}`,
+      what: () => `all ends as they are, still different: ${JSON.stringify(left)}; the agent said: ${agent.stderr().slice(-2_000)}`,
       everyMs: 200,
       deadlineMs: 60_000,
     })

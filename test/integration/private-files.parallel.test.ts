@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startAgent } from '../setup/agent.ts'
+import { NOBODY, nobodyMissing } from '../setup/nobody.ts'
 import { poll } from '../setup/poll.ts'
 import { startReceiver } from '../setup/receiver.ts'
 
 const root = process.getuid?.() === 0
-const NOBODY = 65_534
 /** What is wider than its owner alone, and what it is. */
 const wide = (directory: string): readonly string[] =>
   ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })]
@@ -34,9 +34,9 @@ async function run(dataDir: string, uid: number | undefined, isFirst: boolean): 
 
 describe.each<readonly [string, number | undefined, boolean]>([
   [root ? 'root' : 'this user', undefined, true],
-  ['another user', NOBODY, root],
+  ['another user', NOBODY, nobodyMissing === undefined],
 ])('as %s', (_, uid, can) => {
-  test.skipIf(!can)(`every file is private, also those that were not${can ? '' : ' (needs root)'}`, async () => {
+  test.skipIf(!can)(`every file is private, also those that were not${can ? '' : ` (${nobodyMissing})`}`, async () => {
     const home = mkdtempSync(join(tmpdir(), 'warpwatch-private-'))
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     chmodSync(home, 0o755)

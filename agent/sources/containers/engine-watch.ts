@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerEvent } from '../../model/event.ts'
 import type { Log } from '../../model/source.ts'
 import type { EngineContainer } from './engine-container.ts'
-import { endOf, eventTime, fromInspect, fromList, toContainerEvent } from './engine-container.ts'
+import { endOf, fromInspect, fromList, toContainerEvent } from './engine-container.ts'
 import { EngineError, toEngineError } from './engine-error.ts'
 import type { EngineClient } from './engine.ts'
 import type { EngineEvent, ListedContainer } from './engine-schema.ts'
@@ -25,7 +25,7 @@ export type EngineWatchOptions = {
   readonly onLife?: (id: string, event: ContainerEvent) => void
   /** It answers for the first time, or again after a failure. */
   readonly onAnswering?: () => void
-  /** Ids of containers that ran before the agent did and whose end must be found out. */
+  /** Ids of containers whose end must be found out: they ran before the agent did, or started and were never listed. */
   readonly unconfirmed?: () => readonly string[]
   /** The engine began or ceased to answer; look at `failure`. */
   readonly onState: () => void
@@ -48,6 +48,10 @@ const LIST_ONLY_MS = 10_000
 const PARALLEL_INSPECTIONS = 4
 /** More containers than one host starts between two lists. */
 const MAX_DUE = 10_000
+/** An engine stamps an event before it queues it: of containers that change together a later one may come first. */
+const OUT_OF_ORDER_MS = 5_000
+/** Docker keeps the last 256 for who comes later (moby/daemon/events). */
+const MAX_SEEN = 1_024
 const REFUSED = new Set([400, 401, 403, 404, 405, 501])
 
 export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
@@ -64,7 +68,10 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
   let settled = false
   /** Kinds of failure logged since it last answered: each is logged once, however often they alternate. */
   const warned = new Set<string>()
-  let lastEvent = { ms: Date.now(), nano: 0 }
+  const beganAt = Date.now()
+  let newestEventAt = beganAt
+  /** Events of the last seconds, since a new stream begins with some of them again. */
+  const seenEvents = new Set<string>()
   let malformed = 0
   let answering = false
   /** The container that was last said to have lost a process to the kernel. */
@@ -143,17 +150,21 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     }
   }
   const onEvent = (event: EngineEvent): void => {
-    // `since` is good to the millisecond only, so the last events before a reconnect come again.
-    if (typeof event.timeNano === 'number' && event.timeNano <= lastEvent.nano) return
-    lastEvent = { ms: eventTime(event), nano: event.timeNano ?? 0 }
     const change = toContainerEvent(event)
-    if (change !== undefined) {
-      options.onEvent(change)
-      options.onLife?.(event.Actor.ID, change)
-      if (change.action === 'oom') oomReported = change.container_id
-      else if (change.action.startsWith('die') && change.exit_code !== undefined && change.exit_code !== 0 && oomReported !== change.container_id)
-        void askForOom(event.Actor.ID, change)
+    if (change === undefined) return
+    const key = `${event.timeNano ?? event.time} ${event.Action} ${event.Actor.ID}`
+    if (seenEvents.has(key)) return
+    seenEvents.add(key)
+    for (const oldest of seenEvents) {
+      if (seenEvents.size <= MAX_SEEN) break
+      seenEvents.delete(oldest)
     }
+    newestEventAt = Math.max(newestEventAt, change.t)
+    options.onEvent(change)
+    options.onLife?.(event.Actor.ID, change)
+    if (change.action === 'oom') oomReported = change.container_id
+    else if (change.action.startsWith('die') && change.exit_code !== undefined && change.exit_code !== 0 && oomReported !== change.container_id)
+      void askForOom(event.Actor.ID, change)
     if (ENDING.has(event.Action)) gone(event.Actor.ID)
     else if (REFRESHING.has(event.Action)) refreshSoon(event.Actor.ID)
   }
@@ -188,7 +199,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     let first = true
     const stream = client
       .events({
-        sinceSeconds: lastEvent.ms / 1000,
+        sinceSeconds: Math.max(beganAt, Math.min(newestEventAt, Date.now()) - OUT_OF_ORDER_MS) / 1000,
         signal: over.signal,
         onEvent,
         onMalformed: (detail) => {
@@ -207,7 +218,7 @@ export function startEngineWatch(options: EngineWatchOptions): EngineWatch {
     const lists = async (): Promise<never> => {
       for (;;) {
         await sync(first || listOnly)
-        if (first) await askForEnds()
+        await askForEnds()
         first = false
         retryMs = firstRetryMs
         up()

@@ -24,7 +24,7 @@ afterEach(async () => {
   await server.close()
 })
 
-function start(own: { readonly listEveryMs?: number; readonly timeoutMs?: number } = {}) {
+function start(own: { readonly listEveryMs?: number; readonly timeoutMs?: number; readonly unconfirmed?: () => readonly string[] } = {}) {
   const present = new Map<string, string>()
   const events: ContainerEvent[] = []
   const lines: string[] = []
@@ -48,6 +48,7 @@ function start(own: { readonly listEveryMs?: number; readonly timeoutMs?: number
     onGone: (id) => present.delete(id),
     onEvent: (event) => void events.push(event),
     onState: () => undefined,
+    ...(own.unconfirmed === undefined ? {} : { unconfirmed: own.unconfirmed }),
   })
   watch = made
   return { watch: made, present, events, lines, asked: () => asked }
@@ -77,6 +78,18 @@ describe('engine watch', () => {
     expect(events.at(-1)).toMatchObject({ type: 'container', container: 'two', container_id: B.slice(0, 12), image: 'img:2', exit_code: 137 })
   })
 
+  test('of containers that change together a later event may come first', async () => {
+    const { present, events } = start()
+    await poll(() => present.get(A) === 'one pid 1', { what: 'the list' })
+    await following()
+    containers.set(B, { list: listed(B, 'two'), inspect: inspected(B, 'two', { state: { Pid: 77 } }) })
+    const started = event('start', B)
+    server.event(event('die', A, { exitCode: '0' }))
+    server.event(started)
+    await poll(() => present.get(B) === 'two pid 77' && !present.has(A), { what: 'both' })
+    expect(events.map(({ action }) => action)).toEqual(['die', 'start'])
+  })
+
   test('a storm of events asks for each container once more, not once for each event', async () => {
     const serve = serveContainers(containers)
     let inspections = 0
@@ -103,6 +116,17 @@ describe('engine watch', () => {
     expect([...present.keys()]).toEqual([B])
   })
 
+  test('with each list the end of those is asked for that were never listed', async () => {
+    const missing: string[] = []
+    const { present, events } = start({ listEveryMs: 30, unconfirmed: () => missing })
+    await poll(() => present.has(A), { what: 'the first list' })
+    const ended = { Running: false, Status: 'exited', Pid: 0, ExitCode: 3, FinishedAt: '2026-11-24T01:02:03.004Z' }
+    containers.set(B, { list: listed(B, 'two'), inspect: inspected(B, 'two', { state: ended }) })
+    missing.push(B)
+    const end = await poll(() => events[0], { what: 'its end' })
+    expect(end).toMatchObject({ action: 'die', container: 'two', exit_code: 3, t: Date.parse(ended.FinishedAt) })
+  })
+
   test('an engine that restarts is followed again, its containers are asked again, its missed events come once', async () => {
     const { present, events, lines } = start()
     await poll(() => present.get(A) === 'one pid 1', { what: 'the list' })
@@ -117,7 +141,7 @@ describe('engine watch', () => {
     await server.listen()
     await poll(() => present.get(A) === 'one pid 2', { what: 'the new pid' })
     await following()
-    // Both lie in the millisecond that is asked for again.
+    // Both lie in the seconds that are asked for again.
     server.event(before)
     server.event(event('unpause', A))
     await poll(() => events.length > 1, { what: 'the event after' })

@@ -68,6 +68,19 @@ describe('containers', () => {
     expect(rows()).toHaveLength(1)
   })
 
+  test('one that started and is never listed is asked for, and closed when nobody knows of it', () => {
+    event(A, 'start', T)
+    tracker().tick(T + 10_000)
+    expect(tracker().unconfirmed()).toEqual([])
+    tracker().tick(T + 30_000)
+    expect(tracker().unconfirmed()).toEqual([A.container_id])
+    tracker().tick(T + 80_000)
+    expect(rows()[0]?.outcome).toBeUndefined()
+    tracker().tick(T + 91_000)
+    expect(rows()).toMatchObject([{ ended_at: T, outcome: 'unknown' }])
+    expect(tracker().unconfirmed()).toEqual([])
+  })
+
   test('one that could not be started is a run that failed', () => {
     event(A, 'create', T)
     event(A, 'die', T + 10, { exit_code: 127 })
