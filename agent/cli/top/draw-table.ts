@@ -7,9 +7,10 @@ import { cutTo, oneLine, padTo } from './terminal/width.ts'
 const GAP = 1
 export type Placed = { readonly at: number; readonly width: number; readonly column: Column }
 
-/** Which columns fit, and how wide each becomes. */
-export function placeColumns(columns: readonly Column[], width: number): readonly Placed[] {
-  const kept = columns.map((column, at) => ({ at, column }))
+/** Which columns fit, and how wide each becomes. One in which no row has a value leaves its room to the others. */
+export function placeColumns({ columns, rows }: Pick<Section, 'columns' | 'rows'>, width: number): readonly Placed[] {
+  const hasValue = (at: number): boolean => rows.length === 0 || rows.some(({ values }) => values[at] !== undefined)
+  const kept = columns.map((column, at) => ({ at, column })).filter(({ at }) => at === 0 || hasValue(at))
   const least = (): number => kept.reduce((sum, { column }) => sum + column.width, 0) + GAP * (kept.length - 1)
   while (least() > width) {
     const droppable = kept.filter(({ column }) => column.drop !== undefined)
@@ -62,7 +63,7 @@ export type TableView = {
 }
 
 export function drawTable(screen: Screen, y: number, height: number, section: Section, view: TableView): void {
-  const placed = placeColumns(section.columns, screen.columns)
+  const placed = placeColumns(section, screen.columns)
   const shown = section.rows.slice(view.offset, view.offset + height - 1)
   const more = section.rows.length - shown.length
   let x = 0

@@ -33,7 +33,8 @@ const rateOf = ({ step_rate: step, samples_rate: samples, tokens_rate: tokens }:
 
 function rowOf(run: Run, frame: FrameMessage, holders: Holders): Row {
   const progress = progressOf(run.job, frame.progress)
-  const held = frame.processes.filter((process) => holders.runOf(process)?.job_id === run.job_id)
+  // What the next run of the same job holds is not of one that has ended.
+  const held = run.ended_at === undefined ? frame.processes.filter((process) => holders.runOf(process)?.job_id === run.job_id) : []
   const bytes = held.length === 0 ? undefined : held.reduce((sum, { gpu_memory_bytes: own = 0 }) => sum + own, 0)
   const gpus = [...new Set(run.gpus.map(({ gpu }) => gpu))].toSorted((a, b) => Number(a) - Number(b)).join(',')
   const lasted = (run.ended_at ?? frame.t) - run.started_at
@@ -43,7 +44,18 @@ function rowOf(run: Run, frame: FrameMessage, holders: Holders): Row {
     key: `${run.job_id} ${run.run}`,
     text: `${run.job} ${run.user ?? ''} ${run.kind} ${state}`,
     dim: run.ended_at !== undefined,
-    values: [run.job, run.user, gpus, bytes, progress?.progress_ratio, progress?.step_rate, eta, progress?.loss, lasted, state],
+    values: [
+      run.job,
+      run.user,
+      gpus,
+      bytes,
+      progress === undefined ? undefined : (progress.progress_ratio ?? -1),
+      progress?.step_rate ?? progress?.samples_rate ?? progress?.tokens_rate,
+      eta,
+      progress?.loss,
+      lasted,
+      state,
+    ],
     cells: [
       [{ text: run.job, style: { colour: holders.colourOf(run.job) } }],
       run.user ?? UNKNOWN,
@@ -75,7 +87,7 @@ export function jobSection(frame: FrameMessage, holders: Holders): Section {
       { title: 'ETA', width: 11, right: true },
       { title: 'LOSS', width: 7, right: true, drop: 5 },
       { title: 'LASTED', width: 12, right: true, drop: 2 },
-      { title: 'STATE', width: 9, drop: 1 },
+      { title: 'STATE', width: 9, grow: 1, most: 16, drop: 1 },
     ],
     rows: shown
       .toSorted((a, b) => Number(a.ended_at !== undefined) - Number(b.ended_at !== undefined) || b.gpus.length - a.gpus.length || (a.job < b.job ? -1 : 1))

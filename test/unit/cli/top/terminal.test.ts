@@ -135,15 +135,18 @@ describe('sizes', () => {
       { title: 'B', width: 20, drop: 2 },
       { title: 'C', width: 10, grow: 1, most: 15, drop: 1 },
     ]
-    expect(placeColumns(columns, 100).map(({ at, width }) => [at, width])).toEqual([
+    expect(placeColumns({ columns, rows: [] }, 100).map(({ at, width }) => [at, width])).toEqual([
       [0, 10],
       [1, 20],
       [2, 15],
     ])
-    expect(placeColumns(columns, 30).map(({ at, width }) => [at, width])).toEqual([
+    expect(placeColumns({ columns, rows: [] }, 30).map(({ at, width }) => [at, width])).toEqual([
       [0, 10],
       [2, 15],
     ])
-    expect(placeColumns(columns, 15).map(({ at }) => at)).toEqual([0])
+    expect(placeColumns({ columns, rows: [] }, 15).map(({ at }) => at)).toEqual([0])
+    const row = { key: '1', text: '', cells: [], values: ['a', undefined, 1] }
+    const other = { ...row, values: ['b', undefined, undefined] }
+    expect(placeColumns({ columns, rows: [row, other] }, 100).map(({ at }) => at)).toEqual([0, 2])
   })
 })
