@@ -61,4 +61,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'w0:11:42 [1] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer 10.0.0.7<4100> with status=12 opcode=0 len=0 vendor err 129 (Recv)',
     kinds: ['nccl_error'],
   },
+  {
+    name: 'XLA ends at a rendezvous',
+    text: 'F xla/service/rendezvous.cc:140] [id=2] Termination timeout for `first call to collective operation 7; run_id=9` of 60 seconds exceeded. Exiting to ensure a consistent program state. Expected 4 threads to join the rendezvous, but only 3 of them arrived on time.',
+    kinds: one,
+    facts: { timeout_ms: 60_000 },
+  },
+  {
+    name: 'XLA warns of a rendezvous, and it goes on',
+    text: 'E xla/service/rendezvous.cc:70] [id=2] This thread has been waiting for `thunk initialization completion for device ordinal 1; run_id=9` for 10 seconds and may be stuck. Expected 4 threads to join the rendezvous, but not all of them arrived on time.\nE xla/service/rendezvous.cc:84] Thread is unstuck! Warning above was a false-positive. Perhaps the timeout is too short.',
+    kinds: [],
+  },
 ]
