@@ -64,7 +64,7 @@ const VALUES = {
 
 /** Hosts on which nothing is wrong: a check that complains of one of them is wrong itself. */
 export const WELL: Readonly<Record<string, Scene>> = {
-  'a host without GPUs': { files: { ...LINUX, ...NO_GPU } },
+  'a host that has no GPU and wants none': { files: { ...LINUX, ...NO_GPU }, config: { 'gpu.expected_gpus': 0 } },
   'a host that shows nothing': { files: LINUX },
   'a container without a GPU on a host with one': { files: { ...LINUX, ...IN_CONTAINER, ...card('nvidia'), '/dev/kmsg': '' } },
   'WSL2 with a GPU': {

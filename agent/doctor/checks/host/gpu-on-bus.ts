@@ -1,6 +1,7 @@
 // The GPUs stand on the PCI bus, as many as there should be, and answer there.
 import { counted } from '../../../text/grammar.ts'
 import { defineCheck, type Finding } from '../../definition.ts'
+import { withoutNvidia } from '../../parts/no-gpu.ts'
 import { isHandedOn, readPciGpus, skipped } from '../../parts/nvidia-pci.ts'
 
 const ADDRESS = (address: string): string => `echo 1 | sudo tee /sys/bus/pci/devices/${address}/remove; sleep 2; echo 1 | sudo tee /sys/bus/pci/rescan`
@@ -10,12 +11,13 @@ export const gpuOnBus = defineCheck({
   group: 'host',
   title: 'the GPUs stand on the PCI bus and answer there',
   covers: ['gpu_missing', 'gpu_lost', 'gpu_not_visible'],
-  async run({ files, distribution, config }) {
+  async run(around) {
+    const { files, distribution, config } = around
     if ((await distribution()).wsl !== 0) return skipped('WSL: the GPUs are on the bus of Windows, see the group wsl2')
     const gpus = await readPciGpus(files)
     if (gpus === undefined) return skipped('the PCI bus cannot be seen from here')
     const expected = config.gpu.expected_gpus
-    if (gpus.length === 0 && (expected === undefined || expected === 0)) return skipped('no NVIDIA GPU on the PCI bus')
+    if (gpus.length === 0 && (expected === undefined || expected === 0)) return withoutNvidia(around)
     const findings: Finding[] = gpus
       .filter(({ gone }) => gone)
       .map(({ address }) => ({

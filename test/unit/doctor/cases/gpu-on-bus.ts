@@ -30,7 +30,31 @@ export const cases: readonly CheckCase[] = [
     status: 'pass',
     says: /1 of them handed/,
   },
-  { about: 'a host without GPUs', scene: { files: NO_GPU }, status: 'skipped', says: /no NVIDIA GPU/ },
+  { about: 'a host without GPUs', scene: { files: NO_GPU }, status: 'warn', says: /no GPU on the PCI bus: .*reseat it/s },
+  {
+    about: 'a virtual machine without GPUs',
+    scene: { files: { ...NO_GPU, '/proc/cpuinfo': 'flags\t\t: fpu vme hypervisor lahf_lm\n' } },
+    status: 'warn',
+    says: /of this virtual machine.*PCI passthrough/s,
+  },
+  {
+    about: 'a host without GPUs that wants none',
+    scene: { files: NO_GPU, config: { 'gpu.expected_gpus': 0 } },
+    status: 'skipped',
+    says: /as gpu\.expected_gpus says/,
+  },
+  {
+    about: 'a card of another vendor',
+    scene: { files: { ...NO_GPU, '/sys/class/drm/card0/device/vendor': '0x1002\n', '/sys/class/drm/card0-DP-1/status': 'connected\n' } },
+    status: 'skipped',
+    says: /GPUs of AMD are there/,
+  },
+  {
+    about: 'a Jetson',
+    scene: { files: { ...NO_GPU, '/proc/device-tree/compatible': 'nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0' } },
+    status: 'skipped',
+    says: /Jetson/,
+  },
   { about: 'WSL', scene: { files: WSL }, status: 'skipped', says: /Windows/ },
   { about: 'no bus to be seen', scene: {}, status: 'skipped' },
 ]
