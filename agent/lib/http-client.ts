@@ -92,7 +92,10 @@ export async function readBody(answer: IncomingMessage, maxBytes: number): Promi
     bytes += chunk.length
     if (bytes > maxBytes) break // leaving the loop ends the connection
   }
-  return { body: Buffer.concat(chunks).subarray(0, maxBytes), cut: bytes > maxBytes }
+  // Mostly it comes in one piece: no second one of that size then.
+  const [first, ...more] = chunks
+  const whole = first !== undefined && more.length === 0 ? first : Buffer.concat(chunks)
+  return { body: whole.subarray(0, maxBytes), cut: bytes > maxBytes }
 }
 
 /** Where an answer leads; undefined: it is an answer. A body is sent again, whatever the number: a GET in its place would lose it. */

@@ -17,6 +17,12 @@ const gauge = (name: string, field: string, unit: string, help: string, more: re
 const counter = (name: string, field: string, unit: string, help: string, more: readonly string[] = []) =>
   defineMetric({ name: `warpwatch_inference_${name}`, subject: 'inference', field, kind: 'counter', unit, help, labels: [...SERVER_LABELS, ...more] })
 
+export const inferenceUnansweredSeconds = gauge(
+  'unanswered_seconds',
+  'unanswered_seconds',
+  's',
+  'For how long a server that answered before has let all requests of the agent run out of time (2 s each) after taking their connection; absent when it is not asked.',
+)
 export const inferenceRequestsRunning = gauge('requests_running', 'requests_running', '{request}', 'Requests that are computed now.')
 export const inferenceRequestsWaiting = gauge('requests_waiting', 'requests_waiting', '{request}', 'Requests that wait to be computed.')
 export const inferenceKvCacheUsageRatio = gauge(
@@ -54,6 +60,41 @@ export const inferenceInterTokenLatencySeconds = gauge(
   "Between two tokens of a request, over the last minute, out of the server's own histogram; absent when none was made.",
   ['quantile'],
 )
+const histogram = (name: string, help: string, otel?: string) =>
+  defineMetric({
+    name: `warpwatch_inference_${name}_histogram_seconds`,
+    subject: 'inference',
+    kind: 'histogram',
+    unit: 's',
+    help: `${help} With servers.histograms: the server's own buckets since it started.`,
+    labels: [...SERVER_LABELS, 'server', 'model', 'le'],
+    history: false,
+    ...(otel === undefined
+      ? {}
+      : {
+          otel: [
+            {
+              name: otel,
+              // Chats and completions are counted together; this is the conventions' widest word.
+              attributes: { 'gen_ai.operation.name': 'generate_content' },
+              labels: { server: 'gen_ai.provider.name', model: 'gen_ai.request.model' },
+            },
+          ],
+        }),
+  })
+export const inferenceTimeToFirstTokenHistogramSeconds = histogram(
+  'time_to_first_token',
+  'From a request to its first token.',
+  'gen_ai.server.time_to_first_token',
+)
+export const inferenceTimePerOutputTokenHistogramSeconds = histogram(
+  'time_per_output_token',
+  'What a request takes for each token after its first.',
+  'gen_ai.server.time_per_output_token',
+)
+export const inferenceRequestDurationHistogramSeconds = histogram('request_duration', 'From a request to its last token.', 'gen_ai.server.request.duration')
+/** The conventions have no name for it: theirs is of a request as a whole. */
+export const inferenceInterTokenLatencyHistogramSeconds = histogram('inter_token_latency', 'Between two tokens of a request.')
 export const inferenceMemoryBytes = defineMetric({
   name: 'warpwatch_inference_memory_bytes',
   subject: 'inference',

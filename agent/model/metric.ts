@@ -1,6 +1,7 @@
 // What a metric is: declared once, in agent/metrics; every output follows from the declaration, and whoever means a metric imports it.
 
-export type MetricKind = 'gauge' | 'counter' | 'info'
+/** Of a `histogram` each reading is one of its parts, which the label `le` says (agent/model/histogram.ts). */
+export type MetricKind = 'gauge' | 'counter' | 'histogram' | 'info'
 
 /**
  * Whose the reading is. The first six have rows in the API (a reading of `gpu` with the labels of a MIG instance goes to the instance's row,
@@ -77,6 +78,7 @@ export function defineMetric<const Def extends MetricDef>(def: Def): Def {
   if (!/^(warpwatch|process)_[a-z][a-z0-9_]*$/.test(def.name))
     throw new Error(`metric name ${def.name}: expected warpwatch_ (or process_ for the agent's own process) and snake_case`)
   if ((def.kind === 'counter') !== def.name.endsWith('_total')) throw new Error(`metric ${def.name}: counters, and only counters, end in _total`)
+  if ((def.kind === 'histogram') !== def.labels.includes('le')) throw new Error(`metric ${def.name}: histograms, and only they, have the label le`)
   if ((def.kind === 'info') !== def.name.endsWith('_info')) throw new Error(`metric ${def.name}: info metrics, and only they, end in _info`)
   return def
 }

@@ -10,6 +10,10 @@ export type Series = {
   readonly key: string
 }
 
+/** What `le` of a histogram's series is that is no bucket. */
+export const SUM = 'sum'
+export const COUNT = 'count'
+
 const escapeLabel = (value: string): string => (/[\\"\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value)
 
 /** Label pairs in the given order without the braces; an empty value is the same as no label, so it is left out. */
@@ -23,11 +27,15 @@ export function labelPairs(names: readonly string[], labels: Labels): string {
   return text
 }
 
+const keyOf = (name: string, pairs: string): string => (pairs === '' ? name : `${name}{${pairs}}`)
+
 /** Makes a series. Label names come in the metric's order; one that the metric does not declare is an error of the programmer. */
 export function makeSeries(metric: MetricDef, labels: Labels): Series {
   for (const name in labels) {
     if (!metric.labels.includes(name)) throw new Error(`metric ${metric.name} declares no label ${name}`)
   }
-  const pairs = labelPairs(metric.labels, labels)
-  return { metric, labels, key: pairs === '' ? metric.name : `${metric.name}{${pairs}}` }
+  if (metric.kind !== 'histogram') return { metric, labels, key: keyOf(metric.name, labelPairs(metric.labels, labels)) }
+  const { le = '', ...others } = labels
+  const isBucket = le !== SUM && le !== COUNT
+  return { metric, labels, key: keyOf(`${metric.name}_${isBucket ? 'bucket' : le}`, labelPairs(metric.labels, isBucket ? labels : others)) }
 }

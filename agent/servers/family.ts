@@ -37,6 +37,8 @@ export type Family = {
   readonly log?: (text: string) => ServerFigures
   /** Each process that holds memory for it holds another model, whose log begins with the process. */
   readonly modelPerEngine?: true
+  /** A process that it starts for each model and that answers on a port of its own, named by its command line: asked for what the family itself does not tell. */
+  readonly child?: { readonly command: RegExp } & Pick<Family, 'proof' | 'pages'>
   /** The process that holds the GPU is another one than the one that listens, and lives as long: when it ends, the server is dead. */
   readonly engineApart?: true
 }

@@ -1,4 +1,5 @@
 // What an inference server says of itself, in one form for all families. What a server does not tell is absent.
+import type { Histogram } from '../model/histogram.ts'
 
 /** `dead`: something answers for it, but the process that held the GPU has ended. */
 export const SERVER_STATES = ['loading', 'ready', 'sleeping', 'dead'] as const
@@ -13,9 +14,6 @@ export type MemoryPart = (typeof MEMORY_PARTS)[number]
 /** `api`: a JSON page; `gauge`: a metric; `log`: the head of its log. */
 export type FigureSource = 'gauge' | 'api' | 'log'
 export type MemoryFigure = { readonly bytes: number; readonly source: FigureSource }
-
-/** Cumulative counts by upper bound, the last one +Inf, as the server counts them. */
-export type Histogram = { readonly bounds: readonly number[]; readonly counts: readonly number[] }
 
 export type ServerFigures = {
   readonly version?: string
@@ -44,7 +42,11 @@ export type ServerFigures = {
   /** Share of prompt tokens found in the prefix cache, where the server tells a share instead of counts. */
   readonly prefixHitRatio?: number
   readonly timeToFirstToken?: Histogram
+  /** Between two tokens of a request. */
   readonly interTokenLatency?: Histogram
+  /** Of a request as a whole: what follows its first token, by the number of these tokens. */
+  readonly timePerOutputToken?: Histogram
+  readonly requestDuration?: Histogram
   /** Share of the model that lies outside of GPU memory. */
   readonly offloadedRatio?: number
   /** Layers on the GPU and all: `40/41`. */
@@ -55,12 +57,16 @@ export type ServerFigures = {
   readonly memory?: Readonly<Partial<Record<MemoryPart, MemoryFigure>>>
 }
 
-/** Keys whose value is undefined are left out, so that they hide nothing when figures are joined. */
+/** Keys whose value is undefined, or no number, are left out, so that they hide nothing when figures are joined. */
 export function figures(values: { readonly [K in keyof ServerFigures]: ServerFigures[K] | undefined }): ServerFigures {
   return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value)),
+    Object.entries(values).filter(
+      ([, value]) => value !== undefined && !isNoNumber(value) && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value),
+    ),
   )
 }
+/** Sums of what a stranger says may leave the numbers. */
+const isNoNumber = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value)
 const isEmptyRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
 /** The first that tells a figure is believed. */

@@ -1,5 +1,6 @@
 // Figures out of a metrics page. Servers rename their metrics each year, so a figure is asked for by all its names, the newest first.
-import { REQUEST_OUTCOMES, type Histogram, type RequestOutcome } from './model.ts'
+import type { Histogram } from '../model/histogram.ts'
+import { REQUEST_OUTCOMES, type RequestOutcome } from './model.ts'
 import type { Exposition, Sample } from './exposition.ts'
 import { lookup } from '../text/lookup.ts'
 
@@ -31,7 +32,7 @@ export function shareOf(page: Exposition, names: readonly string[], where: Reado
 
 /** Most of a page is buckets of histograms that nobody here asks for. */
 export const isUnread = (name: string): boolean =>
-  /_(?:bucket|created)$/.test(name) && !/^(?:time_to_first_token|inter_token_latency|time_per_output_token)_/.test(name)
+  /_(?:bucket|created)$/.test(name) && !/^(?:time_to_first_token|inter_token_latency|(?:request_)?time_per_output_token|e2e_request_latency)_/.test(name)
 
 /** A piece of a page holds all of the page in memory for as long as it lives itself, unless it is copied. */
 const apart = (text: string): string => Buffer.from(text).toString()
@@ -49,6 +50,7 @@ export function labelValues(page: Exposition, label: string, names?: readonly st
   return [...found]
 }
 
+const MAX_BUCKETS = 100
 /** Buckets of the first of the names that has any, summed over the series of the page; bounds that not all have are left out. */
 export function histogramOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): Histogram | undefined {
   const found = samplesOf(
@@ -69,8 +71,10 @@ export function histogramOf(page: Exposition, names: readonly string[], where: R
   }
   const most = Math.max(0, ...[...sums.values()].map(({ series }) => series))
   const buckets = [...sums].filter(([, { series }]) => series === most).toSorted(([a], [b]) => a - b)
-  if (buckets.at(-1)?.[0] !== Infinity) return undefined
-  return { bounds: buckets.map(([bound]) => bound), counts: buckets.map(([, { count }]) => count) }
+  if (buckets.at(-1)?.[0] !== Infinity || buckets.length > MAX_BUCKETS) return undefined
+  const counted = names.find((name) => page.has(`${name}_bucket`))
+  const sum = counted === undefined ? undefined : sumOf(page, [`${counted}_sum`], where)
+  return { bounds: buckets.map(([bound]) => bound), counts: buckets.map(([, { count }]) => count), ...(sum === undefined ? {} : { sum }) }
 }
 
 /** Counts by our words for how a request ended; `undefined` of `wordOf` is left out. */

@@ -1,5 +1,5 @@
 // A latency over the last minute out of a server's own histogram: the difference of two readings, linear inside a bucket.
-import type { Histogram } from './model.ts'
+import type { Histogram } from '../model/histogram.ts'
 
 export const QUANTILES = [0.5, 0.95, 0.99] as const
 

@@ -18,6 +18,10 @@ export type Recognised = {
 /** A title written over the command line is padded with blanks, or is one word for all. */
 const commandOf = (argv: readonly string[]): string => argv.join(' ').trim().slice(0, 4_096)
 
+/** A process that such a server starts for each model, and that answers for it. */
+export const isChildOf = ({ child }: Family, argv: readonly string[]): boolean => child?.command.test(commandOf(argv)) === true
+export const isChild = (argv: readonly string[]): boolean => FAMILIES.some((family) => isChildOf(family, argv))
+
 /** Engines, runners and workers of a server answer for nobody. */
 export function isHelper(argv: readonly string[]): boolean {
   const command = commandOf(argv)

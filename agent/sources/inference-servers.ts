@@ -13,7 +13,7 @@ import type { Holder } from './inference-servers/discover.ts'
 import { createKnownServers, type Server, type ServersConfig } from './inference-servers/known-servers.ts'
 import { linkOf } from './inference-servers/listening.ts'
 import { createLogHead, type ReadLogHead } from './inference-servers/log-head.ts'
-import { readingsOf } from './inference-servers/readings.ts'
+import { createSameSeries, readingsOf } from './inference-servers/readings.ts'
 
 const ID = 'inference-servers'
 const metrics = Object.values(metricsByName)
@@ -42,7 +42,13 @@ export type InferenceServersOptions = {
 
 type Told = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
 
-async function told(server: Server, t: number, holders: readonly Holder[], lives: (process: Server['engines'][number]) => boolean): Promise<Told> {
+type Now = {
+  readonly t: number
+  readonly holders: readonly Holder[]
+  readonly lives: (process: Server['engines'][number]) => boolean
+  readonly histograms: boolean
+}
+async function told(server: Server, { t, holders, lives, histograms }: Now): Promise<Told> {
   const { found, engines, recognised, name, url, ask, split, recent, container } = server
   const mine = holders.filter(({ pid }) => engines.some((engine) => engine.pid === pid))
   const labels: Labels = {
@@ -56,7 +62,9 @@ async function told(server: Server, t: number, holders: readonly Holder[], lives
   const answer = isDead || ask === undefined ? undefined : await ask(t, heldBytes)
   if (answer?.isStranger === true) return { readings: [], gaps: [] }
   const state: ServerFigures = isDead ? { state: 'dead' } : found !== undefined && found.port === undefined ? { state: 'loading' } : {}
-  const live = joined(state, answer?.figures ?? {})
+  const bytesOf = (pid: number): number => mine.reduce((sum, one) => (one.pid === pid ? sum + one.bytes : sum), 0)
+  const ofChildren = isDead ? undefined : await server.children?.ask(t, bytesOf)
+  const live = joined(state, answer?.figures ?? {}, ofChildren?.figures ?? {})
   const inLog =
     found === undefined || (live.state !== 'ready' && answer?.problem === undefined)
       ? {}
@@ -76,11 +84,15 @@ async function told(server: Server, t: number, holders: readonly Holder[], lives
       url: url === '' ? '' : shownUrl(url).replace(/\/$/, ''),
       figures,
       recent: isDead ? { timeToFirstToken: [], interTokenLatency: [] } : recent(t, answer?.fresh ?? {}),
+      unansweredMs: answer?.unansweredMs,
+      histograms,
     }),
-    gaps:
-      answer?.problem === undefined
-        ? []
-        : [{ metric: metricsByName.inferenceRequestsRunning.name, labels, reason: 'driver_error', detail: `${name}: ${answer.problem}` }],
+    gaps: [answer?.problem ?? [], ofChildren?.problems ?? []].flat().map((problem) => ({
+      metric: metricsByName.inferenceRequestsRunning.name,
+      labels,
+      reason: 'driver_error',
+      detail: `${name}: ${problem}`,
+    })),
   }
 }
 
@@ -98,6 +110,7 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
   })
   let [seen, lookedAt, looks] = ['', -Infinity, 0]
   let said = false
+  const sameSeries = createSameSeries()
 
   const mustLook = (t: number, holders: readonly Holder[]): boolean => {
     const now = [...new Set(holders.map(({ pid }) => pid))].toSorted((a, b) => a - b).join(' ')
@@ -137,10 +150,11 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
           lookedAt = t
           looks++
         }
+        const now: Now = { t, holders, lives: servers.lives, histograms: config.histograms }
         const results: Told[] = []
         const queue = [...servers.all()]
         const work = async (): Promise<void> => {
-          for (let server = queue.shift(); server !== undefined; server = queue.shift()) results.push(await told(server, t, holders, servers.lives))
+          for (let server = queue.shift(); server !== undefined; server = queue.shift()) results.push(await told(server, now))
         }
         await Promise.all(Array.from({ length: AT_ONCE }, work))
         if (ending.signal.aborted) return
@@ -152,7 +166,7 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
           group: '',
           ttlMs: TTL_MS,
           durationMs: performance.now() - begunAt,
-          readings: results.flatMap(({ readings }) => readings),
+          readings: sameSeries(results.flatMap(({ readings }) => readings)),
           gaps: results.flatMap(({ gaps }) => gaps),
         })
       })

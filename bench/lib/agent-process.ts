@@ -17,6 +17,8 @@ export type AgentProcess = {
   readonly pids: () => readonly number[]
   readonly cpuSeconds: () => number
   readonly pssBytes: () => number
+  /** Of its PSS what no file backs: its heaps. */
+  readonly anonymousBytes: () => number
   readonly stderr: () => string
   readonly stop: () => Promise<void>
 }
@@ -67,12 +69,15 @@ export function startAgentProcess({ main = MAIN, flags = [], nodeFlags = ownFlag
       .split(' ')
     return Number(fields[11]) + Number(fields[12])
   }
+  const rolledUp = (field: string): number =>
+    pids().reduce((sum, of) => sum + Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${of}/smaps_rollup`, 'utf8'))?.[1]) * 1024, 0)
   return {
     url: `http://127.0.0.1:${options.port}`,
     pid,
     pids,
     cpuSeconds: () => pids().reduce((sum, of) => sum + cpuTicks(of), 0) / TICKS_PER_SECOND,
-    pssBytes: () => pids().reduce((sum, of) => sum + Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${of}/smaps_rollup`, 'utf8'))?.[1]) * 1024, 0),
+    pssBytes: () => rolledUp('Pss'),
+    anonymousBytes: () => rolledUp('Pss_Anon'),
     stderr: () => said,
     async stop() {
       const ended = new Promise((resolve) => child.once('exit', resolve))

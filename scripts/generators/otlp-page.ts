@@ -1,7 +1,7 @@
 // Makes the tables of docs/otlp.md from the declarations of the metrics.
 import { catalogue } from '../../agent/catalogue.ts'
 import type { MetricDef } from '../../agent/model/metric.ts'
-import { BY_LABEL } from '../../agent/sinks/otlp/attributes.ts'
+import { BY_LABEL, OF_GPUS } from '../../agent/sinks/otlp/attributes.ts'
 import { otlpNames, type OtlpName } from '../../agent/sinks/otlp/names.ts'
 import { withPart, type Generator } from './generator.ts'
 
@@ -18,7 +18,7 @@ function attributes(metric: MetricDef, { convention }: OtlpName): string {
   const fixed = Object.entries(convention?.attributes ?? {}).map(([name, value]) => code(`${name}=${value}`))
   const renamed = Object.entries(convention?.labels ?? {}).map(([label, name]) => `${code(label)} as ${code(name)}`)
   const kept = metric.labels.filter(
-    (label) => label !== 'uuid' && !(label in BY_LABEL) && !(label in (convention?.when ?? {})) && !(label in (convention?.labels ?? {})),
+    (label) => label !== 'uuid' && label !== 'le' && !(label in BY_LABEL) && !(label in (convention?.when ?? {})) && !(label in (convention?.labels ?? {})),
   )
   return [...fixed, ...renamed, ...kept.map(code)].join(', ')
 }
@@ -39,7 +39,8 @@ const rows = catalogue.flatMap((metric) =>
 function tables(): string {
   const head = ['| metric | over OTLP | unit | instrument | attributes beside those below |', '|---|---|---|---|---|']
   const labels = Object.entries(BY_LABEL).map(
-    ([label, { names }]) => `| ${code(label)} | ${names.includes('`') ? names : names.replaceAll(/[a-z]+(\.[a-z_]+)+/g, code)} |`,
+    ([label, { names }]) =>
+      `| ${code(label)}${OF_GPUS.has(label) ? ' of a GPU' : ''} | ${names.includes('`') ? names : names.replaceAll(/[a-z]+(\.[a-z_]+)+/g, code)} |`,
   )
   return [
     '### Under names of the conventions',

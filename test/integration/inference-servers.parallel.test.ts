@@ -35,12 +35,19 @@ const OLLAMA_PAGES = {
     models: [{ name: 'tiny:1b', model: 'tiny:1b', size: 4 * GIB, size_vram: 3 * GIB, context_length: 4_096, details: { quantization_level: 'Q4_K_M' } }],
   }),
 }
+const CHILD_PAGES = {
+  '/props': '{"build_info":"b11669-1","total_slots":2,"model_path":"/blobs/sha256-1","is_sleeping":false}',
+  '/slots': JSON.stringify([
+    { id: 0, n_ctx: 4_096, is_processing: true, n_prompt_tokens: 2_048 },
+    { id: 1, n_ctx: 4_096, is_processing: false },
+  ]),
+}
 const SGLANG_PAGES = {
   '/model_info': '{"model_path":"lab/other-3b","is_generation":true}',
   '/metrics': 'sglang:num_running_reqs{model_name="lab/other-3b",tp_rank="0"} 2\nsglang:token_usage{model_name="lab/other-3b",tp_rank="0"} 0.25\n',
 }
 /** No paths but these, and never another method. */
-const ALLOWED = /^GET \/(?:version|metrics|v1\/models|api\/version|api\/ps|model_info|v1\/loads\?include=core,memory,queues)$/
+const ALLOWED = /^GET \/(?:version|metrics|v1\/models|api\/version|api\/ps|model_info|props|slots|v1\/loads\?include=core,memory,queues)$/
 
 type Row = Readonly<Record<string, unknown>>
 const isRows = (value: unknown): value is readonly Row[] => Array.isArray(value)
@@ -75,7 +82,13 @@ describe.skipIf(missing !== undefined)(`inference servers in containers (${missi
     await start('on-host', 'vllm', ['lab/small-7b', '--port', String(hostPort)], vllm(`127.0.0.1:${hostPort}`, 1), 'host')
     await start('own-address', 'vllm', ['lab/small-7b'], vllm('0.0.0.0:8000', 2), 'bridge')
     await start('by-socket', 'vllm', ['lab/small-7b', '--uds', '/vllm.sock'], vllm('/vllm.sock', 4), 'none')
-    await start('loopback', 'ollama', [], { LISTEN: '127.0.0.1:11434', PAGES: JSON.stringify(OLLAMA_PAGES), ENGINE: 'ollama runner' }, 'none')
+    await start(
+      'loopback',
+      'ollama',
+      [],
+      { LISTEN: '127.0.0.1:11434', PAGES: JSON.stringify(OLLAMA_PAGES), ENGINE: '/usr/lib/ollama/llama-server', CHILD: JSON.stringify(CHILD_PAGES) },
+      'none',
+    )
     const pod = `container:${ids.get('loopback')}`
     await start(
       'neighbour',
@@ -121,7 +134,16 @@ describe.skipIf(missing !== undefined)(`inference servers in containers (${missi
       memory_bytes: split,
     })
     expect(byName.get('by-socket')).toMatchObject({ ...vllm, requests_running: 4, url: 'unix:///vllm.sock', memory_bytes: split })
-    expect(byName.get('loopback')).toMatchObject({ server: 'ollama', version: '0.33.1', model: 'tiny:1b', offloaded_ratio: 0.25 })
+    expect(byName.get('loopback')).toMatchObject({
+      server: 'ollama',
+      version: '0.33.1',
+      model: 'tiny:1b',
+      offloaded_ratio: 0.25,
+      // Of its model's own llama-server.
+      requests_running: 1,
+      kv_cache_usage_ratio: 0.25,
+      kv_cache_capacity_tokens: 8_192,
+    })
     expect(byName.get('neighbour')).toMatchObject({ server: 'sglang', model: 'lab/other-3b', requests_running: 2, kv_cache_usage_ratio: 0.25 })
   })
 

@@ -16,6 +16,7 @@ const found = dockerMissing === undefined && compiler !== undefined ? llamaRoot(
 const missing = 'missing' in found ? found.missing : undefined
 const root = 'root' in found ? found.root : ''
 const SOCKET = `/tmp/${process.pid}.sock`
+const WITHIN_MS = 10_000
 const ONE_THREAD = ['--threads', '1', '--threads-http', '4', '--no-webui']
 const MODEL = ['--model', TINY_MODEL, ...ONE_THREAD]
 
@@ -105,7 +106,7 @@ describe.skipIf(missing !== undefined)(`a real llama-server (${missing ?? 'Debia
         last = await rows()
         return last.length === 6 && last.every((row) => row['server'] === 'llama.cpp' && row['state'] !== undefined && row['url'] !== '')
       },
-      { what: () => `six servers; there are ${JSON.stringify(last)}`, everyMs: 100 },
+      { what: () => `six servers; there are ${JSON.stringify(last)}`, deadlineMs: WITHIN_MS, everyMs: 100 },
     )
     const own = JSON.parse(await ask(bridged, '/props')) as unknown
     expect(own).toMatchObject({ total_slots: 2 })
@@ -150,7 +151,11 @@ describe.skipIf(missing !== undefined)(`a real llama-server (${missing ?? 'Debia
     await docker.call('DELETE', `/containers/${ids.get('chat')}?force=1`)
     ids.delete('chat')
     expect(await ended).toBeInstanceOf(Error)
-    await poll(async () => !(await rows()).some((one) => one['container'] === 'chat'), { what: 'the ended server to be gone', everyMs: 100 })
+    await poll(async () => !(await rows()).some((one) => one['container'] === 'chat'), {
+      what: 'the ended server to be gone',
+      deadlineMs: WITHIN_MS,
+      everyMs: 100,
+    })
   }, 60_000)
 
   test('a router is asked without starting a model; one that is loaded is a server of its own on the loopback of its container', async () => {

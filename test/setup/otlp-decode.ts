@@ -57,12 +57,22 @@ const point = z.strictObject({
   flags: z.number().optional(),
 })
 const points = z.array(point).min(1)
+const histogramPoint = z.strictObject({
+  attributes: keyValues,
+  startTimeUnixNano: nanos,
+  timeUnixNano: nanos,
+  count: z.coerce.number(),
+  sum: z.number().optional(),
+  bucketCounts: z.array(z.coerce.number()),
+  explicitBounds: z.array(z.number()).default([]),
+})
 const metric = z.strictObject({
   name: z.string(),
   description: z.string().default(''),
   unit: z.string().default(''),
   gauge: z.strictObject({ dataPoints: points }).optional(),
   sum: z.strictObject({ dataPoints: points, aggregationTemporality: z.string(), isMonotonic: z.boolean().default(false) }).optional(),
+  histogram: z.strictObject({ dataPoints: z.array(histogramPoint).min(1), aggregationTemporality: z.literal('CUMULATIVE') }).optional(),
 })
 const schemaUrl = z.string().default('')
 /** The agent's own resource, then one for each container; each has the one scope. */
@@ -105,8 +115,10 @@ export type SentMetric = {
   readonly name: string
   readonly unit: string
   readonly description: string
-  readonly instrument: 'gauge' | 'counter' | 'updowncounter'
+  readonly instrument: 'gauge' | 'counter' | 'updowncounter' | 'histogram'
   readonly points: readonly SentPoint[]
+  /** Of a histogram, which has no other points. */
+  readonly histograms: readonly z.infer<typeof histogramPoint>[]
 }
 export type SentMetrics = {
   readonly resource: Attributes
@@ -122,12 +134,13 @@ function pointOf({ attributes, startTimeUnixNano, timeUnixNano, asDouble, asInt 
   if ((asDouble === undefined) === (asInt === undefined)) throw new Error('a point: expected one value, an int or a double')
   return { attributes, start: startTimeUnixNano, time: timeUnixNano, value: asDouble ?? Number(asInt), whole: asInt !== undefined }
 }
-function metricOf({ name, unit, description, gauge, sum }: z.infer<typeof metric>): SentMetric {
+function metricOf({ name, unit, description, gauge, sum, histogram }: z.infer<typeof metric>): SentMetric {
+  if (histogram !== undefined) return { name, unit, description, instrument: 'histogram', points: [], histograms: histogram.dataPoints }
   if ((gauge === undefined) === (sum === undefined)) throw new Error(`${name}: expected a gauge or a sum`)
   if (sum !== undefined && sum.aggregationTemporality !== 'CUMULATIVE')
     throw new Error(`${name}: expected a cumulative sum, came ${sum.aggregationTemporality}`)
   const instrument = sum === undefined ? 'gauge' : sum.isMonotonic ? 'counter' : 'updowncounter'
-  return { name, unit, description, instrument, points: (gauge ?? sum)?.dataPoints.map(pointOf) ?? [] }
+  return { name, unit, description, instrument, points: (gauge ?? sum)?.dataPoints.map(pointOf) ?? [], histograms: [] }
 }
 
 export function decodeMetrics(bytes: Uint8Array): SentMetrics {

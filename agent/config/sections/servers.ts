@@ -22,6 +22,10 @@ export const servers = {
       }),
       shown: (found: Texts) => shownEach(found, (value) => value.replace(ADDED, (_, family: string, url: string) => `${family} ${shownUrl(url)}`)),
     },
+    histograms: onOff({
+      default: false,
+      description: "Also send the servers' own latency histograms, some 100 series for each server: to /metrics, and over OTLP as gen_ai.server.*.",
+    }),
     forbid: list({ default: [], description: 'Names of servers, containers or families that are never asked.' }),
     keys: {
       ...texts({

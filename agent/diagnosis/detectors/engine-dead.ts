@@ -1,6 +1,7 @@
 // The port of an inference server answers, and nobody computes behind it: the process that held the GPU has ended, or stands still with requests in hand.
 import { inferenceRequestsRunning, inferenceServerInfo, inferenceTokensTotal } from '../../metrics/inference.ts'
 import { gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
+import { gpuSpinning } from '../../metrics/gpu-spinning.ts'
 import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, metricsOf } from './parts/gpu-rows.ts'
@@ -8,7 +9,7 @@ import { createServerJudge } from './parts/server-judge.ts'
 import { aboutServer, SERVER_METRICS, type ServerRow } from './parts/server-rows.ts'
 import { onGpus, serverText } from './parts/server-text.ts'
 
-const COLUMNS = { utilization: { metric: gpuUtilizationRatio.name } }
+const COLUMNS = { utilization: { metric: gpuUtilizationRatio.name }, spins: { metric: gpuSpinning.name } }
 /** Servers that count a token when it is made; llama.cpp counts when a request has ended. */
 const COUNTS_AT_ONCE: ReadonlySet<string> = new Set(['vllm', 'sglang', 'lmdeploy', 'nim'])
 const IDLE_RATIO = 0.02
@@ -22,20 +23,23 @@ export const engineDead = defineDetector({
   everyMs: 5_000,
   options: {
     for_seconds: { default: 15, min: 0, max: 86_400, help: 'For how long the engine must be gone.' },
-    frozen_seconds: { default: 120, min: 10, max: 86_400, help: 'For how long no token may come with requests running and an idle GPU.' },
+    frozen_seconds: { default: 120, min: 10, max: 86_400, help: 'For how long no token may come with requests running and a GPU that is idle or only waits.' },
   },
   expression: {
-    promql: `${inferenceServerInfo.name}{state="dead"} == 1 or (increase(${inferenceTokensTotal.name}{type="generation"}[2m]) == 0 and on (job, instance, name, container, pid, gpu) (${inferenceRequestsRunning.name} > 0) and on (job, instance, gpu) (max by (job, instance, gpu) (max_over_time(${gpuUtilizationRatio.name}[2m])) < ${IDLE_RATIO}))`,
+    promql: `${inferenceServerInfo.name}{state="dead"} == 1 or (increase(${inferenceTokensTotal.name}{type="generation"}[2m]) == 0 and on (job, instance, name, container, pid, gpu) (${inferenceRequestsRunning.name} > 0) and on (job, instance, gpu) (max by (job, instance, gpu) (max_over_time(${gpuUtilizationRatio.name}[2m])) < ${IDLE_RATIO} or min by (job, instance, gpu) (min_over_time(${gpuSpinning.name}[2m])) == 1))`,
     for: '15s',
   },
   create(options, { present }) {
     const gpus = createGpuRows(present, COLUMNS)
     /** Since when nothing moves, and at which count. */
     const still = new Map<string, { readonly count: number; readonly t: number }>()
+    /** Also a GPU that only waits for another: by its counter it is busy all the time. */
+    const spins = ({ uuids }: ServerRow): boolean => uuids.some((uuid) => gpus.read().get(uuid)?.now.spins === 1)
     const isIdle = ({ uuids }: ServerRow): boolean | undefined => {
       const rows = gpus.read()
-      const found = uuids.map((uuid) => rows.get(uuid)?.now.utilization)
-      return found.length === 0 || found.includes(undefined) ? undefined : found.every((one) => (one ?? 1) < IDLE_RATIO)
+      const found = uuids.map((uuid) => rows.get(uuid)?.now)
+      if (found.length === 0 || found.some((now) => now?.utilization === undefined)) return undefined
+      return found.every((now) => (now?.utilization ?? 1) < IDLE_RATIO || now?.spins === 1)
     }
     const frozenMs = (row: ServerRow, t: number): number | undefined => {
       if (row.generated === undefined || row.running === undefined || !COUNTS_AT_ONCE.has(row.server)) return undefined
@@ -58,7 +62,7 @@ export const engineDead = defineDetector({
         const isGone = row.state === 'dead'
         const what = isGone
           ? 'the process that held its GPU memory has ended, yet its port still answers'
-          : `${row.running ?? 0} requests run, no token came for ${spanText(t - (still.get(row.key)?.t ?? t))}, and ${onGpus(row)} is idle`
+          : `${row.running ?? 0} requests run, no token came for ${spanText(t - (still.get(row.key)?.t ?? t))}, and ${onGpus(row)} ${spins(row) ? 'only waits (busy by its counter, without power or memory traffic): one of its workers holds up the others' : 'is idle'}`
         return {
           kind: 'engine_dead',
           key: row.key,

@@ -26,6 +26,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
     ]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
     interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds', 'iter_token_latency']),
+    timePerOutputToken: histogramOf(page, ['time_per_output_token_seconds']),
+    requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
   })
 }
 

@@ -1,10 +1,11 @@
 // Ollama before and after 0.30: it has no metrics; /api/ps tells the loaded models and how much of each lies on the GPU.
 import * as z from 'zod/mini'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Known } from '../family.ts'
 import { amount, part, readJson, words } from '../json-page.ts'
 import { bytesOf, inLog, linesOf } from '../log-figures.ts'
 import { figures, joined, type ServerFigures } from '../model.ts'
 import { readGgmlLog } from './ggml-log.ts'
+import { readProps, readSlots } from './llama-server-pages.ts'
 
 const ps = z.object({
   models: z.array(
@@ -65,11 +66,20 @@ export function readOllamaLog(text: string): ServerFigures {
   return joined(buffers, estimate)
 }
 
+const LLAMA_SERVER = /\/ollama\/[\w./-]*llama-server\b/
+/** Only what Ollama does not say of its models itself: how many requests are computed, and how full the KV cache is. */
+function readChildSlots(body: string, known: Known): ServerFigures | undefined {
+  const { running, kvUsage, kvCapacityTokens } = readSlots(body, known) ?? {}
+  return figures({ running, kvUsage, kvCapacityTokens })
+}
+/** Whether it sleeps: /slots would load its model again. */
+const readChildProps = (body: string): ServerFigures | undefined => (readProps(body)?.state === 'sleeping' ? { state: 'sleeping' } : {})
+
 export const ollama = defineFamily({
   id: 'ollama',
   title: 'Ollama',
   command: /(?:^|[\s/])ollama serve\b/,
-  helper: /(?:^|[\s/])ollama runner\b|ollama_llama_server|\/ollama\/[\w./-]*llama-server\b/,
+  helper: new RegExp(`(?:^|[\\s/])ollama runner\\b|ollama_llama_server|${LLAMA_SERVER.source}`),
   image: /(?:^|\/)ollama(?:[:@]|$)/,
   port: 11_434,
   proof: { path: '/api/version', read: ({ body }) => readVersion(body) },
@@ -79,4 +89,12 @@ export const ollama = defineFamily({
   ],
   log: readOllamaLog,
   modelPerEngine: true,
+  child: {
+    command: LLAMA_SERVER,
+    proof: { path: '/props', read: ({ body }) => readChildProps(body) },
+    pages: [
+      { path: '/props', rate: 'scrape', read: readChildProps },
+      { path: '/slots', rate: 'scrape', read: readChildSlots },
+    ],
+  },
 })

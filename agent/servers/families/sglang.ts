@@ -58,6 +58,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
     outcomes: outcomesOf([{ samples: samplesOf(page, ['num_aborted_requests']), wordOf: () => 'aborted' }]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
     interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
+    requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
     context: highestOf(page, ['context_len']),
     // Of each rank that reports; graphs by phase.
     memory: split(

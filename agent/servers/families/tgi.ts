@@ -33,6 +33,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
       { samples: samplesOf(page, ['request_failure']), wordOf: ({ err }) => lookup(FAILURES, err ?? '') ?? 'failed' },
     ]),
     interTokenLatency: histogramOf(page, ['request_mean_time_per_token_duration']),
+    requestDuration: histogramOf(page, ['request_duration']),
   })
 }
 

@@ -49,6 +49,11 @@ export function readVllmLog(text: string): ServerFigures {
   let share: number | undefined
   for (const line of linesOf(text)) {
     const who = SPEAKER.exec(line)?.[1] ?? ''
+    // V0 profiles each worker once: a second time is another start below the one before, which need not have come as far.
+    if (/model weights take\s/.test(line) && parts.kv_cache.has(who)) {
+      for (const map of [...Object.values(parts), activation, beyond]) map.delete(who)
+      tokens = undefined
+    }
     for (const [name, pattern] of PARTS) note(parts[name], who, [pattern], line)
     note(activation, who, OTHER, line)
     note(beyond, who, NON_TORCH, line)
@@ -61,7 +66,8 @@ export function readVllmLog(text: string): ServerFigures {
       model = setting(config, 'model')
       quantization = worth(setting(config, 'quantization'))
       const length = setting(config, 'max_seq_len')
-      if (length !== undefined && /^\d+$/.test(length)) context = Number(length)
+      context = length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
+      tokens = undefined
     }
     const told = /Desired GPU memory utilization is \((0?\.\d+|1(?:\.0)?),|'gpu_memory_utilization': (0?\.\d+|1(?:\.0)?)\b/.exec(line)
     if (told !== null) share = Number(told[1] ?? told[2])

@@ -64,6 +64,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
     outcomes: outcomesOf([{ samples: samplesOf(page, ['request_success']), wordOf: finishedReason }]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
     interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
+    timePerOutputToken: histogramOf(page, ['request_time_per_output_token_seconds']),
+    requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
     offloadedRatio: offloadOf(page),
     context: highestOf(page, ['max_model_len']),
     memoryShare: shareTold(page),

@@ -53,6 +53,9 @@ export const BY_LABEL: Readonly<Record<string, Mapping>> = {
   serial: as('hw.serial_number'),
 }
 
+/** Of other series they say something else: an inference server's name, and all of its GPUs. */
+export const OF_GPUS: ReadonlySet<string> = new Set(['gpu', 'name'])
+
 export type AttributeBook = { readonly of: (labels: Labels, name?: OtlpName) => Attributes }
 
 /** `inventory` identifies a GPU or a MIG instance; without it only its id is sent. */
@@ -80,7 +83,8 @@ export function createAttributeBook(inventory?: Pick<Inventory, 'known' | 'known
       putGpu(attributes, labels, name?.name.startsWith('hw.') ?? false)
       for (const [label, value] of Object.entries(labels)) {
         if (value === '' || label === 'uuid' || when[label] !== undefined) continue
-        const mapping = renamed[label] === undefined ? (BY_LABEL[label] ?? as(label)) : as(renamed[label])
+        const known = OF_GPUS.has(label) && labels['uuid'] === undefined ? undefined : BY_LABEL[label]
+        const mapping = renamed[label] === undefined ? (known ?? as(label)) : as(renamed[label])
         mapping.put(attributes, value)
       }
       return Object.assign(attributes, fixed)

@@ -8,6 +8,8 @@ import type { Labels } from '../../model/series.ts'
 import type { LatestStore } from '../../store/latest.ts'
 import { createAttributeBook } from './attributes.ts'
 import { containerOf, containerResource, withoutIdentity } from './container-resources.ts'
+import { histogramMetrics, isOfHistogram } from './histograms.ts'
+import { hrTime } from './hr-time.ts'
 import { otlpNameOf, type OtlpName } from './names.ts'
 import { SCOPE, type Resource } from './resource.ts'
 import { wholesOf } from './parts.ts'
@@ -28,8 +30,6 @@ export const serializeMetrics = (resources: readonly ResourceMetrics[]): Uint8Ar
 
 type Families = Map<string, Family>
 type Family = { readonly name: OtlpName; readonly points: DataPoint<number>[] }
-
-export const hrTime = (ms: number): [number, number] => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]
 
 /** Bytes and counts are whole; should one not be, none of its metric is sent as an integer in this export, whichever its resource (`broken`: their names). */
 const isWhole = ({ unit }: OtlpName): boolean => unit === 'By' || unit.startsWith('{')
@@ -71,7 +71,8 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups' | 'inv
       }
       const broken = new Set<string>()
       let points = 0
-      const readings = present()
+      const all = present()
+      const readings = all.filter((reading) => !isOfHistogram(reading))
       const wholes = wholesOf(readings)
       for (const { series, value } of readings) {
         if (wholes.has(series.key)) continue
@@ -91,12 +92,14 @@ export function createMetricsCollector(latest: Pick<LatestStore, 'groups' | 'inv
         })
         points += 1
       }
-      const metricsOf = (about: Resource, families: Families): ResourceMetrics => ({
+      const histograms = histogramMetrics(all.filter(isOfHistogram), t, book, starts)
+      points += histograms.reduce((sum, { dataPoints }) => sum + dataPoints.length, 0)
+      const metricsOf = (about: Resource, families: Families, more: readonly MetricData[] = []): ResourceMetrics => ({
         resource: about,
-        scopeMetrics: [{ scope: SCOPE, metrics: Array.from(families.values(), (family) => metricOf(family, broken)) }],
+        scopeMetrics: [{ scope: SCOPE, metrics: [...Array.from(families.values(), (family) => metricOf(family, broken)), ...more] }],
       })
       const measured = Array.from(containers.values(), ({ families, labels }) => metricsOf(containerResource(resource, labels), families))
-      return { resources: [metricsOf(resource, own), ...measured], points, delivered: starts.delivered }
+      return { resources: [metricsOf(resource, own, histograms), ...measured], points, delivered: starts.delivered }
     },
   }
 }

@@ -2,7 +2,7 @@
 import { UNIT_WORDS, type MetricDef, type OtelName } from '../../model/metric.ts'
 import type { Labels } from '../../model/series.ts'
 
-export type Instrument = 'counter' | 'updowncounter' | 'gauge'
+export type Instrument = 'counter' | 'updowncounter' | 'gauge' | 'histogram'
 export type OtlpName = {
   readonly name: string
   readonly unit: string
@@ -35,7 +35,7 @@ function named(metric: MetricDef, convention: OtelName | undefined): OtlpName {
   return {
     name: convention?.name ?? own.name,
     unit: convention === undefined ? own.unit : (convention.unit ?? metric.unit),
-    instrument: metric.kind === 'counter' ? 'counter' : convention?.upDown === true ? 'updowncounter' : 'gauge',
+    instrument: metric.kind === 'counter' || metric.kind === 'histogram' ? metric.kind : convention?.upDown === true ? 'updowncounter' : 'gauge',
     description: convention === undefined ? metric.help : '',
     convention,
   }

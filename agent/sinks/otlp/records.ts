@@ -5,7 +5,7 @@ import type { Severity } from '../../model/severity.ts'
 import type { IncidentSummary } from '../../model/incident.ts'
 import type { Labels } from '../../model/series.ts'
 import { createAttributeBook } from './attributes.ts'
-import { hrTime } from './metrics.ts'
+import { hrTime } from './hr-time.ts'
 import { SCOPE, type Resource } from './resource.ts'
 
 export type IncidentEvent = 'firing' | 'resolved'

@@ -1,11 +1,11 @@
 // Asks one server: allowed GETs only, one after the other, bounded, silent while it sleeps, and never again after it wanted a key.
 import type { HttpClient } from '../../lib/http-client.ts'
-import type { Answer, Page } from '../../servers/family.ts'
+import type { Answer, Family, Page } from '../../servers/family.ts'
 import { joined, type ServerFigures } from '../../servers/model.ts'
 import type { Recognised } from '../../servers/recognise.ts'
 
 export type AskerOptions = {
-  readonly recognised: Recognised
+  readonly recognised: Pick<Recognised, 'by'> & { readonly family: Pick<Family, 'proof' | 'pages'> }
   readonly base: string
   readonly argv: readonly string[]
   readonly key?: string
@@ -16,6 +16,8 @@ export type Said = {
   readonly figures: ServerFigures
   /** Read in this round; counters in it may be compared with those of another. */
   readonly fresh: ServerFigures
+  /** For how long it has let each request run out of time, of which it took the connection; absent when it is not asked. */
+  readonly unansweredMs?: number
   /** Why figures are missing, for a person. */
   readonly problem?: string
   /** It is another thing than it was taken for. */
@@ -42,6 +44,9 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   let failures = 0
   let notBefore = 0
   let asleepWith: number | undefined
+  let hasAnswered = false
+  /** The first request after its last answer that ran out of time. */
+  let silentSince: number | undefined
   const absent = new Set<string>()
   const rare = new Map<string, ServerFigures>()
   /** Also of a page that said nothing that can be read. */
@@ -49,7 +54,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   let proof: ServerFigures = {}
   let last: ServerFigures = {}
 
-  const get = async (path: string): Promise<Got> => {
+  const get = async (path: string, t: number): Promise<Got> => {
     const result = await client.exchange({
       url: new URL(path, base),
       // Ollama answers on loopback only to names of its own.
@@ -58,7 +63,15 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
       maxBytes: MAX_BYTES,
       signal,
     })
-    if ('failure' in result) return { kind: 'failed', why: `GET ${path}: ${result.failure.text}` }
+    if ('failure' in result) {
+      const { kind, connected, status, text } = result.failure
+      // What takes no connection may be out of our own reach.
+      const isSilent = kind === 'timeout' && connected && status === undefined
+      silentSince = isSilent ? (silentSince ?? t) : undefined
+      return { kind: 'failed', why: `GET ${path}: ${text}` }
+    }
+    hasAnswered = true
+    silentSince = undefined
     const { status, body, cut, headers } = result.answer
     if (status === 401 || status === 403) return { kind: 'key' }
     const text = body.toString('utf8')
@@ -89,7 +102,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
 
   /** undefined: it is what it was taken for. */
   const prove = async (t: number): Promise<Said | undefined> => {
-    const got = await get(family.proof.path)
+    const got = await get(family.proof.path, t)
     if (got.kind === 'key') return refused()
     if (got.kind === 'loading') return loading()
     if (got.kind === 'failed') return failed(t, got.why)
@@ -106,7 +119,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   const isDue = ({ path, rate, when }: Page, t: number, now: ServerFigures): boolean =>
     !absent.has(path) && (rate === 'scrape' || t - (askedAt.get(path) ?? -Infinity) >= RARE_MS) && (when?.({ argv, figures: now }) ?? true)
 
-  return async (t, heldBytes) => {
+  const round = async (t: number, heldBytes: number): Promise<Said> => {
     if (stranger) return { ...said({}), isStranger: true }
     if (stopped !== undefined) return said({}, stopped)
     if (t < notBefore) return said({}, 'it failed three times in a row; it is asked again after a minute')
@@ -124,7 +137,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
       const whole = joined(fresh, ...rare.values(), proof)
       if (!isDue(page, t, whole)) continue
       askedAt.set(page.path, t)
-      const got = await get(page.path)
+      const got = await get(page.path, t)
       if (got.kind === 'key') return refused()
       if (got.kind === 'loading') return loading()
       if (got.kind === 'failed') return failed(t, got.why)
@@ -145,5 +158,11 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
     failures = 0
     last = joined(fresh, ...rare.values(), proof)
     return said(fresh)
+  }
+
+  return async (t, heldBytes) => {
+    const told = await round(t, heldBytes)
+    const isAsked = stopped === undefined && asleepWith === undefined && told.isStranger !== true
+    return !isAsked || !hasAnswered ? told : { ...told, unansweredMs: silentSince === undefined ? 0 : t - silentSince }
   }
 }

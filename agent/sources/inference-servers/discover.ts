@@ -1,7 +1,7 @@
 // From the processes that hold GPU memory to the inference servers behind them: who listens, where, and for which family.
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { Recognised } from '../../servers/recognise.ts'
-import { isHelper, recognise } from '../../servers/recognise.ts'
+import { isChild, isChildOf, isHelper, recognise } from '../../servers/recognise.ts'
 import type { Listening, ListeningOf } from './listening.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { readProcessTable, type ProcessTable } from './process-family.ts'
@@ -18,7 +18,10 @@ export type FoundServer = {
   /** Or the path of its Unix socket. undefined: nothing listens yet. */
   readonly port?: number | string
   readonly reach?: Reach
+  /** Those of its models' processes that answer for themselves. */
+  readonly children: readonly FoundChild[]
 }
+export type FoundChild = { readonly pid: number; readonly argv: readonly string[]; readonly reach: Reach }
 
 export type DiscoverOptions = {
   readonly procRoot: string
@@ -73,12 +76,32 @@ function serversOf(
   options: DiscoverOptions,
 ): readonly FoundServer[] {
   const { procRoot, identify, ownNamespace } = options
-  const byPid = Map.groupBy(sockets, ({ pid }) => pid)
+  const byPid = Map.groupBy(
+    sockets.filter(({ pid }) => !isHelper(table.argvOf(pid))),
+    ({ pid }) => pid,
+  )
+  const childrenOf = ({ family: kind }: Recognised): readonly FoundChild[] =>
+    sockets.flatMap((socket) => {
+      const argv = table.argvOf(socket.pid)
+      if (!isChildOf(kind, argv) || !('port' in socket) || !portsNamed(argv).includes(socket.port)) return []
+      return [{ pid: socket.pid, argv, reach: reachOf(procRoot, ownNamespace, socket) }]
+    })
   const serverOf = (pid: number, recognised: Recognised, more: Pick<FoundServer, 'port' | 'reach'>): readonly FoundServer[] => {
     const who = identify(pid)
     if (who === undefined) return []
     const { startTicks, container } = who
-    return [{ pid, startTicks, recognised, argv: table.argvOf(pid), holders, ...(container === undefined ? {} : { container: container.name }), ...more }]
+    return [
+      {
+        pid,
+        startTicks,
+        recognised,
+        argv: table.argvOf(pid),
+        holders,
+        children: childrenOf(recognised),
+        ...(container === undefined ? {} : { container: container.name }),
+        ...more,
+      },
+    ]
   }
   const found = [...byPid].flatMap(([pid, sockets]) => {
     const choice = chosen(sockets, table.argvOf(pid), identify(pid)?.container?.image)
@@ -104,7 +127,10 @@ export function discover(holders: readonly Holder[], options: DiscoverOptions): 
     else families.set(pid, { pids: table.familyOf(pid, options.identify(pid)), holders: [pid] })
   }
   // All families in one look, so that a namespace's table is read once for all of them.
-  const pids = [...new Set([...families.values()].flatMap((family) => family.pids))].filter((pid) => !isHelper(table.argvOf(pid)))
+  const pids = [...new Set([...families.values()].flatMap((family) => family.pids))].filter((pid) => {
+    const argv = table.argvOf(pid)
+    return !isHelper(argv) || isChild(argv)
+  })
   const sockets = options.listeningOf(pids)
   return [...families.values()].flatMap(({ pids: own, holders: held }) => {
     const members = new Set(own)

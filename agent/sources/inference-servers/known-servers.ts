@@ -4,14 +4,17 @@ import type { IdentifyProcess } from '../../model/identity.ts'
 import type { ConnectInside } from '../../sampler/connections.ts'
 import { FAMILIES, type Recognised } from '../../servers/recognise.ts'
 import { createAsker, type Asker } from './asker.ts'
+import { createChildren, type Children } from './children.ts'
 import { createDialer } from './dial.ts'
 import { discover, type FoundServer, type Holder } from './discover.ts'
+import type { Reach } from './reach.ts'
 import { createListeningOf } from './listening.ts'
 import type { ReadLogHead } from './log-head.ts'
 import { createRecent } from './recent.ts'
 import { createSplit, type Split } from './split.ts'
 
 export type ServersConfig = {
+  readonly histograms: boolean
   readonly add: Readonly<Record<string, string>>
   readonly forbid: readonly string[]
   readonly keys: Readonly<Record<string, string>>
@@ -36,6 +39,8 @@ export type Server = {
   readonly engines: readonly { readonly pid: number; readonly startTicks: number }[]
   /** undefined: forbidden, or nothing listens yet. */
   readonly ask?: Asker
+  /** The processes of its models; undefined: its family has none that answer. */
+  readonly children?: Children
   readonly split: Split
   readonly recent: ReturnType<typeof createRecent>
   readonly close: () => void
@@ -72,6 +77,21 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
     const key = names.map((name) => config.keys[name]).find((one) => one !== undefined)
     return createAsker({ recognised, base, argv, client, signal, ...(key === undefined ? {} : { key }) })
   }
+  const clientOf = ({ ways }: Pick<Reach, 'ways'>): { readonly client: Pick<HttpClient, 'exchange'>; readonly close: () => void } => {
+    if (ways === undefined) return { client: direct, close: NOTHING }
+    const client = createHttpClient({ connect: createDialer(ways, connectInside), keep: 1 })
+    return { client, close: client.close }
+  }
+  const baseOf = ({ ways, url }: Reach): string => (ways === undefined ? url : 'http://localhost')
+  const childrenOf = ({ family: { child } }: Recognised): Children | undefined =>
+    child === undefined
+      ? undefined
+      : createChildren(({ argv, reach }) => {
+          const { client, close } = clientOf(reach)
+          // Keys are those of the server: a child has none.
+          return { ask: createAsker({ recognised: { family: child, by: 'command' }, base: baseOf(reach), argv, client, signal }), close }
+        })
+
   // With its container, whose name may come later than the process is seen: an engine is asked when the agent has connected to it.
   const keyOf = ({ pid, startTicks, reach, recognised, container = '' }: FoundServer): string =>
     `${pid} ${startTicks} ${reach?.url ?? ''} ${recognised.family.id} ${container}`
@@ -88,7 +108,8 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
     const url = reach?.url ?? ''
     const name = added.find((one) => one.url === url)?.name ?? (container === undefined ? `${family.id}${place}` : `${container}${isAlone ? '' : place}`)
     const isAsked = reach !== undefined && !isForbidden(name, container, family.id)
-    const own = reach?.ways === undefined ? undefined : createHttpClient({ connect: createDialer(reach.ways, connectInside), keep: 1 })
+    const own = clientOf(reach ?? {})
+    const children = isAsked ? childrenOf(recognised) : undefined
     return {
       key: keyOf(found),
       recognised,
@@ -97,12 +118,14 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
       found,
       engines: enginesOf(found),
       ...(container === undefined ? {} : { container }),
-      ...(isAsked
-        ? { ask: askerOf(recognised, own === undefined ? url : 'http://localhost', argv, own ?? direct, container === undefined ? [name] : [name, container]) }
-        : {}),
+      ...(isAsked ? { ask: askerOf(recognised, baseOf(reach), argv, own.client, container === undefined ? [name] : [name, container]) } : {}),
+      ...(children === undefined ? {} : { children }),
       split: createSplit(family, identify, readHead),
       recent: createRecent(),
-      close: own?.close ?? NOTHING,
+      close() {
+        own.close()
+        children?.close()
+      },
     }
   }
 
@@ -118,6 +141,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
         const known = servers.get(keyOf(found))
         const isAlone = all.filter(({ container }) => container === found.container).length === 1
         const server = known === undefined ? serverOf(found, isAlone) : { ...known, found, engines: enginesOf(found) }
+        server.children?.set(found.children)
         next.set(server.key, server)
       }
       const isFound = ({ pid, startTicks }: FoundServer): boolean => all.some((one) => one.pid === pid && one.startTicks === startTicks)

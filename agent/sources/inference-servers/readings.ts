@@ -1,8 +1,9 @@
 // A server's figures as readings: what it does not tell has none.
 import * as metrics from '../../metrics/inference.ts'
+import { histogramReadings } from '../../model/histogram.ts'
 import type { MetricDef } from '../../model/metric.ts'
 import type { Reading } from '../../model/reading.ts'
-import { makeSeries, type Labels } from '../../model/series.ts'
+import { makeSeries, type Labels, type Series } from '../../model/series.ts'
 import type { ServerFigures } from '../../servers/model.ts'
 import type { RecentFigures } from './recent.ts'
 
@@ -12,9 +13,22 @@ export type Told = {
   readonly url: string
   readonly figures: ServerFigures
   readonly recent: RecentFigures
+  readonly unansweredMs?: number | undefined
+  /** Its own histograms too. */
+  readonly histograms?: boolean
 }
 
-export function readingsOf({ labels, server, url, figures, recent }: Told): readonly Reading[] {
+/** Gives the readings of each round the series of the one before: what the stores keep of a series would else be garbage five seconds later. */
+export function createSameSeries(): (readings: readonly Reading[]) => readonly Reading[] {
+  let known = new Map<string, Series>()
+  return (readings) => {
+    const same = readings.map(({ series, value }) => ({ series: known.get(series.key) ?? series, value }))
+    known = new Map(same.map(({ series }) => [series.key, series]))
+    return same
+  }
+}
+
+export function readingsOf({ labels, server, url, figures, recent, unansweredMs, histograms = false }: Told): readonly Reading[] {
   const readings: Reading[] = []
   const add = (metric: MetricDef, value: number | undefined, more: Labels = {}): void => {
     if (value !== undefined && Number.isFinite(value)) readings.push({ series: makeSeries(metric, { ...labels, ...more }), value })
@@ -31,6 +45,7 @@ export function readingsOf({ labels, server, url, figures, recent }: Told): read
     layers,
     memory_share: memoryShare === undefined ? '' : String(memoryShare),
   })
+  add(metrics.inferenceUnansweredSeconds, unansweredMs === undefined ? undefined : unansweredMs / 1_000)
   add(metrics.inferenceRequestsRunning, figures.running)
   add(metrics.inferenceRequestsWaiting, figures.waiting)
   add(metrics.inferenceKvCacheUsageRatio, figures.kvUsage)
@@ -48,5 +63,13 @@ export function readingsOf({ labels, server, url, figures, recent }: Told): read
   add(metrics.inferenceTokensRate, recent.generationRate, { type: 'generation' })
   for (const [q, seconds] of recent.timeToFirstToken) add(metrics.inferenceTimeToFirstTokenSeconds, seconds, { quantile: String(q) })
   for (const [q, seconds] of recent.interTokenLatency) add(metrics.inferenceInterTokenLatencySeconds, seconds, { quantile: String(q) })
+  if (histograms)
+    for (const [metric, counted] of [
+      [metrics.inferenceTimeToFirstTokenHistogramSeconds, figures.timeToFirstToken],
+      [metrics.inferenceInterTokenLatencyHistogramSeconds, figures.interTokenLatency],
+      [metrics.inferenceTimePerOutputTokenHistogramSeconds, figures.timePerOutputToken],
+      [metrics.inferenceRequestDurationHistogramSeconds, figures.requestDuration],
+    ] as const)
+      if (counted !== undefined) readings.push(...histogramReadings(metric, { ...labels, server, model: models.join(', ') }, counted))
   return readings
 }

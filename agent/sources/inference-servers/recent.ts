@@ -1,5 +1,6 @@
 // What happened in the last minute, out of counters and histograms that only rise.
-import type { Histogram, ServerFigures } from '../../servers/model.ts'
+import type { Histogram } from '../../model/histogram.ts'
+import type { ServerFigures } from '../../servers/model.ts'
 import { quantileOf, QUANTILES, since } from '../../servers/quantiles.ts'
 
 export type RecentFigures = {

@@ -6,6 +6,7 @@ import {
   kvCacheStarved,
   modelLoadStuck,
   modelOnCpu,
+  serverSilent,
   serverUnderfed,
 } from '../../../agent/diagnosis/detectors/index.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
@@ -13,7 +14,17 @@ import { hostEvents, says, type HostNow, type ServerNow } from '../../unit/detec
 import { within, type RuleScene } from './scene.ts'
 
 const chat = (more: Partial<ServerNow>): ServerNow => ({ name: 'chat', gib: 72, share: 0.9, context: 8_192, cores: 1, ...more })
-const busy = (second: number) => ({ running: 8, waiting: 0, kv: 0.5, preempted: 0, generated: 100 * second, offloaded: 0, weightsGib: 30, cacheGib: 40 })
+const busy = (second: number) => ({
+  running: 8,
+  waiting: 0,
+  kv: 0.5,
+  preempted: 0,
+  generated: 100 * second,
+  offloaded: 0,
+  weightsGib: 30,
+  cacheGib: 40,
+  unanswered: 0,
+})
 const [FROM, TO, END] = [200, 600, 1_100]
 const scene = (
   name: string,
@@ -59,9 +70,24 @@ export const serverScenes: readonly RuleScene[] = [
   scene('offload while it loads', modelOnCpu, false, (second) => one(second, { offloaded: 0.4 }, { state: 'loading' })),
   scene('an engine that has ended', engineDead, true, () => ({ utilization: 0, servers: [chat({ state: 'dead', gib: 0, gpu: '' })] })),
   scene('an engine that stands still', engineDead, true, () => one(FROM, { running: 4 }, {}, { utilization: 0 })),
+  scene('an engine whose GPUs wait for one of them', engineDead, true, () => one(FROM, { running: 4 }, {}, { utilization: 1, spins: true })),
+  scene('an engine that works', engineDead, false, (second) => one(second, { running: 4 }, {}, { utilization: 1, spins: false })),
   scene('a long prompt', engineDead, false, () => one(FROM, { running: 4 }, {}, { utilization: 1 })),
   scene('a server that nobody asks', engineDead, false, () => one(FROM, { running: 0 }, {}, { utilization: 0 })),
   scene('a server that sleeps', engineDead, false, () => one(FROM, { running: 0 }, { state: 'sleeping', gib: 1 }, { utilization: 0 })),
+  // What was read before is not known any more.
+  scene('a server that takes connections and answers none', serverSilent, true, (second) => ({
+    servers: [chat({ state: '', values: says({ unanswered: second - FROM }) })],
+  })),
+  scene(
+    'a server that is slow for two minutes',
+    serverSilent,
+    false,
+    (second) => ({ servers: [chat({ state: '', values: says({ unanswered: second - FROM }) })] }),
+    END,
+    FROM + 120,
+  ),
+  scene('a server that begins and does not answer yet', serverSilent, false, () => ({ utilization: 0, servers: [chat({ state: '', cores: 2 })] })),
   scene('a load that stands still', modelLoadStuck, true, () => ({ utilization: 0, servers: [chat({ state: 'loading', gib: 3, cores: 0.02 })] }), 1_400, 1_000),
   scene('a load that takes memory', modelLoadStuck, false, (second) => ({
     utilization: 0,

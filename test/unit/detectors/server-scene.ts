@@ -9,7 +9,8 @@ export type ServerNow = {
   readonly server?: string
   readonly container?: string
   readonly gpu?: string
-  readonly state?: 'loading' | 'ready' | 'sleeping' | 'dead'
+  /** Empty: not known. */
+  readonly state?: 'loading' | 'ready' | 'sleeping' | 'dead' | ''
   readonly share?: number
   readonly context?: number
   readonly layers?: string
@@ -22,6 +23,8 @@ export type ServerNow = {
 }
 export type HostNow = {
   readonly utilization?: number
+  /** Busy by its counter and idle by power and traffic. */
+  readonly spins?: boolean
   readonly servers: readonly ServerNow[]
   /** Others on card 0. */
   readonly others?: readonly { readonly pid: number; readonly container: string; readonly gib: number; readonly fails?: boolean }[]
@@ -31,7 +34,7 @@ const TOTAL = 80 * GIB
 const CARD = { gpu: '0', uuid: uuid(0) }
 const pidOf = ({ enginePid, name }: ServerNow): number => enginePid ?? 1_000 + name.length
 
-export function hostEvents(second: number, { utilization = 0.9, servers, others = [] }: HostNow): readonly Event[] {
+export function hostEvents(second: number, { utilization = 0.9, spins, servers, others = [] }: HostNow): readonly Event[] {
   const held = [
     ...servers.flatMap((server) =>
       server.gib === undefined ? [] : [{ pid: pidOf(server), container: server.container ?? server.name, bytes: server.gib * GIB }],
@@ -42,7 +45,14 @@ export function hostEvents(second: number, { utilization = 0.9, servers, others 
   const card = scrapeOf(
     second,
     'gpu',
-    { gpu_info: 1, gpu_utilization_ratio: utilization, gpu_memory_used_bytes: used, gpu_memory_free_bytes: TOTAL - used, gpu_memory_total_bytes: TOTAL },
+    {
+      ...(spins === undefined ? {} : { gpu_spinning: Number(spins) }),
+      gpu_info: 1,
+      gpu_utilization_ratio: utilization,
+      gpu_memory_used_bytes: used,
+      gpu_memory_free_bytes: TOTAL - used,
+      gpu_memory_total_bytes: TOTAL,
+    },
     { labels: CARD, group: 'fast' },
   )
   const processes = held.map(({ pid, container, bytes }) => ({
@@ -98,11 +108,13 @@ export const says = (of: {
   readonly cacheGib?: number
   readonly context?: number
   readonly longest?: number
+  readonly unanswered?: number
 }): Values => ({
   inference_requests_running: of.running,
   inference_requests_waiting: of.waiting,
   inference_context_tokens: of.context,
   inference_longest_request_tokens: of.longest,
+  inference_unanswered_seconds: of.unanswered,
   inference_kv_cache_usage_ratio: of.kv,
   inference_kv_cache_capacity_tokens: of.cacheGib === undefined ? undefined : 100_000,
   inference_preemptions_total: of.preempted,

@@ -8,8 +8,8 @@ import { serverScenes } from '../../setup/rule-scenes/servers.ts'
 import { timeOf } from '../../setup/rule-scenes/scene.ts'
 import { hostEvents, says } from './server-scene.ts'
 
-const { kvCacheStarved, serverUnderfed, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle, contextOversized } = registry
-const definitions = [kvCacheStarved, serverUnderfed, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle, contextOversized]
+const { kvCacheStarved, serverUnderfed, serverSilent, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle, contextOversized } = registry
+const definitions = [kvCacheStarved, serverUnderfed, serverSilent, modelOnCpu, engineDead, modelLoadStuck, cacheReservedIdle, contextOversized]
 
 function faultsOf(seconds: number, tell: (second: number) => readonly Event[]): readonly Finding[] {
   const detection = createDetection({
@@ -91,6 +91,8 @@ test('eight hours of ordinary load of four servers: none', () => {
       generated,
       weightsGib: 15,
       cacheGib: 40,
+      // Slow for a minute in the thick of it.
+      unanswered: burst && second % 3_600 < 50 ? second % 1_200 : 0,
     })
     const loads = second % 7_200 < 240
     return hostEvents(second, {

@@ -9,6 +9,8 @@ export type ParsedFamily = {
 }
 
 const SUFFIXES: Readonly<Record<string, readonly string[]>> = { counter: ['_total', '_created'], info: ['_info'] }
+/** In both formats. */
+const HISTOGRAM = ['_bucket', '_count', '_sum']
 
 function unescape(text: string, quotes: boolean): string {
   let out = ''
@@ -83,7 +85,7 @@ export function parseExposition(page: string, format: 'text' | 'openmetrics'): R
     }
     const sample = parseSample(line)
     if (current === undefined) throw new Error(`sample before any family: ${line}`)
-    const suffixes = format === 'openmetrics' ? (SUFFIXES[current.type] ?? ['']) : ['']
+    const suffixes = current.type === 'histogram' ? HISTOGRAM : format === 'openmetrics' ? (SUFFIXES[current.type] ?? ['']) : ['']
     const { name } = current
     if (!suffixes.some((suffix) => sample.name === name + suffix)) throw new Error(`sample ${sample.name} in family ${name} of type ${current.type}`)
     const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort(([a], [b]) => (a < b ? -1 : 1))])

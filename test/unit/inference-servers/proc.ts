@@ -18,6 +18,12 @@ export type MadeProcess = {
 }
 export const OWN = 'net:[1]'
 
+const rowsOf = ({ pid, listens = [] }: MadeProcess): readonly string[] =>
+  listens.map(({ host, port }, at) => {
+    const local = `${host === 'any' ? '00000000' : '0100007F'}:${port.toString(16).toUpperCase().padStart(4, '0')}`
+    return `   ${at}: ${local} 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 ${pid * 100 + at} 1 0 100 0 0 10 0\n`
+  })
+
 export function makeProc(processes: readonly MadeProcess[]) {
   const root = mkdtempSync(join(tmpdir(), 'made-proc-'))
   const living = new Map<number, MadeProcess>()
@@ -29,17 +35,16 @@ export function makeProc(processes: readonly MadeProcess[]) {
     writeFileSync(join(folder, 'cmdline'), argv.map((word) => `${word}\0`).join(''))
     writeFileSync(join(folder, 'cgroup'), `${cgroup}\n`)
     symlinkSync(namespace, join(folder, 'ns/net'))
-    const rows = listens.map(({ host, port }, at) => {
-      symlinkSync(`socket:[${pid * 100 + at}]`, join(folder, 'fd', String(3 + at)))
-      const local = `${host === 'any' ? '00000000' : '0100007F'}:${port.toString(16).toUpperCase().padStart(4, '0')}`
-      return `   ${at}: ${local} 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 ${pid * 100 + at} 1 0 100 0 0 10 0\n`
-    })
-    writeFileSync(join(folder, 'net/tcp'), `  sl  local_address rem_address   st\n${rows.join('')}`)
+    listens.forEach((_, at) => symlinkSync(`socket:[${pid * 100 + at}]`, join(folder, 'fd', String(3 + at))))
     writeFileSync(
       join(folder, 'net/fib_trie'),
       'Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 127.0.0.1\n        /32 host LOCAL\n     |-- 127.0.0.2\n        /32 host LOCAL\n',
     )
     living.set(pid, made)
+    // The kernel shows each process the sockets of its whole namespace.
+    const inside = [...living.values()].filter((one) => (one.namespace ?? OWN) === namespace)
+    const table = `  sl  local_address rem_address   st\n${inside.flatMap(rowsOf).join('')}`
+    for (const one of inside) writeFileSync(join(root, String(one.pid), 'net/tcp'), table)
   }
   processes.forEach(add)
   return {

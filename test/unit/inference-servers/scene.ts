@@ -13,17 +13,17 @@ afterEach(() => {
 })
 
 /** Pages by path; what is not there is 404. A request is kept as its method and URL. */
-export async function standIn(pages: Readonly<Record<string, string>>, status: () => number = () => 200) {
+export async function standIn(pages: Readonly<Record<string, string>>, status: () => number = () => 200, wanted = 0) {
   const asked: string[] = []
   const server = await webServer((request, answer) => {
     asked.push(`${request.method ?? ''} ${request.url ?? ''}`)
     const page = pages[request.url ?? '']
     if (page === undefined) answer.writeHead(404).end()
     else answer.writeHead(status()).end(page)
-  })
+  }, wanted)
   return { asked, port: Number(new URL(server.url).port) }
 }
-export const NOTHING: ServersConfig = { add: {}, forbid: [], keys: {} }
+export const NOTHING: ServersConfig = { histograms: false, add: {}, forbid: [], keys: {} }
 
 export function run(processes: readonly MadeProcess[], holders: Holder[], config: Partial<ServersConfig> = {}) {
   const proc = makeProc(processes)

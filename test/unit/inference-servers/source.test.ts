@@ -136,9 +136,34 @@ test('endless, huge and garbage answers cost a gap, and after three it is left a
   const { round } = run(vllm(Number(new URL(server.url).port)), [HOLDER])
   const first = await round()
   expect(first?.gaps).toMatchObject([{ detail: expect.stringContaining('more than 2 MiB') }])
-  expect(values(first)).toEqual({ server_info: 1 })
+  expect(values(first)).toEqual({ server_info: 1, unanswered_seconds: 0 })
   for (let count = 0; count < 6; count++) await round()
   expect(answers).toBe(4)
+})
+
+test('of 200 MB no more is taken than 2 MiB and what the connection holds', async () => {
+  const PIECE = Buffer.alloc(2 ** 20, 'vllm:x 1\n')
+  let sent = 0
+  const server = await webServer((request, answer) => {
+    if (request.url === '/version') {
+      answer.end('{"version":"1"}')
+      return
+    }
+    answer.writeHead(200, { 'content-length': 200 * PIECE.length })
+    let pieces = 0
+    const more = (): void => {
+      while (pieces < 200 && !answer.destroyed) {
+        pieces++
+        sent += PIECE.length
+        if (!answer.write(PIECE)) break
+      }
+      if (pieces < 200 && !answer.destroyed) answer.once('drain', more)
+    }
+    more()
+  })
+  const { round } = run(vllm(Number(new URL(server.url).port)), [HOLDER])
+  expect((await round())?.gaps).toMatchObject([{ detail: expect.stringContaining('more than 2 MiB') }])
+  expect(sent).toBeLessThan(20 * PIECE.length)
 })
 
 test.each([
@@ -146,6 +171,13 @@ test.each([
   ['200 MB that it announces', (answer: ServerResponse) => void answer.writeHead(200, { 'content-length': 200 * 2 ** 20 }).write('x'.repeat(2 ** 20))],
   ['a page that stops in the middle', (answer: ServerResponse) => void answer.writeHead(200, { 'content-length': 1_000 }).write(METRICS(0).slice(0, 100))],
   ['no answer for as long as one waits', () => {}],
+  [
+    'a page that comes a byte a tenth of a second',
+    (answer: ServerResponse) => {
+      const drip = setInterval(() => answer.write('v'), 100)
+      answer.on('close', () => clearInterval(drip))
+    },
+  ],
   ['a connection that ends at once', (answer: ServerResponse) => void answer.destroy()],
   ['headers without an end', (answer: ServerResponse) => void answer.socket?.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2 ** 17)}`)],
 ])('%s costs a gap or nothing: what else it said stays, and another server is asked as always', async (_, metrics) => {

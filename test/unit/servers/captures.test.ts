@@ -58,6 +58,14 @@ const EXPECTED: Readonly<Record<string, readonly [path: string, ServerFigures]>>
     'log',
     { version: '0.23.1rc1.dev1201+gd08eebad1', quantization: 'compressed-tensors', kvCapacityTokens: 574_336, context: 400_000 },
   ],
+  // Two starts below each other, of which the second breaks off before its cache.
+  'vllm-0.6.5-memory-profile-table.log': ['log', { memory: { weights: { bytes: Math.round(7.48 * GIB), source: 'log' } } }],
+  'vllm-0.8-v0-tp-memory-profile.log': [
+    'log',
+    // Three of its workers; the cut-off capture lacks the fourth.
+    { memory: { weights: { bytes: Math.round(3 * 21.21 * GIB), source: 'log' }, kv_cache: { bytes: Math.round(3 * 1.57 * GIB), source: 'log' } } },
+  ],
+  'vllm-0.23-failed-affinity.log': ['log', { memoryShare: 0.9 }],
   'vllm-0.6.4-oneline-profile-and-context.log': ['log', { kvCapacityTokens: 23_648 }],
   'sglang-0.3.6-docs-metrics.prom': [
     '/metrics',
@@ -78,6 +86,22 @@ const EXPECTED: Readonly<Record<string, readonly [path: string, ServerFigures]>>
     },
   ],
   'sglang-0.5.5-startup-bf16.log': ['log', { kvCapacityTokens: 183_133 }],
+  'sglang-0.5.12-swa-tp2-low-ratio.log': [
+    'log',
+    {
+      quantization: 'awq',
+      context: 262_144,
+      kvCapacityTokens: 706_807,
+      memory: { weights: { bytes: Math.round(2 * 5.42 * GIB), source: 'log' }, kv_cache: { bytes: Math.round(2 * 14.02 * GIB), source: 'log' } },
+    },
+  ],
+  'sglang-0.5.9-startup-mini.log': [
+    'log',
+    {
+      kvCapacityTokens: 5_671_466,
+      memory: { weights: { bytes: Math.round(1.2 * GIB), source: 'log' }, kv_cache: { bytes: Math.round(64.9 * GIB), source: 'log' } },
+    },
+  ],
   'sglang-0.5.6-b200-graphs.log': ['log', { kvCapacityTokens: 2_243_474, memory: { graphs: { bytes: Math.round(1.44 * GIB), source: 'log' } } }],
   'llamacpp-0.5.0-own-metrics-busy.prom': ['/metrics', { running: 2, waiting: 1, promptTokens: 54, generationTokens: 0 }],
   'llamacpp-0.7.0-own-debian-sid-metrics.prom': ['/metrics', { running: 0, promptTokens: 7, generationTokens: 20 }],
@@ -96,6 +120,25 @@ const EXPECTED: Readonly<Record<string, readonly [path: string, ServerFigures]>>
       memory: { weights: { bytes: Math.round((135.76 + 648.66) * MIB), source: 'log' }, kv_cache: { bytes: 1_536 * MIB, source: 'log' } },
     },
   ],
+  'llamacpp-ik-oom-2.log': [
+    'log',
+    {
+      context: 32_768,
+      layers: '95/95',
+      memory: {
+        weights: { bytes: Math.round((15_831.98 + 3_221.75) * MIB), source: 'log' },
+        kv_cache: { bytes: Math.round((1_632.02 + 1_564.02) * MIB), source: 'log' },
+      },
+    },
+  ],
+  'llamacpp-0.5.0-own-kv-alloc-fails.log': ['log', { context: 65_536, offloadedRatio: 1 }],
+  'llamacpp-0.5.0-own-sleep-wake-401.log': ['log', { context: 2_048 }],
+  'llamacpp-0.7.0-own-container-router.log': ['log', { context: 512 }],
+  'node-llama-cpp-3.22.1-own-cpu.log': ['log', { context: 256, kvCapacityTokens: 256 }],
+  'llamacpp-0.5.0-v1-models.json': ['/v1/models', { models: ['Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf'] }],
+  'llamacpp-b8495-slots.json': ['/slots', { context: 65_536, kvCapacityTokens: 2 * 65_536 }],
+  // Lines of many loads below each other: the last of them counts.
+  'ollama-0.30-llama-server-buffer-lines.log': ['log', { memory: { weights: { bytes: 6_500 * MIB, source: 'log' } } }],
   'ollama-0.11-engine-memory.log': [
     'log',
     { offloadedRatio: 0, memory: { weights: { bytes: 8 * GIB, source: 'log' }, kv_cache: { bytes: 486 * MIB, source: 'log' } } },
@@ -111,6 +154,25 @@ const EXPECTED: Readonly<Record<string, readonly [path: string, ServerFigures]>>
   'comfyui-0.3.14-system-stats-4090.json': ['/system_stats', { version: '0.3.14' }],
   'comfyui-0.3.7x-system-stats-4070s-part.json': ['/system_stats', { memory: { other: { bytes: 331_470_322, source: 'api' } } }],
 }
+
+/** Logs of errors, of decoding, of arguments: of a server's memory or model they say nothing, and nothing is made up. */
+const SILENT = [
+  'sglang-0.5.1-decode-batches.log',
+  'sglang-0.5.12-boot-failure-triton.log',
+  'sglang-0.5.12-glm-air-a2-tail.log',
+  'tgi-1.3-launcher-args.log',
+  'tgi-1.3-request-oom-compose.log',
+  'trtllm-0.13-kv-blocks.log',
+  'vllm-0.13-enginedead-trace.log',
+  'vllm-0.19-engine-silent-port-answers.log',
+  'vllm-0.20-nccl-hang-serve.log',
+  'vllm-0.23-worker-oom-engine-fails.log',
+  'vllm-0.3-engine-stats-lines.log',
+  'vllm-0.4-metrics-lines.log',
+  'vllm-0.8-fatal-signal.log',
+]
+/** What is no answer that is ever asked for: queues of statistics, a list of files, processes. */
+const UNASKED = ['trtllm-serve-metrics-iterstats.json', 'ollama-0.33-api-tags.json', 'ray-2.58-own-process-tree.tsv']
 
 const rows = existsSync(join(folder, 'MANIFEST.tsv'))
   ? readFileSync(join(folder, 'MANIFEST.tsv'), 'utf8')
@@ -128,6 +190,14 @@ describe.skipIf(rows.length === 0)('captures of real servers (need ../shared)', 
     const text = readFileSync(join(folder, file), 'utf8')
     const said = path === 'log' ? family?.log?.(text) : family?.pages.find((page) => page.path === path)?.read(text, KNOWN)
     expect(said).toMatchObject(expected)
+  })
+  test.each(SILENT)('%s says nothing of memory, model or cache', (file) => {
+    const log = familyOf(rows.find(([name]) => name === file)?.[1] ?? '')?.log
+    expect(log?.(readFileSync(join(folder, file), 'utf8')) ?? {}).toEqual({})
+  })
+  test('every capture is played', () => {
+    const played = new Set([...Object.keys(EXPECTED), ...SILENT, ...UNASKED])
+    expect(rows.flatMap(([file = '']) => (played.has(file) ? [] : [file]))).toEqual([])
   })
   test('no reader throws, whatever file it is given, and no page is read out of a log', () => {
     const pagesIn = (text: string): readonly string[] =>

@@ -29,12 +29,14 @@ export type ServerRow = {
   readonly preemptions: number | undefined
   readonly generated: number | undefined
   readonly offloaded: number | undefined
+  /** Seconds. */
+  readonly unanswered: number | undefined
   /** Of all its cards together. */
   readonly memory: Readonly<Partial<Record<MemoryPart, number>>>
 }
 type Draft = { -readonly [Key in keyof ServerRow]: ServerRow[Key] }
 
-const SCALARS: Readonly<Record<string, 'running' | 'waiting' | 'longest' | 'kvUsage' | 'kvTokens' | 'preemptions' | 'offloaded'>> = {
+const SCALARS: Readonly<Record<string, 'running' | 'waiting' | 'longest' | 'kvUsage' | 'kvTokens' | 'preemptions' | 'offloaded' | 'unanswered'>> = {
   [inference.inferenceRequestsRunning.name]: 'running',
   [inference.inferenceRequestsWaiting.name]: 'waiting',
   [inference.inferenceLongestRequestTokens.name]: 'longest',
@@ -42,6 +44,7 @@ const SCALARS: Readonly<Record<string, 'running' | 'waiting' | 'longest' | 'kvUs
   [inference.inferenceKvCacheCapacityTokens.name]: 'kvTokens',
   [inference.inferencePreemptionsTotal.name]: 'preemptions',
   [inference.inferenceOffloadedRatio.name]: 'offloaded',
+  [inference.inferenceUnansweredSeconds.name]: 'unanswered',
 }
 const [INFO, MEMORY, TOKENS] = [inference.inferenceServerInfo.name, inference.inferenceMemoryBytes.name, inference.inferenceTokensTotal.name]
 export const SERVER_METRICS: readonly string[] = [INFO, MEMORY, TOKENS, ...Object.keys(SCALARS)]
@@ -80,6 +83,7 @@ function draftOf(present: Present, labels: Labels): Draft {
     preemptions: undefined,
     generated: undefined,
     offloaded: undefined,
+    unanswered: undefined,
     memory: {},
   }
 }

@@ -6,6 +6,7 @@ import { Activity } from '../../parts/gpu/activity.tsx'
 import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
+import { GpuServers } from '../../parts/server/gpu.tsx'
 import { firingOn } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { type ProcessView, processViews } from '../../parts/live/rows.ts'
@@ -98,6 +99,7 @@ function GpuPage({ view }: { readonly view: GpuView }) {
         <div class="gpu-body">
           <GpuMemory of={of} height={260} most={12} />
           {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
+          <GpuServers index={index} />
           <LineFigures view={view} />
           <ThrottleLanes uuid={uuid} />
         </div>

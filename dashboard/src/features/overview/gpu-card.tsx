@@ -7,6 +7,7 @@ import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { forecastOf, nearFull } from '../../parts/gpu/forecast.ts'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
+import { GpuServers } from '../../parts/server/gpu.tsx'
 import { firingOn } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { LANE } from '../../parts/live/lanes.ts'
@@ -97,6 +98,7 @@ export function GpuCard({ of }: Props) {
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
         {divided.value && <Mig of={of} />}
+        {painted.value && <GpuServers index={index} />}
         {painted.value && (
           <>
             <div class="readouts">

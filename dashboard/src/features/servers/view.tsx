@@ -5,17 +5,11 @@ import { useEffect } from 'preact/hooks'
 import type { ServerRow } from '../../../../agent/model/live.ts'
 import { frame, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
+import { MEMORY_PARTS } from '../../parts/server/text.ts'
 import { DASH, memory, percent } from '../../text/format.ts'
 import type { ViewProps } from '../feature.ts'
 import { Sparkline } from './curve.tsx'
 import { curveOf, MEASURES, serverKey, watchPast, type MeasureId } from './past.ts'
-
-const PARTS = [
-  ['weights', 'weights'],
-  ['kv_cache', 'KV cache'],
-  ['graphs', 'graphs'],
-  ['other', 'other'],
-] as const
 
 const count = (value: number | undefined): string => (value === undefined ? DASH : Math.round(value).toLocaleString('en'))
 const seconds = (value: number | undefined): string => (value === undefined ? DASH : value >= 1 ? `${value.toFixed(1)} s` : `${Math.round(value * 1_000)} ms`)
@@ -33,7 +27,7 @@ function Fact({ label, value, means }: { readonly label: string; readonly value:
 
 /** What the server's memory on all its cards is for. */
 function Split({ row: { memory_bytes: split = {} } }: { readonly row: ServerRow }) {
-  const parts = PARTS.flatMap(([id, label]) => (split[id] === undefined ? [] : [{ id, label, bytes: split[id] }]))
+  const parts = MEMORY_PARTS.flatMap(([id, label]) => (split[id] === undefined ? [] : [{ id, label, bytes: split[id] }]))
   const total = parts.reduce((sum, { bytes }) => sum + bytes, 0)
   if (total === 0) return null
   return (

@@ -13,6 +13,7 @@ import { JobCharts } from './charts.tsx'
 import { JobFigures } from './figures.tsx'
 import { JobIncidents } from './incidents.tsx'
 import { charts, watchCharts } from './readings.ts'
+import { JobServers } from './servers.tsx'
 import { JobSettings } from './settings.tsx'
 
 function Unknown({ jobKey }: { readonly jobKey: string }) {
@@ -62,6 +63,7 @@ function Present({ jobKey }: { readonly jobKey: string }) {
     <article class="job-page" data-job={jobKey} aria-labelledby="job-title">
       <Head row={row} />
       <JobFigures row={row} />
+      <JobServers jobKey={jobKey} />
       <JobIncidents row={row} />
       {row.job.processes.length > 0 && (
         <section aria-labelledby="job-processes-title">
