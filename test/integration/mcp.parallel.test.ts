@@ -61,7 +61,7 @@ describe('over HTTP', () => {
     expect(tools.map(({ name }) => name).toSorted()).toEqual(['doctor', 'fit', 'gpus', 'history', 'hosts', 'jobs', 'servers', 'why'])
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true)
     expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(8_000)
-    expect(await ask(client, 'gpus')).toMatch(/^GPU 0 NVIDIA H100.*used.*busy/m)
+    await poll(async () => /^GPU 0 NVIDIA H100.*used.*busy/m.test(await ask(client, 'gpus')), { what: 'GPU 0 with its figures' })
     expect(await ask(client, 'hosts')).toMatch(/: 8 GPUs, .* nothing fires|firing/)
     expect(await ask(client, 'fit', { params: '8b' })).toMatch(/^Needs about/)
     expect(await ask(client, 'history', { metric: 'gpu_power_watts', gpu: '0' })).toMatch(/gpu_power_watts/)

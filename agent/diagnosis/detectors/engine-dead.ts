@@ -6,6 +6,7 @@ import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, metricsOf } from './parts/gpu-rows.ts'
 import { createServerJudge } from './parts/server-judge.ts'
+import { readLog, startAgain } from './parts/server-remedies.ts'
 import { aboutServer, SERVER_METRICS, type ServerRow } from './parts/server-rows.ts'
 import { onGpus, serverText } from './parts/server-text.ts'
 
@@ -62,7 +63,7 @@ export const engineDead = defineDetector({
         const isGone = row.state === 'dead'
         const what = isGone
           ? 'the process that held its GPU memory has ended, yet its port still answers'
-          : `${row.running ?? 0} requests run, no token came for ${spanText(t - (still.get(row.key)?.t ?? t))}, and ${onGpus(row)} ${spins(row) ? 'only waits (busy by its counter, without power or memory traffic): one of its workers holds up the others' : 'is idle'}`
+          : `${row.running ?? 0} requests run, no token came for ${spanText(t - (still.get(row.key)?.t ?? t))}, and ${onGpus(row)} ${spins(row) ? `only waits (busy by its counter, without power or memory traffic)${row.gpus.length > 1 ? ': one of its workers holds up the others' : ''}` : 'is idle'}`
         return {
           kind: 'engine_dead',
           key: row.key,
@@ -78,14 +79,8 @@ export const engineDead = defineDetector({
             ...(row.running === undefined ? {} : { requests_running: row.running }),
           },
           remedies: [
-            {
-              text: 'See what the engine said last; the first error is the cause.',
-              command: row.container === undefined ? 'journalctl -n 200 --no-pager' : `docker logs --tail 200 ${row.container}`,
-            },
-            {
-              text: 'Start the whole server again: a new engine is not begun by itself.',
-              command: row.container === undefined ? `kill ${row.pid ?? 'PID'}` : `docker restart ${row.container}`,
-            },
+            readLog(row, 'See what the engine said last; the first error is the cause.'),
+            startAgain(row, 'A new engine is not begun by itself.'),
             { text: 'Let the health check ask for one token (POST /v1/completions with max_tokens 1), not for /health or /version alone.' },
           ],
         }

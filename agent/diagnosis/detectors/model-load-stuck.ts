@@ -8,6 +8,7 @@ import { defineDetector } from './definition.ts'
 import { createGpuRows, metricsOf } from './parts/gpu-rows.ts'
 import { createRates } from './parts/rates.ts'
 import { createServerJudge } from './parts/server-judge.ts'
+import { readLog, seeThreads } from './parts/server-remedies.ts'
 import { aboutServer, SERVER_METRICS, type ServerRow } from './parts/server-rows.ts'
 import { onGpus, serverText } from './parts/server-text.ts'
 
@@ -75,11 +76,8 @@ export const modelLoadStuck = defineDetector({
           verdict: `The ${serverText(row)} is still loading, but nothing has moved for ${spanText(t - since)}: it holds ${gib(bytes)} of ${onGpus(row)} as before, the GPU is idle${row.container === undefined ? '' : ' and its container uses next to no CPU'}.`,
           facts: { server: row.name, since_ms: since, idle_seconds: Math.round((t - since) / 1_000), process_bytes: bytes },
           remedies: [
-            {
-              text: 'See what it said last: a download, a lock on the cache, a peer that it waits for.',
-              command: row.container === undefined ? 'journalctl -n 100 --no-pager' : `docker logs --tail 100 ${row.container}`,
-            },
-            { text: 'See where it stands.', command: row.pid === undefined ? 'py-spy dump --pid PID' : `py-spy dump --pid ${row.pid}` },
+            readLog(row, 'See what it said last: a download, a lock on the cache, a peer that it waits for.'),
+            seeThreads(row),
             {
               text: 'Look whether its storage answers (network file system, full disk), and whether the model hub can be reached.',
               command: 'df -h; grep -E "nfs|cifs|fuse" /proc/mounts',

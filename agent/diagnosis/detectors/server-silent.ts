@@ -6,6 +6,7 @@ import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, metricsOf } from './parts/gpu-rows.ts'
 import { createServerJudge } from './parts/server-judge.ts'
+import { readLog, seeThreads, startAgain } from './parts/server-remedies.ts'
 import { aboutServer, SERVER_METRICS, type ServerRow } from './parts/server-rows.ts'
 import { onGpus, serverText } from './parts/server-text.ts'
 
@@ -37,7 +38,7 @@ export const serverSilent = defineDetector({
       clearMs: 0,
       sees: ({ unanswered }) => (unanswered === undefined ? undefined : unanswered >= options.for_seconds),
       tell(row, sinceT, t) {
-        const { unanswered = 0, container, pid, name } = row
+        const { unanswered = 0, name } = row
         const utilization = busiest(row)
         const gpu = utilization === undefined ? '' : ` ${onGpus(row)} is busy for ${percent(utilization)} of the time.`
         return {
@@ -50,18 +51,9 @@ export const serverSilent = defineDetector({
           verdict: `The ${serverText(row)} takes connections and answers none: each request of the agent has run out of its 2 s for ${spanText(unanswered * 1_000)}. Its process lives, so nothing restarts it by itself.${gpu}`,
           facts: { server: name, since_ms: Math.min(sinceT, t - unanswered * 1_000), ...(utilization === undefined ? {} : { utilization_ratio: utilization }) },
           remedies: [
-            {
-              text: 'See what it said last, above all lines such as "Health check failed" or of a time-out of its engine.',
-              command: container === undefined ? 'journalctl -n 200 --no-pager' : `docker logs --tail 200 ${container}`,
-            },
-            {
-              text: 'See where its threads stand, and whether one of them takes a whole core.',
-              command: `py-spy dump --pid ${pid ?? 'PID'}`,
-            },
-            {
-              text: 'Start it again if it does not come back; requests that wait in it are lost either way.',
-              command: container === undefined ? `kill ${pid ?? 'PID'}` : `docker restart ${container}`,
-            },
+            readLog(row, 'See what it said last, above all lines such as "Health check failed" or of a time-out of its engine.'),
+            seeThreads(row),
+            startAgain(row, 'Do so if it does not come back; requests that wait in it are lost either way.'),
           ],
         }
       },

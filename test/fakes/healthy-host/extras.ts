@@ -35,6 +35,7 @@ export function createExtras(world: World, random: Random): (second: number, t: 
     return {
       card,
       present: seriesOf('gpu_present', place),
+      spinning: seriesOf('gpu_spinning', place),
       links: Array.from({ length: LINKS }, (_, link) => seriesOf('gpu_nvlink_active', { ...place, link: String(link) })),
       errors: ['crc_flit', 'crc_data', 'replay', 'recovery'].map((type) => seriesOf('gpu_nvlink_errors_total', { ...place, type })),
       thresholds: (
@@ -105,6 +106,13 @@ export function createExtras(world: World, random: Random): (second: number, t: 
           ...cards.map(({ present }) => ({ series: present, value: 1 })),
           ...whole.map((series) => ({ series, value: cards.length })),
         ]),
+        scrape(
+          t,
+          'hangs',
+          '',
+          5,
+          cards.map(({ spinning }) => ({ series: spinning, value: 0 })),
+        ),
         scrape(
           t,
           'device-access',

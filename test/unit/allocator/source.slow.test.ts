@@ -201,7 +201,7 @@ test('one more copy of a probe does not count twice, and takes over when the fir
   first.say(helloOf(pid), sampleOf({ 0: statsOf(1, 1, 0) }))
   await poll(() => run.samples().length === 1, { what: 'the first' })
   second.say(helloOf(pid), sampleOf({ 0: statsOf(7, 7, 0) }))
-  await poll(() => run.connections() === 2, { what: 'both' })
+  await poll(() => run.connections() === 2 && run.value(`${METRIC}allocated_bytes`) !== undefined, { what: 'both' })
   expect(run.value(`${METRIC}allocated_bytes`)).toBe(GIB)
   first.socket.destroy()
   await poll(() => run.connections() === 1, { what: 'the first to be gone' })

@@ -1,5 +1,6 @@
 // The text for a failed check: why it failed, and what to do.
 import type { Remedy } from '../../../model/fault.ts'
+import { quoted } from './server-remedies.ts'
 import type { TargetChecks } from './target-checks.ts'
 
 const TEXTS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
@@ -21,9 +22,6 @@ export const checkReasonText = (reason: string | undefined): readonly [title: st
 export function targetText({ target, url, container }: Pick<TargetChecks, 'target' | 'url' | 'container'>): string {
   return `service ${target}${url === undefined ? '' : ` (${url})`}${container === undefined ? '' : ` of container ${container}`}`
 }
-
-/** For a shell: within single quotes nothing but a quote has a meaning. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 export function targetRemedies({ url, container, reason }: TargetChecks): readonly Remedy[] {
   const at = url !== undefined && URL.canParse(url) ? new URL(url) : undefined
