@@ -41,6 +41,8 @@ type Entry = {
   version: number
 }
 
+type WhoRuns = Pick<ProcessIdentity, 'uid' | 'innerPid'>
+
 /** undefined where the file cannot be read: gone, hidden by hidepid, or no permission; all mean that nothing can be said. */
 function tryRead(path: string): string | undefined {
   try {
@@ -98,8 +100,8 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
     for (const [pid, entry] of entries) if (at - entry.checkedAt > FORGET_MS) forget(pid, entry)
   }
 
-  const build = (pid: number, comm: string, startTicks: number, place: CgroupPlace): ProcessIdentity => {
-    const { uid, innerPid } = parseStatus(tryRead(`${procRoot}/${pid}/status`) ?? '')
+  const whoRuns = (pid: number): WhoRuns => parseStatus(tryRead(`${procRoot}/${pid}/status`) ?? '')
+  const build = (pid: number, comm: string, startTicks: number, { uid, innerPid }: WhoRuns, place: CgroupPlace): ProcessIdentity => {
     const container = directory.at(place)
     const unit = container === undefined ? (place.unit ?? place.session) : undefined
     return {
@@ -144,7 +146,7 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
       return undefined
     }
     const place = readPlace(`${procRoot}/${pid}`)
-    const identity = build(pid, stat.comm, stat.startTicks, place)
+    const identity = build(pid, stat.comm, stat.startTicks, whoRuns(pid), place)
     const version = directory.version()
     entries.set(pid, { comm, identity, place, checkedAt: at, rereadAt: at + FIRST_REREAD_MS, resolveAt: at + RESOLVE_MS, version })
     return identity
@@ -169,7 +171,9 @@ export function createProcessIdentifier(options: ProcessIdentifierOptions): Iden
       known.rereadAt = at + REREAD_MS
     }
     if (reread || at >= known.resolveAt || known.version !== directory.version() || known.identity.name !== name) {
-      replace(known, build(pid, name, known.identity.startTicks, known.place))
+      // Its user and its pid inside change as seldom as its place: the file costs more to render than all else here.
+      const who = reread || known.identity.name !== name ? whoRuns(pid) : known.identity
+      replace(known, build(pid, name, known.identity.startTicks, who, known.place))
       known.version = directory.version()
       known.resolveAt = at + RESOLVE_MS
     }
