@@ -166,7 +166,7 @@ const where = [
 const when = [
   lines({
     title: 'Forecast: runs out in',
-    help: 'Seconds until the process runs out of GPU memory if its growth goes on: at the earliest and at the latest. Absent where nothing honest can be said; without the probe only the near end is told.',
+    help: 'Seconds until the process runs out of GPU memory if its growth goes on: at the earliest and at the latest. Absent where the data does not support a forecast; without the probe only the near end is told.',
     unit: units.Seconds,
     queries: [
       {

@@ -74,7 +74,7 @@ const now = [
   }),
   figure({
     title: 'Restarts',
-    help: 'By the policy of the engine, in the time shown. Again and again for want of memory is an oom_restart_loop.',
+    help: 'By the policy of the engine, in the time shown. Repeated restarts after running out of memory are an oom_restart_loop.',
     decimals: 0,
     queries: [{ expr: `sum(increase(${containerRestartsTotal.name}{${CONTAINER}}[$__range]))` }],
     steps: [[0.5, WARN]],

@@ -136,7 +136,7 @@ const faults = [
       { expr: `max by (${EACH}) (up{${JOB}}) == 0`, name: 'down' },
     ],
     hidden: ['down'],
-    none: 'all answer',
+    none: 'all answering',
   }),
   lines({
     title: 'Firing over time',

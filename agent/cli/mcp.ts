@@ -5,7 +5,7 @@ import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from './config/setti
 
 export const mcp: Command = {
   name: 'mcp',
-  summary: 'answers assistants over the Model Context Protocol (stdio; the agent itself at /mcp)',
+  summary: 'serves assistants over the Model Context Protocol (stdio; the agent serves it at /mcp)',
   positionals: [],
   flags: {
     ...CONFIG_FLAG,

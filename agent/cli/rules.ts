@@ -72,9 +72,9 @@ export const rules: Command = {
   summary: 'prints alerting and recording rules for Prometheus',
   positionals: [],
   flags: {
-    judge: { kind: 'value', value: 'agent|prometheus', help: 'who judges the numbers: the agent (default), or Prometheus as far as PromQL can say it' },
+    judge: { kind: 'value', value: 'agent|prometheus', help: 'who evaluates the numbers: the agent (default), or Prometheus where PromQL can' },
     ...CONFIG_FLAG,
-    'no-incidents': { kind: 'switch', help: 'without the alerts of incidents, for agents that tell Alertmanager themselves' },
+    'no-incidents': { kind: 'switch', help: 'leave out the alerts of incidents, for agents that notify Alertmanager themselves' },
     job: { kind: 'value', value: 'NAME', help: `the job by which agents are scraped (default: ${JOB})` },
     runbooks: { kind: 'value', value: 'URL', help: `where runbooks are read, up to the kind (default: ${OWN_LINKS.runbooks})` },
     dashboard: { kind: 'value', value: 'URL', help: `where the dashboard is (default: ${OWN_LINKS.dashboard})` },

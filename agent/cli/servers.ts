@@ -55,7 +55,7 @@ export function serversText(rows: readonly ServerRow[]): string {
 
 export const servers: Command = {
   name: 'servers',
-  summary: 'the inference servers of this host: model, memory, KV cache, queue, tokens per second',
+  summary: 'lists inference servers: model, memory, KV cache, queue, tokens per second',
   positionals: [],
   flags: {
     ...CONFIG_FLAG,

@@ -67,7 +67,7 @@ function wantedFrom({ flags }: Arguments, io: Io): Record<string, unknown> | und
 
 export const silence: Command = {
   name: 'silence',
-  summary: 'nobody is told of some incidents for a time; without flags: what is silenced',
+  summary: 'silences incidents for a time; without flags it lists the active silences',
   positionals: [],
   flags: {
     ...CONFIG_FLAG,
@@ -77,10 +77,10 @@ export const silence: Command = {
     container: { kind: 'value', value: 'NAME', help: 'of the container with this name or id' },
     severity: { kind: 'value', value: 'SEVERITY', help: 'of this severity' },
     all: { kind: 'switch', help: 'all incidents of the host' },
-    for: { kind: 'value', value: 'TIME', help: 'for so long: 90m, 2h, 1d12h' },
-    until: { kind: 'value', value: 'WHEN', help: 'or until then: 2026-11-20T18:00Z' },
+    for: { kind: 'value', value: 'TIME', help: 'duration: 90m, 2h, 1d12h' },
+    until: { kind: 'value', value: 'WHEN', help: 'or the time it ends: 2026-11-20T18:00Z' },
     reason: { kind: 'value', value: 'TEXT', help: 'why' },
-    by: { kind: 'value', value: 'WHO', help: 'who says so (default: the user)' },
+    by: { kind: 'value', value: 'WHO', help: 'your name (default: the user)' },
     remove: { kind: 'value', value: 'ID', help: 'ends a silence' },
     json: { kind: 'switch', help: 'print JSON' },
   },

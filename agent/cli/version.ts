@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 
 export const version: Command = {
   name: 'version',
-  summary: 'the version, the commit that it was built from, and the Node that runs it',
+  summary: 'prints the version, the commit it was built from, and the version of Node',
   positionals: [],
   flags: { json: { kind: 'switch', help: 'print JSON' } },
   async run({ flags }, io) {

@@ -57,7 +57,7 @@ export const memoryExhaustionEarliestSeconds = defineMetric({
   field: 'memory_exhaustion_earliest_seconds',
   kind: 'gauge',
   unit: 's',
-  help: 'Seconds from now until the process runs out of GPU memory at the earliest, if its trend goes on; absent when there is nothing honest to say.',
+  help: 'Seconds from now until the process runs out of GPU memory at the earliest, if its trend goes on; absent when the data does not support a forecast.',
   labels: FORECAST_LABELS,
 })
 export const memoryExhaustionLatestSeconds = defineMetric({

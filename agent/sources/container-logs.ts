@@ -115,13 +115,13 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
       onSilent: (id) => onSilent(id),
       onFailure(id, error) {
         const kind = `${error.reason} ${error.nativeCode ?? ''}`
-        if (!warned.has(kind)) log.warn(`log of container ${directory.resolve(id).name}: ${error.message}; others that fail alike are not told of`)
+        if (!warned.has(kind)) log.warn(`log of container ${directory.resolve(id).name}: ${error.message}; further failures of this kind are not logged`)
         warned.add(kind)
       },
     }))
     const onSilent = (id: string): void => {
       if (!warned.has('silent'))
-        log.warn(`log of container ${directory.resolve(id).name}: the engine told nothing more of it, so it is followed again; further ones are not told of`)
+        log.warn(`log of container ${directory.resolve(id).name}: the engine stopped sending it, so it is opened again; further cases are not logged`)
       warned.add('silent')
     }
     const backfill = async (socketPath: string): Promise<void> => {

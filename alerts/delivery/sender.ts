@@ -110,7 +110,7 @@ export function createSender(options: SenderOptions): Sender {
   const setAside = (key: string, why: string, now: number): void => {
     outbox.setAside(key, now, why)
     poison.forget(key)
-    log.error(`${name}: ${notifier.host} does not take a message, which is set aside: ${why}; once that is mended: warpwatch alerts retry ${name}`)
+    log.error(`${name}: ${notifier.host} does not take a message, so it is set aside: ${why}; once that is fixed: warpwatch alerts retry ${name}`)
   }
   const arrived = (): void => {
     if (failingSince !== undefined && refusals === 0) log.info(`${name}: ${notifier.host} takes messages again`)

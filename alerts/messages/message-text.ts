@@ -91,7 +91,7 @@ function notesOf({ expired }: Message, latest: readonly MessageItem[]): readonly
       `${what}, from ${utcText(expired.from)} to ${utcText(expired.to)}, could not be delivered here in time and ${was} dropped; on the host, "warpwatch incidents" lists all of them.`,
     )
   }
-  if (latest.some(({ reason }) => reason === 'held')) notes.push('Some of this was held back by quiet hours.')
+  if (latest.some(({ reason }) => reason === 'held')) notes.push('Some of this was delayed by quiet hours.')
   return notes
 }
 

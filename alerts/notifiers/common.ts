@@ -36,7 +36,7 @@ export const receiverUrl = (description: string, example: string, { optional = f
 export const secretText = (description: string): Field<string> => text({ default: '', secret: true, description })
 
 export function headersOption(): Field<Readonly<Record<string, string>>> {
-  return texts({ default: {}, secret: true, valid: isHeader, expected: 'header names and their values', description: 'Sent with each request.' })
+  return texts({ default: {}, secret: true, valid: isHeader, expected: 'header names and their values', description: 'Headers sent with each request.' })
 }
 
 export type OptionProblem = { readonly option: string; readonly text: string }

@@ -41,9 +41,9 @@ export const health = [
     help: 'A remapping or retirement that waits takes effect at the next reset of the card: drain it. A remapping that failed: replace the board.',
     height: 6,
     queries: [
-      { expr: `max(${gpuRowRemapPending.name}{${GPU}})`, legend: 'remapping waits for a reset' },
+      { expr: `max(${gpuRowRemapPending.name}{${GPU}})`, legend: 'row remap pending' },
       { expr: `max(${gpuRowRemapFailure.name}{${GPU}})`, legend: 'remapping failed' },
-      { expr: `max(${gpuRetiredPagesPending.name}{${GPU}})`, legend: 'retirement waits for a reset' },
+      { expr: `max(${gpuRetiredPagesPending.name}{${GPU}})`, legend: 'page retirement pending' },
     ],
     mappings: byState('no', 'yes', BAD),
   }),

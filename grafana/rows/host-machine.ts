@@ -97,7 +97,7 @@ export const machine = [
   }),
   lines({
     title: 'Load and OOM kills',
-    help: 'Threads that run or wait against the cores there are; and processes that the kernel killed for want of memory since boot, in containers too: a step is a kill.',
+    help: 'Threads that run or wait against the cores there are; and processes that the OOM killer killed since boot, in containers too: a step is a kill.',
     queries: [
       { expr: `max(${hostLoad1.name}{${HOST}})`, legend: 'load over 1 min' },
       { expr: `max(${hostCpuCores.name}{${HOST}})`, legend: 'cores', colour: GREY },

@@ -147,7 +147,7 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     expect(await page.title()).toMatch(/Explain · \S+ · Warpwatch$/)
     await page.getByRole('button', { name: 'Another log' }).click()
     await page.setInputFiles('input[name="file"]', { name: "it's.gz", mimeType: 'application/gzip', buffer: Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0) })
-    await page.getByRole('heading', { name: 'This file is no plain text' }).waitFor()
+    await page.getByRole('heading', { name: 'This file is not plain text' }).waitFor()
     expect(await page.textContent('.command code')).toBe("zcat 'it'\\''s.gz' > log.txt")
     expect(complaints).toEqual([])
   })

@@ -51,21 +51,21 @@ export function rowLines(row: NotifierRow): string {
     ...(row.last_error === undefined ? [] : [`  last error ${utcText(row.last_error.at)}: ${row.last_error.text}`]),
     ...(row.next_try_at === undefined ? [] : [`  next try ${utcText(row.next_try_at)}`]),
     ...(row.expired === 0 ? [] : [`  ${row.expired} expired before they could be delivered`]),
-    ...(row.set_aside === 0 ? [] : [`  ${row.set_aside} set aside, as the receiver refuses them; once that is mended: warpwatch alerts retry ${row.name}`]),
+    ...(row.set_aside === 0 ? [] : [`  ${row.set_aside} set aside because the receiver refused them; once that is fixed: warpwatch alerts retry ${row.name}`]),
   ]
   return lines.map((line) => `${plain(line.replaceAll('\n', ' '))}\n`).join('')
 }
 
 export const alerts: Command = {
   name: 'alerts',
-  summary: 'who is notified, and how that goes; test NAME sends a test message, retry NAME tries again what was set aside',
+  summary: 'shows the status of each notifier; test NAME sends a test message, retry NAME sends again what its receiver refused',
   positionals: [],
   optionalPositionals: ['test|retry', 'NAME'],
   flags: {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
-    kind: { kind: 'value', value: 'KIND', help: 'with test: the kind of incident that the sample is of (default: cuda_oom)' },
-    resolved: { kind: 'switch', help: 'with test: send the end of the sample' },
+    kind: { kind: 'value', value: 'KIND', help: 'with test: kind of the sample incident (default: cuda_oom)' },
+    resolved: { kind: 'switch', help: 'with test: send the resolved message of the sample' },
     print: { kind: 'switch', help: 'with test: print the request, secrets hidden, and send nothing' },
     json: { kind: 'switch', help: 'print JSON' },
   },

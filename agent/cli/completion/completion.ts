@@ -8,7 +8,7 @@ const SHELLS: Readonly<Record<string, Shell>> = { bash, zsh, fish }
 
 export const completion: Command = {
   name: 'completion',
-  summary: 'prints what completes commands and flags in bash, zsh or fish',
+  summary: 'prints a completion script for bash, zsh or fish',
   positionals: ['SHELL'],
   flags: {},
   async run({ positionals: [shell = ''] }, io) {

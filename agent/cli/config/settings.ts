@@ -13,8 +13,8 @@ export const CONFIG_FLAG: Readonly<Record<string, FlagSpec>> = {
 /** Flags that set a configuration key. */
 export const SETTING_FLAGS: Readonly<Record<string, FlagSpec>> = {
   listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where to serve (default: 127.0.0.1:9839)' },
-  'data-dir': { kind: 'value', value: 'DIR', help: 'where history lies' },
-  simulate: { kind: 'optional-value', value: 'SCENARIO', help: 'a simulated host, no GPU needed (default: healthy)' },
+  'data-dir': { kind: 'value', value: 'DIR', help: 'directory of history, incidents and jobs' },
+  simulate: { kind: 'optional-value', value: 'SCENARIO', help: 'simulate a host, no GPU needed (default: healthy)' },
 }
 const KEY_OF: Readonly<Record<string, string>> = { listen: 'http.listen', 'data-dir': 'data_dir', simulate: 'simulate.scenario' }
 

@@ -30,17 +30,17 @@ function list(checks: readonly CheckDefinition[], json: boolean): string {
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'what is wrong with driver, toolkit, engines, containers or compose files, and how to mend it',
+  summary: 'checks driver, toolkit, engines, containers and compose files, and prints the commands that fix what is wrong',
   positionals: [],
   flags: {
     ...CONFIG_FLAG,
-    container: { kind: 'value', value: 'NAME', help: 'look at this container only (default: all that want a GPU)' },
+    container: { kind: 'value', value: 'NAME', help: 'check this container only (default: every container that requests a GPU)' },
     compose: { kind: 'values', value: 'FILE…', help: 'read these compose files too' },
     only: { kind: 'value', value: 'ID,…', help: 'only these checks or groups' },
     skip: { kind: 'value', value: 'ID,…', help: 'all but these' },
-    list: { kind: 'switch', help: 'print the checks that there are' },
-    verbose: { kind: 'switch', short: 'v', help: 'print also what is well, and why something was skipped' },
-    bundle: { kind: 'value', value: 'FILE', help: 'write all of it into a tar.gz for support, without secrets, names and addresses' },
+    list: { kind: 'switch', help: 'list the checks' },
+    verbose: { kind: 'switch', short: 'v', help: 'also print what passed, and why a check was skipped' },
+    bundle: { kind: 'value', value: 'FILE', help: 'write a tar.gz for support, without secrets, names and addresses' },
     json: { kind: 'switch', help: 'print JSON' },
   },
   async run(args, io: Io) {

@@ -39,17 +39,17 @@ function notifierIn(given: string | true | undefined): string | undefined {
 
 export const exec: Command = {
   name: 'exec',
-  summary: 'run a command as a job: unchanged while it runs, with a verdict when it ends badly',
+  summary: 'runs a command as a job, unchanged, and says why when it fails',
   positionals: [],
   takesCommand: true,
   flags: {
     // Spelled out: what reads the configuration is loaded when the command runs already.
     config: { kind: 'value', value: 'FILE', help: 'configuration file (default: ./warpwatch.yaml, /etc/warpwatch/warpwatch.yaml)' },
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens, if one runs (default: 127.0.0.1:9839)' },
-    name: { kind: 'value', value: 'NAME', help: 'what the job is called (default: the command)' },
+    name: { kind: 'value', value: 'NAME', help: 'name of the job (default: the command)' },
     json: { kind: 'value', value: 'FILE', help: 'write a report of the run to FILE' },
-    notify: { kind: 'value', value: 'NAME', help: 'have the agent send that notifier what became of the run' },
-    quiet: { kind: 'switch', help: 'say nothing when it ends well' },
+    notify: { kind: 'value', value: 'NAME', help: 'tell the agent to send the outcome to the notifier NAME' },
+    quiet: { kind: 'switch', help: 'print nothing when the command succeeds' },
   },
   async run(args, io) {
     const { command = [], flags } = args

@@ -69,7 +69,7 @@ async function hostRooms(args: Arguments, io: Io): Promise<readonly GpuRoom[] | 
 
 export const fit: Command = {
   name: 'fit',
-  summary: "does a model fit this host's GPUs, now and at the peak of the last days, and what would make it fit",
+  summary: "says whether a model fits this host's GPUs, now and at the peak of the last days, and what would make it fit",
   positionals: [],
   flags: {
     params: { kind: 'value', value: 'SIZE', help: 'number of parameters: 8b, 350m' },

@@ -46,7 +46,7 @@ function secondsOf(text: string | true | undefined): number {
 
 export const hang: Command = {
   name: 'hang',
-  summary: 'which rank of a distributed job did not join which collective, where it stands, since when',
+  summary: 'finds the rank that a hung distributed job waits for: which collective, which line of code, since when',
   positionals: ['DIR|PID'],
   optionalPositionals: ['DIR…'],
   flags: {

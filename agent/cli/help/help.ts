@@ -20,7 +20,7 @@ const described = ({ name, summary, flags, positionals, optionalPositionals = []
 
 export const help: Command = {
   name: 'help',
-  summary: 'the commands and the flags of the default one, or all about one command',
+  summary: 'lists the commands, or describes one',
   positionals: [],
   optionalPositionals: ['COMMAND'],
   flags: { json: { kind: 'switch', help: 'print JSON' } },

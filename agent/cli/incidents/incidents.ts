@@ -1,4 +1,4 @@
-// `warpwatch incidents [ID]`: what went wrong on this host, or one incident whole with its evidence.
+// `warpwatch incidents [ID]`: lists incidents, or shows one with its evidence.
 import { incidentReport, subjectText } from '../../diagnosis/incidents/report.ts'
 import { INCIDENT_STATUSES, type Consequence, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../../model/incident.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../../model/kinds.ts'
@@ -77,21 +77,21 @@ function kindsOf(consequences: readonly Consequence[]): string {
 
 export const incidents: Command = {
   name: 'incidents',
-  summary: 'what went wrong on this host, or one incident whole with its evidence',
+  summary: 'lists incidents, or shows one with its evidence',
   positionals: [],
   optionalPositionals: ['ID'],
   flags: {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
-    'data-dir': { kind: 'value', value: 'DIR', help: 'where its incidents lie, for when it does not run' },
+    'data-dir': { kind: 'value', value: 'DIR', help: 'where incidents are stored; read when the agent does not run' },
     status: { kind: 'value', value: 'STATUS', help: 'only those that are firing or resolved' },
     kind: { kind: 'value', value: 'KIND', help: 'only those of this kind, such as cuda_oom' },
     limit: { kind: 'value', value: 'N', help: `at most so many, the newest (default: ${DEFAULT_LIMIT})` },
     json: { kind: 'switch', help: 'print JSON' },
-    ack: { kind: 'switch', help: 'acknowledge it: others see that you are working on it (with ID)' },
-    'set-healthy': { kind: 'switch', help: 'it is repaired: over, and what still shows unchanged does not fire again (with ID)' },
-    by: { kind: 'value', value: 'WHO', help: 'who says so, with --ack or --set-healthy (default: the user)' },
-    note: { kind: 'value', value: 'TEXT', help: 'and what to keep with it' },
+    ack: { kind: 'switch', help: 'acknowledge it, so that others see you are working on it (with ID)' },
+    'set-healthy': { kind: 'switch', help: 'mark it as resolved: it fires again only when the condition changes (with ID)' },
+    by: { kind: 'value', value: 'WHO', help: 'your name, with --ack or --set-healthy (default: the user)' },
+    note: { kind: 'value', value: 'TEXT', help: 'a note to keep with it' },
     markdown: { kind: 'switch', help: 'print a report with readings and settings to paste into a ticket (with ID)' },
   },
   async run(args, io) {

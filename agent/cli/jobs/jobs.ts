@@ -36,13 +36,13 @@ function wantedOf({ flags }: Arguments): Wanted {
 
 export const jobs: Command = {
   name: 'jobs',
-  summary: 'the jobs of this host: how each ended, what it used and lost, or the report of one',
+  summary: 'lists jobs: how each run ended, GPU hours used and lost, energy; or shows the report of one',
   positionals: [],
   optionalPositionals: ['JOB'],
   flags: {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
-    'data-dir': { kind: 'value', value: 'DIR', help: 'where its jobs are stored, for when it does not run' },
+    'data-dir': { kind: 'value', value: 'DIR', help: 'where jobs are stored; read when the agent does not run' },
     since: { kind: 'value', value: 'SPAN', help: 'only runs of the last 7d, 12h, …' },
     by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}` },
     limit: { kind: 'value', value: 'N', help: `at most so many jobs, the newest (default: ${DEFAULT_LIMIT})` },

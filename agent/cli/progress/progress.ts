@@ -30,7 +30,7 @@ async function eachLine(file: string | undefined, io: Io): Promise<number> {
 
 export const progress: Command = {
   name: COMMAND,
-  summary: 'reads from a log (FILE or stdin) how far its job is, how fast, and how long it will take',
+  summary: 'reads progress, speed and time left from a log (FILE or stdin)',
   positionals: [],
   optionalPositionals: ['FILE'],
   flags: {

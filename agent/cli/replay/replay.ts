@@ -52,13 +52,13 @@ async function judge(file: string, config: DetectorsConfig | undefined): Promise
 
 export const replay: Command = {
   name: 'replay',
-  summary: 'judges a recording again, at full speed',
+  summary: 'evaluates a recording again, at full speed',
   positionals: ['FILE'],
   flags: {
     config: {
       ...CONFIG_FLAG['config'],
       kind: 'value',
-      help: 'judge with the detectors of this configuration (default: as they come, whatever this machine has)',
+      help: 'use the detector settings of this file (default: built-in settings, whatever this machine has)',
     },
     json: { kind: 'switch', help: 'print {"incidents":[…],"forecasts":[…]}' },
   },

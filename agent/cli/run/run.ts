@@ -69,7 +69,7 @@ export const run: Command = {
   flags: {
     ...CONFIG_FLAG,
     ...SETTING_FLAGS,
-    record: { kind: 'value', value: 'FILE', help: 'write everything that is seen to a recording (appends)' },
+    record: { kind: 'value', value: 'FILE', help: 'append everything the agent sees to a recording' },
   },
   async run(args, io) {
     const hangups = watchHangups()

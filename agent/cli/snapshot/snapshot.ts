@@ -41,14 +41,14 @@ function readWhole(file: string, mostBytes: number): Uint8Array {
 
 export const snapshot: Command = {
   name: 'snapshot',
-  summary: 'reads a PyTorch memory snapshot: where the memory is, how fragmented, what a request would meet',
+  summary: 'reads a PyTorch memory snapshot: who allocated the memory, how fragmented it is, whether a request would fit',
   positionals: ['FILE'],
   flags: {
-    request: { kind: 'value', value: 'SIZE', help: 'what a request of so many bytes would meet, such as 2GiB' },
-    free: { kind: 'value', value: 'SIZE', help: 'how much the device has free (nvidia-smi); the file does not say it' },
+    request: { kind: 'value', value: 'SIZE', help: 'say whether a request of this size would fit, such as 2GiB' },
+    free: { kind: 'value', value: 'SIZE', help: 'free memory of the device (nvidia-smi); the file does not hold it' },
     device: { kind: 'value', value: 'N', help: 'the device of the request (default: the one that holds most)' },
-    top: { kind: 'value', value: 'N', help: 'so many of the biggest places of live allocations (default: 10)' },
-    svg: { kind: 'value', value: 'OUT', help: 'write a picture of the segments there' },
+    top: { kind: 'value', value: 'N', help: 'the N call sites with the most live memory (default: 10)' },
+    svg: { kind: 'value', value: 'OUT', help: 'write a picture of the segments to OUT' },
     json: { kind: 'switch', help: 'print JSON, the picture included' },
   },
   async run(args, io) {

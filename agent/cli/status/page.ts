@@ -33,7 +33,7 @@ function gpuText({ gpus }: Look): string {
     `${gpus.length}`,
     ...(sum('memory_total_bytes') === 0 ? [] : [`${memoryText(sum('memory_used_bytes'))} of ${memoryText(sum('memory_total_bytes'))} used`]),
     `${busy} busy`,
-    silent.length === 0 ? 'all answer' : `not answering: ${silent.map(({ index }) => `GPU ${index}`).join(', ')}`,
+    silent.length === 0 ? 'all answering' : `not answering: ${silent.map(({ index }) => `GPU ${index}`).join(', ')}`,
   ].join(', ')
 }
 

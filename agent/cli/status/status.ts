@@ -8,7 +8,7 @@ import { problemsOf, statusPage } from './page.ts'
 
 export const status: Command = {
   name: 'status',
-  summary: 'is all well, what fires, is the agent well; exit code 1 where something is not',
+  summary: 'one screen: GPUs, firing incidents, the agent itself; exit code 1 when something is wrong',
   positionals: [],
   flags: {
     ...CONFIG_FLAG,

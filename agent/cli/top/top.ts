@@ -79,14 +79,14 @@ async function topOfHosts(configs: readonly HostConfig[], capabilities: Capabili
 
 export const top: Command = {
   name: 'top',
-  summary: 'live view in the terminal: GPUs, jobs, processes, servers, incidents; of the agent, or of a RECORDING',
+  summary: 'shows GPUs, jobs, processes, servers and incidents live in the terminal, from the agent or a RECORDING',
   positionals: [],
   optionalPositionals: ['RECORDING'],
   flags: {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
     simulate: { kind: 'optional-value', value: 'SCENARIO', help: SETTING_FLAGS['simulate']?.help ?? 'a simulated host' },
-    hosts: { kind: 'value', value: 'A,B', help: 'several hosts: names of the configuration, addresses of agents, ssh://USER@HOST, or all' },
+    hosts: { kind: 'value', value: 'A,B', help: 'several hosts: names from the configuration, addresses of agents, ssh://USER@HOST, or all' },
     once: { kind: 'switch', help: 'print it once, for scripts' },
   },
   async run(args, io) {

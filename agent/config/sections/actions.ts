@@ -31,20 +31,20 @@ const signal: Field<ActionSignal | undefined> = {
   schema: z.custom<ActionSignal | undefined>((value) => value === undefined || isSignal(value)),
   expected: `one of ${ACTION_SIGNALS.join(', ')}`,
   default: undefined,
-  description: 'A signal to the first process of the job.',
+  description: 'Signal sent to the first process of the job.',
   secret: false,
   read: (value) => (isSignal(value) ? { value } : problem(`must be one of ${ACTION_SIGNALS.join(', ')}, not ${describeValue(value)}`)),
 }
 
 const fields = {
-  name: text({ default: '', pattern: /^[\w.-]{1,63}$/, expected: 'a name of letters, digits, ".", "_" and "-"', description: 'How it is named in incidents.' }),
+  name: text({ default: '', pattern: /^[\w.-]{1,63}$/, expected: 'a name of letters, digits, ".", "_" and "-"', description: 'Its name in incidents.' }),
   match: incidentMatch,
   command: texts(MAX_ARGUMENTS, () => true, 'a list of a program by its absolute path and its arguments', 'A program with its arguments; no shell reads them.'),
   signal,
-  dry_run: onOff({ default: false, description: 'Only say in the incident what would be done.' }),
-  cooldown: duration({ default: 600_000, max: 7 * 24 * 3_600_000, description: 'Not again, for any incident, within this time.' }),
-  per_hour: wholeNumber({ default: 6, min: 1, max: 1_000, description: 'At most so often an hour.' }),
-  timeout: duration({ default: 30_000, min: 100, max: 3_600_000, description: 'A command that takes longer is ended.' }),
+  dry_run: onOff({ default: false, description: 'Dry run: only record in the incident what would be done.' }),
+  cooldown: duration({ default: 600_000, max: 7 * 24 * 3_600_000, description: 'Minimum time between two runs, for all incidents together.' }),
+  per_hour: wholeNumber({ default: 6, min: 1, max: 1_000, description: 'Limit per hour.' }),
+  timeout: duration({ default: 30_000, min: 100, max: 3_600_000, description: 'Commands that take longer are ended.' }),
   env: texts(
     MAX_ENV,
     (name) => /^[A-Za-z_]\w{0,127}$/.test(name),
@@ -94,7 +94,7 @@ export const actions: Field<readonly Action[]> = {
   read,
   expected: 'a list of actions',
   default: [],
-  description: 'What is done when an incident fires: a command or a signal to the job, once for each incident (docs/actions.md). Nothing by default.',
+  description: 'Commands or signals to run when an incident fires, once per incident (docs/actions.md). None by default.',
   secret: false,
   shown: (found) =>
     found.map(({ name, match, command, signal: sent, dryRun, cooldownMs, perHour, timeoutMs, env }) => ({

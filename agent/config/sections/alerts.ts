@@ -2,7 +2,7 @@
 import { duration, httpUrl } from '../field.ts'
 
 export const alerts = {
-  description: 'What leaves this host when something is wrong; who is notified is in "notifiers" and "routes" below.',
+  description: 'What is sent when something is wrong; who receives it is set under "notifiers" and "routes" below.',
   fields: {
     base_url: httpUrl({
       default: '',

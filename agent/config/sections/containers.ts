@@ -8,11 +8,11 @@ export const containers = {
     engines: list({
       default: ['auto'],
       expected: 'a list of socket paths, or auto',
-      description: 'Sockets of container engines; auto = where Docker and Podman put theirs, rootless ones too. An empty list asks no engine.',
+      description: 'Sockets of container engines; auto = the usual places of Docker and Podman, rootless ones too. An empty list uses no engine.',
     }),
     pod_resources_socket: text({
       default: '/var/lib/kubelet/pod-resources/kubelet.sock',
-      description: 'Where the kubelet says which GPUs it gave to which pod; not there = no Kubernetes node. Empty = do not ask.',
+      description: 'Socket of the kubelet that lists the GPUs of each pod; where it does not exist, the host is no Kubernetes node. Empty = off.',
     }),
     cgroup_root: text({ default: '/sys/fs/cgroup', description: "Where the host's cgroups are mounted." }),
   },

@@ -28,7 +28,7 @@ export const detectors: Field<DetectorsConfig> = {
   schema: z.custom<DetectorsConfig>((value) => typeof value === 'object' && value !== null),
   expected: 'detectors with their options, and custom: a list of thresholds',
   default: NONE,
-  description: 'What is judged from the numbers: each detector can be switched off, and its figures changed.',
+  description: 'Detectors that evaluate the numbers: each can be switched off, and its thresholds changed.',
   secret: false,
   shown,
 }

@@ -8,23 +8,23 @@ export const gpu = {
       default: 'auto',
       description: 'auto: NVML, and nvidia-smi where the library cannot be loaded.',
     }),
-    library: text({ default: '', description: 'Path of libnvidia-ml.so.1; empty = where drivers and WSL2 put it.' }),
-    nvidia_smi: text({ default: 'nvidia-smi', description: 'Command of the fall-back.' }),
+    library: text({ default: '', description: 'Path of libnvidia-ml.so.1; empty = the usual places of drivers and WSL2.' }),
+    nvidia_smi: text({ default: 'nvidia-smi', description: 'Command used as fall-back.' }),
     deadline_ms: wholeNumber({
       default: 2_000,
       min: 100,
       max: 60_000,
-      description: 'A GPU that does not answer for so long hangs: its reader is killed, the others go on.',
+      description: 'A GPU that does not answer within this time counts as hung: its reader is killed, the other GPUs are still sampled.',
     }),
     integrated: choice(['auto', 'always', 'never'], {
       default: 'auto',
       description: 'Integrated GPUs of AMD and Intel. auto: only when the host has no other GPU, or a process computes on the integrated one.',
     }),
-    peak_hz: wholeNumber({ default: 10, min: 0, max: 100, description: 'Fast samples of memory and utilization per second, for the peaks; 0 = none.' }),
+    peak_hz: wholeNumber({ default: 10, min: 0, max: 100, description: 'Fast memory samples per second, for the peaks; 0 = none.' }),
     expected_gpus: optionalWholeNumber({
       min: 0,
       max: 1_024,
-      description: 'How many GPUs this host has; fewer is reported. Not set = as many as there were before.',
+      description: 'Number of GPUs of this host; fewer raise an incident. Not set = as many as were seen before.',
     }),
   },
 }

@@ -2,20 +2,21 @@
 import { duration, onOff } from '../field.ts'
 
 export const hangs = {
-  description: 'Jobs whose progress stops: their processes are looked at from outside, without stopping them, to say who holds the job up and where.',
+  description:
+    'Jobs whose progress stops: the agent inspects their processes from outside, without stopping them, to find which rank blocks the job and where.',
   fields: {
     enabled: onOff({ default: true, description: "Look at jobs that have stopped. Needs root (or CAP_SYS_PTRACE) for other users' processes." }),
     after: duration({
       default: 20_000,
       min: 1_000,
       max: 3_600_000,
-      description: 'How long a job must have said nothing of its progress at least; and three times as long as between its steps.',
+      description: 'A job counts as silent after this time without progress, and after three times its usual time between steps.',
     }),
     look: duration({
       default: 3_000,
       min: 100,
       max: 60_000,
-      description: 'Time between the two looks at the processes, which show what moves and what stands still.',
+      description: 'Time between the two inspections of a process; comparing them shows whether it moves.',
     }),
     ras: onOff({
       default: true,

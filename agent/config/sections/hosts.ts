@@ -23,7 +23,7 @@ const fields = {
     // It is part of the URL of the host's page.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/,
     expected: 'a name of at most 63 letters, digits and - _ . between them',
-    description: 'How the host is called.',
+    description: 'Name of the host.',
   }),
   url: text({ default: '', description: 'Where its agent is.', secret: true }),
   token: text({ default: '', pattern: /^[\x21-\x7e]*$/, expected: 'printable ASCII without spaces', secret: true, description: 'Its http.token.' }),

@@ -17,13 +17,13 @@ const proxy: Field<string> = {
 }
 
 export const httpClient = {
-  description: 'Requests of the agent to others: notifiers, the heartbeat, OTLP and targets.',
+  description: 'Outgoing requests of the agent: notifiers, the heartbeat, OTLP and targets.',
   fields: {
     proxy,
     no_proxy: list({
       default: [],
       expected: 'a list of names, addresses or networks such as .example.com, 10.0.0.0/8 or db:5432',
-      description: 'What is asked without the proxy, beside what NO_PROXY says. A name stands for its subdomains too; "*" for everything.',
+      description: 'Hosts that are reached without the proxy, in addition to NO_PROXY. A name covers its subdomains; "*" covers everything.',
     }),
   },
 }

@@ -18,7 +18,7 @@ export const http = {
       pattern: /^[\x21-\x7e]*$/,
       expected: 'printable ASCII without spaces',
       secret: true,
-      description: 'Readers send it as "Authorization: Bearer TOKEN"; empty = none. Better in the environment (WARPWATCH_HTTP__TOKEN) than here.',
+      description: 'Clients send it as "Authorization: Bearer TOKEN"; empty = none. Set it in the environment (WARPWATCH_HTTP__TOKEN) rather than here.',
     }),
     insecure: onOff({ default: false, description: 'Serve other hosts without a token.' }),
     allowed_origins: list({
@@ -29,8 +29,8 @@ export const http = {
     allowed_hosts: list({
       default: [],
       expected: 'a list of host names',
-      description: 'Host names under which this port may be addressed, beside its own addresses (guards against DNS rebinding).',
+      description: 'Host names that may be used in requests to this port, beside its own addresses (guards against DNS rebinding).',
     }),
-    max_readers: wholeNumber({ default: 1_000, min: 1, max: 100_000, description: 'Readers of the live stream at the same time; one more is turned away.' }),
+    max_readers: wholeNumber({ default: 1_000, min: 1, max: 100_000, description: 'Limit of readers of the live stream; further ones are refused.' }),
   },
 }

@@ -7,11 +7,11 @@ export const log = {
   fields: {
     level: choice(LOG_LEVELS, {
       default: 'info',
-      description: 'debug: what the agent connects to, reads and sends. warn: something is missing, the rest continues. error: you must act.',
+      description: 'debug: what the agent connects to, reads and sends. warn: something is missing, the rest works. error: you must act.',
     }),
     format: choice(LOG_FORMATS, {
       default: 'text',
-      description: 'json: one object a line with time, level, part and message.',
+      description: 'json: one object per line with time, level, part and message.',
     }),
   },
 }

@@ -10,7 +10,7 @@ export const metrics = {
     }),
     hostname_label: choice(['Hostname', 'hostname', 'both'], {
       default: 'Hostname',
-      description: 'Under which label the dcgm series carry the host (dcgm-exporter changed it from Hostname to hostname).',
+      description: 'Label of the host on the dcgm series (dcgm-exporter changed it from Hostname to hostname).',
     }),
     dcgm_holders: choice(['auto', 'shared', 'off'], {
       default: 'auto',
@@ -19,7 +19,7 @@ export const metrics = {
     }),
     dcgm_identity_labels: choices(['serial', 'name', 'vbios_version', 'minor_number'], {
       default: [],
-      description: 'Further labels of the dcgm series, as label rows in the CSV of dcgm-exporter add them: DCGM_FI_DEV_SERIAL and so on.',
+      description: 'Extra labels of the dcgm series, as label rows in the CSV of dcgm-exporter add them: DCGM_FI_DEV_SERIAL and so on.',
     }),
     hpc_job_mapping_dir: text({
       default: '',

@@ -48,37 +48,37 @@ const TIMEOUT = { min: 100, max: 60_000 }
 
 const WHOLE_URL = 'a URL such as https://collector.example.com/v1/metrics'
 /** Of one signal alone. */
-const ownProtocol = choice(['same', 'http/protobuf', 'grpc'], { default: 'same', description: 'How; same = as protocol says.' })
-const ownCompression = choice(['same', 'gzip', 'none'], { default: 'same', description: 'Of what is sent; same = as compression says.' })
+const ownProtocol = choice(['same', 'http/protobuf', 'grpc'], { default: 'same', description: 'Protocol of this signal; same = as protocol says.' })
+const ownCompression = choice(['same', 'gzip', 'none'], { default: 'same', description: 'Compression of this signal; same = as compression says.' })
 const ownTimeout = wholeNumber({
   default: 0,
   min: 0,
   max: TIMEOUT.max,
-  description: 'The whole answer must be there within this time; 0 = as timeout_ms says.',
+  description: 'Timeout of the whole answer; 0 = as timeout_ms says.',
 })
-const ownCa = text({ default: '', description: 'PEM file of the certificates that are believed; empty = as ca_file says.' })
+const ownCa = text({ default: '', description: 'PEM file of trusted certificates; empty = as ca_file says.' })
 
 export const otlp = {
-  description: 'Metrics and incidents to an OpenTelemetry collector, or whoever else speaks OTLP (docs/otlp.md).',
+  description: 'Export metrics and incidents to an OpenTelemetry collector or any other OTLP receiver (docs/otlp.md).',
   fields: {
     endpoint: endpoint(
       'Where to; empty = nowhere. For http/protobuf /v1/metrics and /v1/logs are put behind it. http:// is without TLS.',
       'a URL such as http://collector:4318 (http/protobuf) or https://collector:4317 (grpc)',
     ),
-    protocol: choice(['http/protobuf', 'grpc'], { default: 'http/protobuf', description: 'How; the port differs, as a rule 4318 and 4317.' }),
+    protocol: choice(['http/protobuf', 'grpc'], { default: 'http/protobuf', description: 'Protocol; the usual ports are 4318 (HTTP) and 4317 (gRPC).' }),
     headers: headers(
       'Sent with each request, such as {Authorization: "Bearer TOKEN"}. {file: PATH} and {env: NAME} take all of them from there as NAME=VALUE,NAME=VALUE.',
     ),
     compression: choice(['gzip', 'none'], { default: 'gzip', description: 'Of what is sent.' }),
-    interval_ms: wholeNumber({ default: 60_000, min: 1_000, max: 3_600_000, description: 'How often metrics are sent. Incidents are sent at once.' }),
-    timeout_ms: wholeNumber({ default: 10_000, ...TIMEOUT, description: 'The whole answer must be there within this time.' }),
+    interval_ms: wholeNumber({ default: 60_000, min: 1_000, max: 3_600_000, description: 'Time between two exports of metrics. Incidents are sent at once.' }),
+    timeout_ms: wholeNumber({ default: 10_000, ...TIMEOUT, description: 'Timeout of the whole answer.' }),
     ca_file: text({ default: '', description: "PEM file of the certificates that are believed; empty = the system's." }),
     metrics: onOff({ default: true, description: 'Send metrics.' }),
     incidents: onOff({ default: true, description: 'Send incidents, as log records.' }),
     resource_attributes: pairs({
       valid: (name) => /^[A-Za-z][\w.-]{0,254}$/.test(name),
       expected: 'attribute names and their values, or NAME=VALUE,NAME=VALUE',
-      description: 'Who speaks, beside host.name, host.id and service.*; what is set here goes before those.',
+      description: 'Resource attributes beside host.name, host.id and service.*; values set here take precedence.',
     }),
     metrics_endpoint: endpoint('Where metrics go in place of endpoint, used as it is; empty = as endpoint says.', WHOLE_URL),
     metrics_protocol: ownProtocol,

@@ -52,7 +52,7 @@ const time = (description: string): Field<number> =>
 const fields = {
   from: time('When it begins.'),
   to: time('When it ends, on the next day where it is not after "from".'),
-  days: field<readonly number[]>({ expected: `a list of ${DAYS.join(', ')}`, default: ALL_DAYS, description: 'On which days it begins.' }, (value) => {
+  days: field<readonly number[]>({ expected: `a list of ${DAYS.join(', ')}`, default: ALL_DAYS, description: 'Days on which it begins.' }, (value) => {
     const days = Array.isArray(value) ? value.map((name: unknown) => DAYS.findIndex((day) => day === name)) : []
     return days.length === 0 || days.includes(-1) ? undefined : days
   }),
@@ -65,7 +65,7 @@ const fields = {
         : undefined,
   ),
   except: field<Severity | undefined>(
-    { expected: `one of ${SEVERITIES.join(', ')}`, default: undefined, description: 'What is sent even then, and worse.' },
+    { expected: `one of ${SEVERITIES.join(', ')}`, default: undefined, description: 'Incidents of this severity or worse are sent even then.' },
     (value) => SEVERITIES.find((severity) => severity === value),
   ),
 }

@@ -99,7 +99,7 @@ export const incidentMatch: Field<Route['match']> = {
   schema: z.custom<Route['match']>(isGroup),
   expected: 'labels with what they must be',
   default: {},
-  description: 'For which incidents, as in routes.',
+  description: 'Incidents it applies to, as in routes.',
   secret: false,
   read(value) {
     const found = readMatch(value)
@@ -117,18 +117,21 @@ const fields = {
     schema: z.custom<Route['match']>(isGroup),
     expected: 'labels with what they must be',
     default: {},
-    description: 'Of which incidents; with outcome, of which runs that ended.',
+    description: 'Which incidents it applies to; with outcome, which runs that ended.',
     secret: false,
     read: readMatch,
   } satisfies Field<Route['match']>,
-  group_by: listField<IncidentLabel>({ expected: 'a list of labels', default: routeDefaults.groupBy, description: 'What goes into one message.' }, (value) => {
-    const names = Array.isArray(value) && value.length === 0 ? [] : textsIn(value)
-    if (names === undefined) return problem(`must be a list of labels, not ${describeValue(value)}`)
-    const problems = names.flatMap((name, at) => (isLabel(name) ? [] : [{ path: Array.isArray(value) ? [at] : [], text: unknownLabel(name) }]))
-    return problems.length === 0 ? { value: names.filter(isLabel) } : { problems }
-  }),
-  wait: duration({ default: routeDefaults.waitMs, max: 3_600_000, description: 'How long others are waited for before the first message.' }),
-  repeat: optionalDuration({ default: 4 * 3_600_000, min: 60_000, never: true, description: 'How often a notification is repeated while the incident fires.' }),
+  group_by: listField<IncidentLabel>(
+    { expected: 'a list of labels', default: routeDefaults.groupBy, description: 'Which incidents share one message.' },
+    (value) => {
+      const names = Array.isArray(value) && value.length === 0 ? [] : textsIn(value)
+      if (names === undefined) return problem(`must be a list of labels, not ${describeValue(value)}`)
+      const problems = names.flatMap((name, at) => (isLabel(name) ? [] : [{ path: Array.isArray(value) ? [at] : [], text: unknownLabel(name) }]))
+      return problems.length === 0 ? { value: names.filter(isLabel) } : { problems }
+    },
+  ),
+  wait: duration({ default: routeDefaults.waitMs, max: 3_600_000, description: 'How long to wait for related incidents before the first message.' }),
+  repeat: optionalDuration({ default: 4 * 3_600_000, min: 60_000, never: true, description: 'Time between repeated notifications while the incident fires.' }),
   quiet: quietHours,
   resolved: onOff({ default: routeDefaults.resolved, description: 'Whether a notification is sent when an incident is resolved.' }),
 }
@@ -156,7 +159,8 @@ export const routes: Field<readonly Route[]> = {
   read,
   expected: 'a list of routes',
   default: [],
-  description: 'Who is notified of which incidents: of the routes that name a notifier the first that fits decides. Without any, all get warnings and worse.',
+  description:
+    'Which incidents go to which notifier: for each notifier the first matching route decides. Without routes, every notifier gets warnings and worse.',
   secret: false,
   shown: (found) =>
     found.map(({ to, match, groupBy, waitMs, repeatMs, quiet, resolved }) => ({

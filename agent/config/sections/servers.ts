@@ -9,16 +9,16 @@ const shownEach = (found: Texts, shown: (value: string) => string): Texts =>
   Object.fromEntries(Object.entries(found).map(([name, value]) => [name, shown(value)]))
 
 export const servers = {
-  description: 'Inference servers (vLLM, SGLang, Ollama, llama.cpp, …): found by the GPU memory that they hold, and asked by GET alone.',
+  description: 'Inference servers (vLLM, SGLang, Ollama, llama.cpp, …): found by the GPU memory they hold, read with GET requests only.',
   fields: {
-    enabled: onOff({ default: true, description: 'Look for inference servers and ask them every five seconds.' }),
+    enabled: onOff({ default: true, description: 'Find inference servers and read their metrics every five seconds.' }),
     add: {
       ...texts({
         default: {},
         secret: true,
         expected: 'names with a family and a URL each, such as chat: "vllm http://10.0.0.5:8000"',
         valid: isAdded,
-        description: 'Servers that are not found, or that shall have a name: each with its family and its URL.',
+        description: 'Servers that are not found, or that need a name: each with its family and its URL.',
       }),
       shown: (found: Texts) => shownEach(found, (value) => value.replace(ADDED, (_, family: string, url: string) => `${family} ${shownUrl(url)}`)),
     },
@@ -26,14 +26,14 @@ export const servers = {
       default: false,
       description: "Also send the servers' own latency histograms, some 100 series for each server: to /metrics, and over OTLP as gen_ai.server.*.",
     }),
-    forbid: list({ default: [], description: 'Names of servers, containers or families that are never asked.' }),
+    forbid: list({ default: [], description: 'Names of servers, containers or families that are never contacted.' }),
     keys: {
       ...texts({
         default: {},
         secret: true,
         expected: 'names of servers or containers with the key of each',
         valid: (_, key) => /^[\x21-\x7e]{1,500}$/.test(key),
-        description: 'Keys for servers that want one, sent as "Authorization: Bearer"; no key is ever guessed.',
+        description: 'Keys for servers that require one, sent as "Authorization: Bearer"; keys are never guessed.',
       }),
       shown: (found: Texts) => shownEach(found, () => HIDDEN),
     },

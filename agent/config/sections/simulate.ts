@@ -18,10 +18,10 @@ export const SCENARIO_CHOICES = [
 ] as const
 
 export const simulate = {
-  description: 'A simulated host in place of this one: no GPU, no containers needed.',
+  description: 'Simulate a host instead of watching this one; needs no GPU and no containers.',
   fields: {
     scenario: choice(SCENARIO_CHOICES, { default: 'off', description: 'off: watch the real host.' }),
     seed: wholeNumber({ default: 1, min: 0, max: 4_294_967_295, description: 'The same seed gives the same values.' }),
-    speed: wholeNumber({ default: 1, min: 1, max: 60, description: 'Seconds of the story per second.' }),
+    speed: wholeNumber({ default: 1, min: 1, max: 60, description: 'Simulated seconds per real second.' }),
   },
 }

@@ -37,14 +37,14 @@ const fields = {
     // Begins and ends with a letter or digit: it stands in metrics, titles and commands.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9 _.:/-]{0,61}[A-Za-z0-9])?$/,
     expected: 'a name of at most 63 letters, digits and - _ . : / between them',
-    description: 'How the service is called.',
+    description: 'Name of the service.',
   }),
-  url: httpUrl({ default: '', expected: 'a URL such as http://127.0.0.1:7860/api/health', description: 'What is asked for by GET.', secret: true }),
-  interval_ms: wholeNumber({ default: 10_000, min: 1_000, max: 3_600_000, description: 'How often it is asked.' }),
-  timeout_ms: optionalWholeNumber({ min: 100, max: 60_000, description: 'The whole answer must be there within this time.' }),
-  expect_status: optionalWholeNumber({ min: 100, max: 599, description: 'The status that means well.' }),
-  container: text({ default: '', pattern: /^[A-Za-z0-9_./-]{0,255}$/, expected: "a container's name", description: 'The container that it runs in.' }),
-  headers: texts({ default: {}, secret: true, valid: isHeader, expected: 'header names and their values', description: 'Sent with each request.' }),
+  url: httpUrl({ default: '', expected: 'a URL such as http://127.0.0.1:7860/api/health', description: 'URL of the health check (GET).', secret: true }),
+  interval_ms: wholeNumber({ default: 10_000, min: 1_000, max: 3_600_000, description: 'Time between two requests.' }),
+  timeout_ms: optionalWholeNumber({ min: 100, max: 60_000, description: 'Timeout of the whole answer.' }),
+  expect_status: optionalWholeNumber({ min: 100, max: 599, description: 'Expected status code.' }),
+  container: text({ default: '', pattern: /^[A-Za-z0-9_./-]{0,255}$/, expected: "a container's name", description: 'The container it runs in.' }),
+  headers: texts({ default: {}, secret: true, valid: isHeader, expected: 'header names and their values', description: 'Headers sent with each request.' }),
 }
 
 const read: ReadParts<readonly TargetConfig[]> = (value) => {
@@ -75,7 +75,7 @@ export const targets: Field<readonly TargetConfig[]> = {
   read,
   expected: 'a list of targets',
   default: [],
-  description: 'Services beside the GPUs that are asked by HTTP GET whether they are well. URLs and headers are shown without their secrets.',
+  description: 'Services beside the GPUs whose health is checked by HTTP GET. URLs and headers are shown without their secrets.',
   secret: false,
   shown: (found) =>
     found.map((target) => ({ ...target, url: shownUrl(target.url), headers: Object.fromEntries(Object.keys(target.headers).map((name) => [name, HIDDEN])) })),

@@ -80,7 +80,7 @@ and increase(${gpuEccErrorsTotal.name}{type="uncorrected",scope="volatile"}[24h]
           const users = usersOf(tracks, uuid)
           const one = state.fresh === 1
           const ever = now.aggregate === undefined ? '' : ` Over its life the board has counted ${now.aggregate}.`
-          const waits = now.pending === 1 ? ' A bad row waits for a reset to be replaced.' : now.failure === 1 ? ' Replacing a bad row has failed.' : ''
+          const waits = now.pending === 1 ? ' A bad row needs a GPU reset to be replaced.' : now.failure === 1 ? ' Replacing a bad row has failed.' : ''
           state.deduper.faulty(found, {
             kind: 'ecc_uncorrected',
             key: uuid,

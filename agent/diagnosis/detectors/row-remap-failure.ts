@@ -1,4 +1,4 @@
-// A bad row of memory that could not be replaced (the board must go), or that waits for a reset to be replaced; pages of older GPUs likewise.
+// A bad row of memory that could not be replaced (the board must go), or that needs a GPU reset to be replaced; pages of older GPUs likewise.
 import { gpuRemappedRows, gpuRetiredPages, gpuRetiredPagesPending, gpuRowRemapFailure, gpuRowRemapPending } from '../../metrics/gpu-errors.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'

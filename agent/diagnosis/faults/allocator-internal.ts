@@ -24,9 +24,9 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const expandable = EXPANDABLE.test(before)
   const capture = CAPTURE.test(before)
   const what = expandable
-    ? 'It concerns expandable segments.'
+    ? 'The failing code belongs to expandable segments.'
     : capture
-      ? 'It concerns the memory pools of CUDA graphs: often an error during capture, or memory freed while a capture was under way.'
+      ? 'The failing code belongs to the memory pools of CUDA graphs: often an error during capture, or memory freed during a capture.'
       : 'Likely a bug of that PyTorch release, or the result of an earlier CUDA error.'
   return {
     kind: 'allocator_internal',

@@ -103,7 +103,7 @@ function fromRow({ line, cells }: Row, situation: Situation): readonly Recognise
   const reasons: string[] = []
   for (const [name, value] of cells) {
     if (name.startsWith('ecc.errors.uncorrected.') && (whole(value) ?? 0) > 0) bad.push(`uncorrected errors: ${value}`)
-    if (/^(?:retired_pages\.pending|remapped_rows\.pending)$/.test(name) && /^(?:Yes|1)$/.test(value)) bad.push('a repair waits for a reset')
+    if (/^(?:retired_pages\.pending|remapped_rows\.pending)$/.test(name) && /^(?:Yes|1)$/.test(value)) bad.push('a repair is pending until a GPU reset')
     if (name === 'remapped_rows.failure' && /^(?:Yes|1)$/.test(value)) bad.push('a row remap failed')
     const reason = value === 'Active' ? reasonOf(name) : undefined
     if (reason !== undefined && reason !== 'SW Power Cap') reasons.push(reason)

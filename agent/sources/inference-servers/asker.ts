@@ -90,8 +90,8 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
   const refused = (): Said => {
     stopped =
       key === undefined
-        ? 'it wants a key: give one under servers.keys; it is not asked again until it starts anew'
-        : 'it refuses the key of servers.keys; it is not asked again until it starts anew'
+        ? 'it requires a key: set one under servers.keys; it is not contacted again until it restarts'
+        : 'it refused the key of servers.keys; it is not contacted again until it restarts'
     last = proof
     return said({}, stopped)
   }

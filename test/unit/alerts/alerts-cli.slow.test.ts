@@ -139,7 +139,7 @@ describe('alerts', () => {
         '  last error 2025-11-20 00:53:20 UTC: no\u00b7[31m answer',
         '  next try 2025-11-20 00:53:21 UTC',
         '  1 expired before they could be delivered',
-        '  1 set aside, as the receiver refuses them; once that is mended: warpwatch alerts retry ops',
+        '  1 set aside because the receiver refused them; once that is fixed: warpwatch alerts retry ops',
         '',
       ].join('\n'),
     )

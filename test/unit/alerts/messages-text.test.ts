@@ -79,7 +79,7 @@ describe('many', () => {
 test('what could not be delivered, and quiet hours, are told', () => {
   const { notes } = messageText(messageOf([item(oom(), 'held')], { expired: { count: 1, from: T, to: T } }))
   expect(notes[0]).toMatch(/^One earlier notification, from 2026-05-01 03:12:07 UTC .* was dropped/)
-  expect(notes[1]).toBe('Some of this was held back by quiet hours.')
+  expect(notes[1]).toBe('Some of this was delayed by quiet hours.')
 })
 
 test('with alerts.base_url a message has links and no commands to reach the page', () => {

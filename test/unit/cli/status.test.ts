@@ -50,7 +50,7 @@ describe('status', () => {
     expect(page(healthy)).toBe(`gpu-01: all is well
 
   agent      http://127.0.0.1:9839, sampling, newest sample 0.3 s old
-  GPUs       2, 20.0 GiB of 160.0 GiB used, 1 busy, all answer
+  GPUs       2, 20.0 GiB of 160.0 GiB used, 1 busy, all answering
   jobs       2 running
   notifiers  none
 `)

@@ -27,7 +27,7 @@ export const storageError: EndKind = {
   remedies: ({ facts: { path, errno } }) => [
     errno === 116
       ? {
-          text: 'A file handle of a network file system is stale: the file was replaced or the server restarted. Mount it again, and let the job open its files anew.',
+          text: 'A file handle of a network file system is stale: the file was replaced or the server restarted. Mount it again, and let the job reopen its files.',
           command: 'df -hT; mount | grep -E "nfs|lustre|gpfs|ceph|fuse"',
         }
       : {

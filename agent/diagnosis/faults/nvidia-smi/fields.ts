@@ -72,9 +72,9 @@ export function memoryFault({ key, value }: Field): string | undefined {
     return /^[1-9]\d{0,11}$/.test(value) ? `${key.slice(0, 4).toUpperCase()} uncorrectable errors: ${value}` : undefined
   if (key === 'double_bit_total') return /^[1-9]\d{0,11}$/.test(value) ? `double bit errors: ${value}` : undefined
   if (value !== 'Yes') return undefined
-  if (key === 'pending' || key === 'remapped_row_pending') return 'a row remap waits for a reset'
+  if (key === 'pending' || key === 'remapped_row_pending') return 'row remap pending: GPU reset required'
   if (/^remapping_failure_occurred|^remapped_row_failure/.test(key)) return 'a row remap failed'
-  if (/^pending_(?:page_blacklist|retirement|blacklist)|^page_retirement_pending/.test(key)) return 'a page retirement waits for a reset'
+  if (/^pending_(?:page_blacklist|retirement|blacklist)|^page_retirement_pending/.test(key)) return 'page retirement pending: GPU reset required'
   if (key.startsWith('sram_threshold_exceeded')) return 'the threshold of on-chip errors is exceeded'
   return undefined
 }

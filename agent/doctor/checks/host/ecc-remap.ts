@@ -37,7 +37,7 @@ function judge(gpu: NvmlGpu): Finding {
     return {
       status: 'warn',
       subject,
-      summary: `a bad ${pending === 1 ? 'memory row' : 'memory page'} waits for a reset to be replaced`,
+      summary: `a bad ${pending === 1 ? 'memory row' : 'memory page'} needs a GPU reset to be replaced`,
       remedies: [reset(gpu.index)],
     }
   if (value(gpuEccEnabled) === undefined && pending === undefined && pages === undefined)
@@ -45,7 +45,7 @@ function judge(gpu: NvmlGpu): Finding {
   return {
     status: 'pass',
     subject,
-    summary: value(gpuEccEnabled) === 0 ? 'no bad memory waits; ECC is off, so errors are not seen' : 'no uncorrected memory errors, nothing waits for a reset',
+    summary: value(gpuEccEnabled) === 0 ? 'no bad memory waits; ECC is off, so errors are not seen' : 'no uncorrected memory errors, no reset pending',
   }
 }
 

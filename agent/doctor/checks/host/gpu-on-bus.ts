@@ -27,7 +27,7 @@ export const gpuOnBus = defineCheck({
         remedies: [
           { text: 'Stop what uses the GPU, then take it off the bus and look for it again.', command: ADDRESS(address) },
           {
-            text: 'If it does not come back: shut down, take the power away for a minute, start again. A warm reboot often does not help.',
+            text: 'If it does not come back: shut down, unplug the host for a minute, start it again. A warm reboot often does not help.',
             command: 'sudo poweroff',
           },
           { text: 'If it goes again: reseat the card and its power cables, then have it replaced.', command: 'sudo nvidia-bug-report.sh' },

@@ -16,7 +16,7 @@ const RESET = (index: number | undefined): Remedy => ({
 function hung(error: NvmlError): Finding {
   return {
     status: 'fail',
-    summary: `the driver hangs: ${error.message}`,
+    summary: `driver not responding: ${error.message}`,
     remedies: [
       { text: 'See whether it hangs for others too (with a time limit, or your shell hangs as well).', command: 'timeout 10 nvidia-smi; echo $?' },
       KERNEL_SAYS,
@@ -73,7 +73,7 @@ function judge({ from, driverVersion, gpus, lost }: NvmlFacts): readonly Finding
       remedies: [
         KERNEL_SAYS,
         RESET(index),
-        { text: 'If it does not come back: shut down, take the power away for a minute, start again.', command: 'sudo poweroff' },
+        { text: 'If it does not come back: shut down, unplug the host for a minute, start it again.', command: 'sudo poweroff' },
       ],
     }))
   return [{ status: 'pass', summary: `${from} answers: driver ${driverVersion}, ${counted(gpus.length, 'GPU')}` }]

@@ -1,4 +1,4 @@
-// "Is what I see true?": everything that speaks against it, the worst first.
+// "Is this data current?": everything that speaks against it, the worst first.
 import { countedLarge } from '../../../../agent/text/grammar.ts'
 import { age } from '../../../../agent/text/span.ts'
 import { timeWithSeconds } from '../../../../agent/text/time.ts'

@@ -49,7 +49,7 @@ export function Gaps({ gaps }: { readonly gaps: readonly GapEntry[] }) {
         What cannot be read <span class="count">{gaps.length}</span>
       </h2>
       {groups.length === 0 ? (
-        <p class="nothing">Everything that the agent asks for is answered.</p>
+        <p class="nothing">The agent can read everything.</p>
       ) : (
         <ul class="gap-reasons">
           {groups.map((group) => (

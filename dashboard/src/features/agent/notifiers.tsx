@@ -89,7 +89,7 @@ export function Notifiers({ notifiers }: { readonly notifiers: readonly Notifier
   return (
     <section class="panel" aria-labelledby="notifiers-title">
       <h2 id="notifiers-title">
-        Who is told of incidents <span class="count">{notifiers.length}</span>
+        Notifiers <span class="count">{notifiers.length}</span>
       </h2>
       {notifiers.length === 0 ? (
         <p class="nothing">

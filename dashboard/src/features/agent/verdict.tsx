@@ -1,4 +1,4 @@
-// "Is what I see true?", answered before anything else.
+// "Is this data current?", answered before anything else.
 import { agentNow, clock, frame, hello, silence, stale, summary } from '../../parts/live/state.ts'
 import type { Health } from './state.ts'
 import { doubts, verdictOf } from './doubts.ts'
@@ -29,7 +29,7 @@ export function Verdict({ health: { sources, gaps, figures } }: { readonly healt
   const absent = sources.filter(({ status }) => status === 'absent').length
   return (
     <section class="incident-top truth" data-severity={SEVERITY[level]} data-status="firing" aria-labelledby="truth-title">
-      <p class="incident-line">Is what I see true?</p>
+      <p class="incident-line">Is this data current?</p>
       <h2 id="truth-title">{text}</h2>
       <p class="verdict">
         {evidence.simulated

@@ -26,7 +26,7 @@ export function Agent() {
   if (now.state === 'failed')
     return (
       <div class="notice" role="alert">
-        <h2>The agent does not tell how it is</h2>
+        <h2>Agent status unavailable</h2>
         <p>{now.why}. The page tries again when the agent is back.</p>
       </div>
     )

@@ -26,8 +26,8 @@ function Unpack({ kind, name }: { readonly kind: NotText; readonly name: string 
   const { is, command } = NOT_TEXT[kind]
   return (
     <div class="notice">
-      <h2>This file is no plain text</h2>
-      <p>It {is}, so no line of it could be read. Turn it into plain text and bring that:</p>
+      <h2>This file is not plain text</h2>
+      <p>It {is}, so it cannot be read. Convert it to plain text first:</p>
       <Command text={command(quoted(name))} />
     </div>
   )
@@ -38,18 +38,18 @@ export function NothingFound({ notText, name }: { readonly notText: NotText | un
   return (
     <div class="notice">
       <h2>No known fault in this log</h2>
-      <p>That does not mean that nothing went wrong: only that no line of it is one that Warpwatch knows. What to try:</p>
+      <p>It may still have failed: no line of it matches a fault that Warpwatch knows. Try:</p>
       <ul class="tried">
         <li>
-          More of the log. What ends a job often stands hundreds of lines above the last traceback, or in the log of another rank.
+          More of the log. The cause is often hundreds of lines above the last traceback, or in the log of another rank.
           <Command text="docker logs --timestamps CONTAINER > log.txt 2>&1" />
         </li>
         <li>
-          The kernel’s log of the same time. A card that failed (Xid) and a process that was killed for want of memory are told there alone.
+          The kernel log of the same time. A card that failed (Xid) or a process killed by the OOM killer appears only there.
           <Command text="sudo dmesg -T > kernel.txt" />
         </li>
         <li>
-          What the agent saw by itself: <a href={hrefOf('incidents')}>Incidents</a>.
+          Incidents that the agent saw: <a href={hrefOf('incidents')}>Incidents</a>.
         </li>
         <li>
           Whether driver, toolkit and containers fit together: <a href={hrefOf('doctor')}>Doctor</a>.

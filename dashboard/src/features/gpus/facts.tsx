@@ -32,7 +32,7 @@ function factsOf({ row, uuid }: GpuView): readonly Fact[] {
     counted('ECC errors, corrected, since the driver was loaded', 'ecc_errors_total', 'corrected_volatile', false),
     counted('ECC errors, corrected, in all', 'ecc_errors_total', 'corrected_aggregate', false),
     counted('Rows remapped for uncorrected errors', 'remapped_rows', 'uncorrected', true),
-    happened('A remapping waits for a reset', 'row_remap_pending'),
+    happened('Row remap pending: GPU reset required', 'row_remap_pending'),
     happened('A remapping failed', 'row_remap_failure'),
     { label: 'PCIe generation', measure: 'pcie_link_generation', value: link(row['pcie_link_generation'], row['pcie_link_generation_max']) },
     { label: 'PCIe lanes', measure: 'pcie_link_width', value: link(row['pcie_link_width'], row['pcie_link_width_max']) },

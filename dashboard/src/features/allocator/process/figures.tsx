@@ -31,7 +31,7 @@ function Outlook() {
   const told = forecast.value
   const now = agentNow.value
   if (told === undefined)
-    return <Tile id="forecast" name="Runs out" figure={{ value: DASH, unit: '' }} note="nothing honest to say: its growth is too short or too uneven" />
+    return <Tile id="forecast" name="Runs out" figure={{ value: DASH, unit: '' }} note="no forecast: its growth is too short or too uneven" />
   const { earliestMs, latestMs } = told
   const left = (ms: number): string => age(Math.max(0, (ms - now) / 1000))
   const note = latestMs === undefined ? 'at the earliest, if it goes on' : `at the earliest; ${left(latestMs)} at the latest, if it goes on`

@@ -31,7 +31,7 @@ function Trouble() {
 export function NoProbe() {
   return (
     <div class="notice no-probe">
-      <h2>No probe speaks on this host</h2>
+      <h2>No PyTorch probe connected</h2>
       <Trouble />
       <p>
         The driver sees how much memory a process holds. PyTorch alone knows how much of it is in use, how much is cache, and how much lies stranded between

@@ -87,7 +87,7 @@ export function PoolTable({ of }: { readonly of: DeviceAnalysis }) {
         rows={of.pools}
         rowKey={(row) => `${row.pool} ${row.stream} ${row.kind} ${row.expandable}`}
         sort={{ column: 'size', descending: true }}
-        empty="No pool is told of."
+        empty="No pools."
       />
     </div>
   )

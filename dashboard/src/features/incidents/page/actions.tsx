@@ -16,9 +16,9 @@ const DURATIONS: readonly (readonly [label: string, ms: number])[] = [
 
 type Open = 'silence' | 'acknowledge' | 'healthy' | undefined
 const TEXTS = {
-  silence: { label: 'Why', button: 'Silence', hint: 'Nobody is told of this kind on this GPU and container meanwhile. It is still judged and shown.' },
+  silence: { label: 'Why', button: 'Silence', hint: 'No notifications for this kind on this GPU and container meanwhile. It is still evaluated and shown.' },
   acknowledge: { label: 'Note', button: 'Acknowledge', hint: 'Others will see that you are working on it.' },
-  healthy: { label: 'Note', button: 'Set healthy', hint: 'It is repaired: the incident is over. The same, unchanged, is no new one.' },
+  healthy: { label: 'Note', button: 'Set healthy', hint: 'Mark as resolved. It will not fire again unless the condition changes.' },
 } as const
 
 function Form({ incident, open, done }: { readonly incident: Incident; readonly open: Exclude<Open, undefined>; readonly done: () => void }) {

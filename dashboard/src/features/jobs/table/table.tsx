@@ -73,7 +73,7 @@ const COLUMNS: readonly Column[] = [
   },
   { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None /> : cores(job.cores)) },
   { id: 'host', label: 'Host memory', numeric: true, means: 'working set against its limit', cell: ({ job }) => <HostMemory job={job} /> },
-  { id: 'oom', label: 'OOM kills', numeric: true, means: 'by the kernel, for want of host memory', cell: ({ job }) => <Count value={job.oomKills} bad /> },
+  { id: 'oom', label: 'OOM kills', numeric: true, means: 'by the kernel, because host memory ran out', cell: ({ job }) => <Count value={job.oomKills} bad /> },
   {
     id: 'restarts',
     label: 'Restarts',
