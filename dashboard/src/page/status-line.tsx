@@ -26,7 +26,8 @@ function Firing() {
 /** Green only where all is known and nothing is wrong; a silenced incident is no good health. */
 function Fine({ gpus }: { readonly gpus: number }) {
   const silenced = silencedNow.value.length
-  if (silenced > 0) return <a href={hrefOf('incidents', [], { state: 'firing' })}>{silenced === 1 ? '1 silenced incident fires' : `${silenced} silenced incidents fire`}</a>
+  if (silenced > 0)
+    return <a href={hrefOf('incidents', [], { state: 'firing' })}>{silenced === 1 ? '1 silenced incident fires' : `${silenced} silenced incidents fire`}</a>
   if (listing.value === 'there') return <span class="fine">{gpus === 1 ? 'GPU healthy' : 'all GPUs healthy'}</span>
   return listing.value === 'failed' ? <span class="wrong warning">incidents unknown</span> : null
 }

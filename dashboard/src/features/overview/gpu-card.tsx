@@ -84,7 +84,15 @@ export function GpuCard({ of }: Props) {
   const limit = (): number | undefined => of.value.row.power_limit_watts
   const memoryTemperature = (): number | undefined => of.value.row.memory_temperature_celsius
   return (
-    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble} data-alarm={alarm} data-short={short.value ? '' : undefined} aria-label={`GPU ${index}, ${name}`}>
+    <article
+      class="gpu"
+      id={`gpu-${index}`}
+      data-uuid={uuid}
+      data-trouble={trouble}
+      data-alarm={alarm}
+      data-short={short.value ? '' : undefined}
+      aria-label={`GPU ${index}, ${name}`}
+    >
       <header class="gpu-head">
         <span class="gpu-index">{String(index)}</span>
         <h3 class="gpu-name" title={`${name}\n${uuid}`}>

@@ -43,7 +43,10 @@ function alarmsOf(view: GpuView): readonly Alarm[] {
   const memory = view.trouble === undefined ? memoryWarning(view.row, growth(view.uuid, foreseen)) : undefined
   // The card says which GPU.
   const prefix = `GPU ${view.index}: `
-  const alarms: Alarm[] = memory === undefined ? [] : [{ id: 'memory', severity: foreseen?.severity ?? 'warning', text: memory, incident: foreseen, memory: ahead ? 'forecast' : 'full' }]
+  const alarms: Alarm[] =
+    memory === undefined
+      ? []
+      : [{ id: 'memory', severity: foreseen?.severity ?? 'warning', text: memory, incident: foreseen, memory: ahead ? 'forecast' : 'full' }]
   for (const incident of all) {
     const { id, title, severity, kind } = incident
     // Where the agent still says when, its incident is told with that.
