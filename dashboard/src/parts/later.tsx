@@ -3,6 +3,8 @@ import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 
+const AGAIN_MS = 3_000
+
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   const loaded = signal<{ readonly component: ComponentType<Props> } | 'asked' | undefined>(undefined)
   const ask = (): void => {
@@ -12,13 +14,14 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
       (component) => (loaded.value = { component }),
       (error: unknown) => {
         console.warn(error)
-        loaded.value = undefined // asked for again when it is drawn again
+        // The agent may be away for a moment only.
+        setTimeout(() => (loaded.value = undefined), AGAIN_MS)
       },
     )
   }
   return function Later(props: Props) {
-    useEffect(ask, [])
     const now = loaded.value
+    useEffect(ask, [now])
     if (now === undefined || now === 'asked') return null
     const { component: Shown } = now
     return <Shown {...props} />

@@ -7,7 +7,7 @@ import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { forecastOf, nearFull } from '../../parts/gpu/forecast.ts'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
-import { GpuServers } from '../../parts/server/gpu.tsx'
+import { later } from '../../parts/later.tsx'
 import { firingOn } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { LANE } from '../../parts/live/lanes.ts'
@@ -17,6 +17,8 @@ import { rangeParams } from '../../parts/range/range.ts'
 import { hrefOf } from '../../parts/route.ts'
 import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../../text/format.ts'
 import { shortGpuName } from '../../text/names.ts'
+
+const GpuServers = later(async () => (await import('../../parts/server/gpu.tsx')).GpuServers)
 
 type Props = { readonly of: ReadonlySignal<GpuView> }
 

@@ -5,11 +5,14 @@ import { besideTitle, MOST_LINKS } from '../../parts/incident/filter.ts'
 import type { Group } from '../../parts/incident/groups.ts'
 import { hiddenOver, hiddenRows, listing, shown, shownOver } from '../../parts/incident/known.ts'
 import type { Repeated } from '../../parts/incident/repeats.ts'
+import { later } from '../../parts/later.tsx'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { refused } from '../../parts/incident/silences.ts'
 import { agentNow } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
-import { IncidentWords } from './said.tsx'
+
+/** Buttons come a moment after the words; their line is kept. */
+const IncidentWords = later(async () => (await import('./said.tsx')).IncidentWords)
 
 /** A link cannot carry a token, so with one the report is fetched and opened from here. */
 function open(event: MouseEvent, path: string): void {
@@ -60,7 +63,9 @@ function WhatToDo({ of: { incident, ids }, open: isOpen }: { readonly of: Group;
           {first.text} {first.command !== undefined && <code>{first.command}</code>}
         </p>
       )}
-      <IncidentWords incident={incident} listed={ids} />
+      <div class="said">
+        <IncidentWords incident={incident} listed={ids} />
+      </div>
     </details>
   )
 }

@@ -7,17 +7,47 @@ import { Loading } from '../../parts/loading.tsx'
 import { ChartBar } from '../../parts/range/bar.tsx'
 import { showRange } from '../../parts/range/charted.ts'
 import { later } from '../../parts/later.tsx'
-import { cards, keepArranged } from '../../parts/gpu/arranged.ts'
+import { keepArranged } from '../../parts/gpu/arranged.ts'
+import { find, foundCards } from '../../parts/gpu/found.ts'
+import { silences } from '../../parts/incident/silences.ts'
+import { layout } from '../../parts/settings.ts'
 import { GpuCard } from './gpu-card.tsx'
 import { IncidentList } from './incidents.tsx'
-import { SilenceList } from './silences.tsx'
 
 const probed = computed(() => (frame.value?.allocators.length ?? 0) > 0)
 const there = computed(() => frame.value !== undefined && ready.value)
 
 /** What stands below the cards comes once these are on the screen. */
 const Tables = later(async () => (await import('./tables.tsx')).Tables)
+const Bar = later(async () => (await import('./bar.tsx')).OverviewBar)
+const CompactGpus = later(async () => (await import('./dense/compact.tsx')).CompactGpus)
+const GpuTable = later(async () => (await import('./dense/table.tsx')).GpuTable)
+const SilenceList = later(async () => (await import('./silences.tsx')).SilenceList)
 const NoGpu = later(async () => (await import('./no-gpu.tsx')).NoGpu)
+
+/** Its charts have a range; small cards and the table have none. */
+function Gpus() {
+  const cards = layout.value === 'cards'
+  return (
+    <section
+      aria-labelledby="gpus-title"
+      class={cards ? (painted.value ? 'gpus' : 'gpus first') : 'dense'}
+      data-count={find.value === undefined ? gpus.value.length : undefined}
+    >
+      <h2 id="gpus-title" class="spoken">
+        GPUs
+      </h2>
+      <div class="gpus-bar">
+        {cards && <ChartBar probed={probed.value} />}
+        {painted.value && <Bar />}
+      </div>
+      {layout.value === 'table' && <GpuTable />}
+      {layout.value === 'compact' && <CompactGpus />}
+      {cards && foundCards.value.map((of) => <GpuCard key={of.peek().uuid} of={of} />)}
+      {foundCards.value.length === 0 && <p class="nothing">No GPU fits the filter.</p>}
+    </section>
+  )
+}
 
 export function Overview() {
   useEffect(showRange, [])
@@ -26,20 +56,8 @@ export function Overview() {
   return (
     <div class={stale.value ? 'content stale' : 'content'}>
       <IncidentList />
-      <SilenceList />
-      {gpus.value.length === 0 ? (
-        <NoGpu />
-      ) : (
-        <section aria-labelledby="gpus-title" class={painted.value ? 'gpus' : 'gpus first'} data-count={gpus.value.length}>
-          <h2 id="gpus-title" class="spoken">
-            GPUs
-          </h2>
-          <ChartBar probed={probed.value} />
-          {cards.value.map((of) => (
-            <GpuCard key={of.peek().uuid} of={of} />
-          ))}
-        </section>
-      )}
+      {silences.value.length > 0 && <SilenceList />}
+      {gpus.value.length === 0 ? <NoGpu /> : <Gpus />}
       {painted.value && <Tables />}
     </div>
   )
