@@ -20,7 +20,7 @@ const entry = (group: Entry['group'], label: string, more: Partial<Entry> = {}):
 })
 const ENTRIES = [
   entry('Page', 'Jobs'),
-  entry('GPU', 'GPU 1'),
+  entry('GPU', 'GPU 1', { hint: 'H100 80GB HBM3' }),
   entry('GPU', 'GPU 3', { words: 'GPU-aaa 0000:9B:00.0' }),
   entry('Job', 'train', { hint: '65 GiB on GPU 3' }),
   entry('Process', 'python (7)', { words: 'python train.py' }),
@@ -30,7 +30,7 @@ const found = (query: string): readonly string[] => match(ENTRIES, query).map(({
 describe('the palette', () => {
   test('lists all in their order while nothing is typed', () => expect(found('')).toEqual(ENTRIES.map(({ label }) => label)))
   test('puts first what begins with the first word, then what has it, then what is only told of it', () => {
-    expect(found('gpu 3')).toEqual(['GPU 3', 'train'])
+    expect(found('gpu 3')).toEqual(['GPU 3', 'GPU 1', 'train'])
     expect(found('train')).toEqual(['train', 'python (7)'])
   })
   test('finds a card by its bus address, a job by its kind', () => {
