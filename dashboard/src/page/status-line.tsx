@@ -40,7 +40,7 @@ export function StatusLine() {
   return (
     <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
       <p role="status">
-        <span>{gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>
+        {gpus === 0 ? <a href={hrefOf('doctor')}>no GPU</a> : <span>{gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>}
         {gpus > 0 && !stale.value && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
         {stale.value ? (
           <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>

@@ -105,6 +105,14 @@ const COLUMNS: readonly Column<ContainerView>[] = [
   },
 ]
 
+/** None runs, or the agent may not ask the engine: what to look at. */
+const NoContainers = () => (
+  <>
+    No container is running, or none can be seen. What the engine has: <code>docker ps</code>. The <a href="#/doctor">Doctor</a> says which engines answer the
+    agent and how to let it ask.
+  </>
+)
+
 export function ContainerTable() {
   return (
     <DataTable
@@ -114,7 +122,7 @@ export function ContainerTable() {
       rows={containers.value.filter(({ row }) => hasWords(words.value, [containerKey(row), originOf(row), jobOf(row).key]))}
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
-      empty={words.value.length > 0 ? 'No container fits the filter.' : 'No container is running, or none can be seen: the Doctor says which engines answer.'}
+      empty={words.value.length > 0 ? 'No container fits the filter.' : <NoContainers />}
     />
   )
 }

@@ -4,10 +4,14 @@ import type { Silence } from '../../../../agent/model/maintenance.ts'
 import { endSilence, silences } from '../../parts/incident/silences.ts'
 import { agentNow, views } from '../../parts/live/state.ts'
 
+/** A GPU is called by its number; one that the host no longer has by the beginning of its UUID. */
+function gpuText(gpu: string): string {
+  const index = views.value?.find(({ uuid }) => uuid === gpu)?.index
+  return `GPU ${index ?? (gpu.length > 12 ? `${gpu.slice(0, 12)}…` : gpu)}`
+}
+
 const scopeText = ({ kind, gpu, container, severity }: Silence): string =>
-  [kind, severity, gpu === undefined ? undefined : `GPU ${views.peek()?.find(({ uuid }) => uuid === gpu)?.index ?? gpu}`, container]
-    .filter((part) => part !== undefined)
-    .join(' · ') || 'the whole host'
+  [kind, severity, gpu === undefined ? undefined : gpuText(gpu), container].filter((part) => part !== undefined).join(' · ') || 'the whole host'
 
 export function SilenceList() {
   const entries = silences.value
