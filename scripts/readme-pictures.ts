@@ -17,6 +17,8 @@ const IMAGES = join(ROOT, 'docs/images')
 const SPEED = 10
 /** Of the story: by then there is a past to be seen, and the memory error of oom-leak has come (after 214 s). */
 const STORY_S = 300
+/** In the forecast's own time, as the agent waits for a trend: it fires after some 750 s. */
+const FORECAST_S = 840
 const [COLUMNS, ROWS] = [120, 38]
 const CELL = { width: 9, height: 20 }
 
@@ -76,9 +78,22 @@ async function topOf(browser: Browser, agent: RunningAgent): Promise<void> {
   await page.screenshot({ path: pathOf('top') })
 }
 
-const PICTURES: Readonly<Record<string, { readonly scenario: string; readonly take: (browser: Browser, agent: RunningAgent) => Promise<void> }>> = {
+type Picture = {
+  readonly scenario: string
+  /** Seconds of the story per second, and how far it has come; SPEED and STORY_S where not given. */
+  readonly speed?: number
+  readonly storyS?: number
+  readonly take: (browser: Browser, agent: RunningAgent) => Promise<void>
+}
+const PICTURES: Readonly<Record<string, Picture>> = {
   'dashboard-dark': { scenario: 'healthy', take: (browser, agent) => pageOf(browser, agent, '#/', 'dashboard-dark') },
   'dashboard-incident': { scenario: 'oom-leak', take: incidentOf },
+  'dashboard-forecast': {
+    scenario: 'oom-forecast',
+    speed: 1,
+    storyS: FORECAST_S,
+    take: (browser, agent) => pageOf(browser, agent, '#/', 'dashboard-forecast'),
+  },
   top: { scenario: 'oom-leak', take: topOf },
 }
 
@@ -89,12 +104,14 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const browser = await launchBrowser()
-for (const [name, { scenario, take }] of Object.entries(PICTURES).filter(([known]) => names.length === 0 || names.includes(known))) {
+for (const [name, { scenario, speed = SPEED, storyS = STORY_S, take }] of Object.entries(PICTURES).filter(
+  ([known]) => names.length === 0 || names.includes(known),
+)) {
   process.stdout.write(`${name}\n`)
-  const env = { WARPWATCH_HOST_NAME: 'gpu-node-07', WARPWATCH_SIMULATE__SPEED: String(SPEED) }
+  const env = { WARPWATCH_HOST_NAME: 'gpu-node-07', WARPWATCH_SIMULATE__SPEED: String(speed) }
   const agent = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env })
   try {
-    await delay((STORY_S / SPEED) * 1_000)
+    await delay((storyS / speed) * 1_000)
     await take(browser, agent)
   } finally {
     await agent.stop()

@@ -12,6 +12,14 @@ export const utcClock = (ms: number): string => utcStamp(ms).slice(11)
 /** `2026-05-01T03:12:07Z`, with milliseconds only when there are some: for reports that programs may read. */
 export const isoText = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
+let inUtc = false
+/** From now on "local" times are UTC: for a reader of the dashboard who wants the times of logs and colleagues elsewhere. */
+export function showUtc(on: boolean): void {
+  inUtc = on
+}
+/** A date whose local fields are those of the zone that is shown. */
+const wallClock = (ms: number): Date => new Date(inUtc ? ms + new Date(ms).getTimezoneOffset() * 60_000 : ms)
+
 const pad = (value: number): string => String(value).padStart(2, '0')
 
 /** Minutes since midnight as `HH:MM`. */
@@ -19,24 +27,24 @@ export const clockOfDay = (minutes: number): string => `${pad(Math.floor(minutes
 
 /** Local time of day, `HH:MM`. */
 export function timeOfDay(ms: number): string {
-  const date = new Date(ms)
+  const date = wallClock(ms)
   return `${pad(date.getHours())}:${pad(date.getMinutes())}`
 }
 
 /** Local time of day, `HH:MM:SS`. */
-export const timeWithSeconds = (ms: number): string => `${timeOfDay(ms)}:${pad(new Date(ms).getSeconds())}`
+export const timeWithSeconds = (ms: number): string => `${timeOfDay(ms)}:${pad(wallClock(ms).getSeconds())}`
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 /** Local day, `16 Nov`. Without Intl, whose first use takes longer than all else before the page shows its figures. */
 export function dayOfMonth(ms: number): string {
-  const date = new Date(ms)
+  const date = wallClock(ms)
   return `${date.getDate()} ${MONTHS[date.getMonth()]}`
 }
 
 /** `2026-11-20 `, or nothing when the local day is the same as that of `nowMs`. */
 function dayBefore(ms: number, nowMs: number): string {
-  const date = new Date(ms)
-  return date.toDateString() === new Date(nowMs).toDateString() ? '' : `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} `
+  const date = wallClock(ms)
+  return date.toDateString() === wallClock(nowMs).toDateString() ? '' : `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} `
 }
 /** Local time of day, `HH:MM`, with the date before it when it is not today's. */
 export const since = (ms: number, nowMs: number): string => `${dayBefore(ms, nowMs)}${timeOfDay(ms)}`
@@ -45,7 +53,7 @@ export const momentText = (ms: number, nowMs: number): string => `${dayBefore(ms
 
 /** The local zone as its distance from UTC: `UTC+1`, `UTC-3:30`. */
 export function zoneName(ms: number): string {
-  const minutes = -new Date(ms).getTimezoneOffset()
+  const minutes = inUtc ? 0 : -new Date(ms).getTimezoneOffset()
   if (minutes === 0) return 'UTC'
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
   return `UTC${minutes < 0 ? '-' : '+'}${hours}${rest === 0 ? '' : `:${pad(rest)}`}`

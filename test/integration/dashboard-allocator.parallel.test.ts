@@ -207,6 +207,13 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
     }`)
     await page.locator('.snapshot-head h2', { hasText: 'dropped.pickle' }).waitFor()
     expect(new URL(page.url()).hash).toBe('#/allocator/snapshot')
+    // Kept by the browser for this tab, until it is closed.
+    await poll(async () => (await page.evaluate(`sessionStorage.getItem('warpwatch.snapshot')`)) !== null, { what: 'the file kept' })
+    await page.reload()
+    await page.locator('.snapshot-head h2', { hasText: 'dropped.pickle' }).waitFor()
+    await page.getByRole('button', { name: /close/i }).click()
+    await page.waitForSelector('.drop-notice')
+    await poll(async () => (await page.evaluate(`sessionStorage.getItem('warpwatch.snapshot')`)) === null, { what: 'the file forgotten' })
     expect(complaints).toEqual([])
   })
 

@@ -1,8 +1,13 @@
 // Ways through the dashboard of people with a question: from the first screen to the answer in at most three clicks, by the keyboard alone.
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
+import { runChecks } from '../../agent/doctor/runner.ts'
+import * as hostChecks from '../../agent/doctor/checks/host/index.ts'
+import { startAgent } from '../setup/agent.ts'
+import { DESKTOP, hasChromium, launchBrowser, openPage } from '../setup/browser.ts'
 import { useIncidentScene, type IncidentScene } from '../setup/dashboard-pages.ts'
+import { card, NO_MODULE } from '../unit/doctor/hosts.ts'
+import { buildScene } from '../unit/doctor/scene.ts'
 
 /** Follows a link as those do who have no mouse. */
 async function follow(page: Page, selector: string): Promise<void> {
@@ -65,4 +70,45 @@ describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Deb
       expect(await page.textContent('main h2')).toContain(whose)
     }),
   )
+})
+
+describe.skipIf(!hasChromium)('stories on a host with hot GPUs (needs Debian’s chromium)', () => {
+  const scene = useIncidentScene('throttling', 'throttling', 2)
+
+  test(
+    'why is it slower than yesterday: the GPU that is throttled, why, and its clock on a chart',
+    story(scene, async (page) => {
+      await page.waitForSelector('.incident[data-kind="throttling"] b a')
+      await follow(page, '.incident[data-kind="throttling"] b a')
+      await page.waitForSelector('.incident-page .verdict')
+      expect(await page.textContent('.incident-page')).toMatch(/thermal/i)
+      expect(await page.textContent('.incident-page .remedies')).toMatch(/air|fan|cool/i)
+      await follow(page, '.whom a[href^="#/gpus/"]')
+      await page.waitForSelector('[data-chart="clocks"]')
+      await follow(page, '.range-picker button:has-text("24 h")')
+      await page.waitForFunction(`location.hash.endsWith('range=24h')`)
+      await page.waitForSelector('[data-chart="throttling"]')
+    }),
+  )
+})
+
+describe.skipIf(!hasChromium)('stories on a laptop without a driver (needs Debian’s chromium)', () => {
+  test('a new laptop: the first screen says what is missing and which command brings it; the doctor has the rest', async () => {
+    // What the doctor's own checks say of a host with a card and no driver: this machine has none to be found.
+    const laptop = await buildScene({ files: card(undefined), programs: { modinfo: NO_MODULE } })
+    const report = await runChecks({ checks: Object.values(hostChecks), around: laptop.around, host: 'laptop' })
+    laptop.remove()
+    await using browser = await launchBrowser()
+    await using agent = await startAgent({ ready: true, env: { WARPWATCH_GPU__SOURCE: 'nvml' } })
+    await using opened = await openPage(browser, agent.url, DESKTOP, (page) => page.route('**/api/v1/doctor', (route) => route.fulfill({ json: report })))
+    const { page, complaints } = opened
+    await page.locator('.no-gpu h2', { hasText: 'No GPU can be read on this host' }).waitFor()
+    const steps = page.locator('.no-gpu .next-steps')
+    await steps.first().waitFor()
+    expect(await steps.first().textContent()).toMatch(/driver/i)
+    expect(await steps.first().locator('.command code').first().textContent()).toMatch(/apt|install/)
+    await follow(page, '.no-gpu a[href="#/doctor"]')
+    await page.waitForSelector('.complaint')
+    expect(complaints).toEqual([])
+  })
 })

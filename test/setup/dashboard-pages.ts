@@ -47,9 +47,9 @@ export function useSimulatedPage(simulate = '--simulate', env: Readonly<Record<s
   }
 }
 
-/** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. */
-export function useIncidentScene(scenario: string, kind: string): IncidentScene {
-  const page = useSimulatedPage(`--simulate=${scenario}`, FAST)
+/** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. `speed`: slower where a detector waits. */
+export function useIncidentScene(scenario: string, kind: string, speed?: number): IncidentScene {
+  const page = useSimulatedPage(`--simulate=${scenario}`, speed === undefined ? FAST : { WARPWATCH_SIMULATE__SPEED: String(speed) })
   let incident = ''
   beforeAll(async () => {
     incident = await incidentOf(page.agent, kind)

@@ -9,6 +9,7 @@ export const SCENARIO_CHOICES = [
   'kubernetes',
   'lost-gpu',
   'mig',
+  'oom-forecast',
   'oom-fragmentation',
   'oom-leak',
   'oom-neighbour',

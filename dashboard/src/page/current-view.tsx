@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { place, route } from '../parts/route.ts'
 import type { View, ViewProps } from '../features/feature.ts'
 import { VIEWS } from '../features/index.ts'
+import { keepFocus } from './reach/focus.ts'
 
 type Loaded = { readonly component: ComponentType<ViewProps> } | { readonly failed: true }
 const loaded = signal<ReadonlyMap<string, Loaded>>(new Map())
@@ -35,7 +36,9 @@ export function CurrentView() {
   // A new page begins at its top; the way back leads to where one was.
   useEffect(() => {
     if (onward) scrollTo(0, 0)
-  }, [id, rest.join('/')])
+    // The link that led here may be gone.
+    keepFocus()
+  }, [id, rest.join('/'), found])
   if (view === undefined)
     return (
       <p class="lost">

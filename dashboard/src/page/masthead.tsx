@@ -6,6 +6,7 @@ import { agentNow, clock, connection, frame, hello, silence, stale, views } from
 import { connect } from '../parts/connection/connection.ts'
 import { theme, toggleTheme } from '../parts/theme.ts'
 import { gpuModels } from '../text/names.ts'
+import { openDialog } from './reach/opened.ts'
 
 type Pill = { readonly state: 'live' | 'wait' | 'bad'; readonly text: string }
 
@@ -92,6 +93,20 @@ export function Masthead() {
         <time class="now-time" dateTime={dateTime}>
           {time} <span class="unit">{zone}</span>
         </time>
+        <button type="button" class="search" aria-label="Search: command palette" title="Ctrl K" onClick={() => (openDialog.value = 'palette')}>
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <circle cx="9" cy="9" r="5" />
+            <path d="M13 13l4 4" />
+          </svg>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <button type="button" class="theme" aria-label="Settings" title="Settings ( , )" onClick={() => (openDialog.value = 'settings')}>
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M3 6h5M12 6h5M3 14h9M16 14h1" />
+            <circle cx="10" cy="6" r="2" />
+            <circle cx="14" cy="14" r="2" />
+          </svg>
+        </button>
         <button type="button" class="theme" onClick={toggleTheme} aria-label={theme.value === 'dark' ? 'switch to light colours' : 'switch to dark colours'}>
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <circle cx="10" cy="10" r="6.5" />

@@ -1,29 +1,7 @@
-// The views as links; `g` and a letter open them from the keyboard.
+// The views as links; `g` and a letter open them from the keyboard (reach/keys.ts).
 import { useEffect, useRef } from 'preact/hooks'
 import { hrefOf, route } from '../parts/route.ts'
 import { VIEWS } from '../features/index.ts'
-
-const WITHIN_MS = 1_500
-
-const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
-
-function useKeys(): void {
-  useEffect(() => {
-    let pressedAt = Number.NEGATIVE_INFINITY
-    const onKey = (event: KeyboardEvent): void => {
-      if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
-      if (event.key === 'g') pressedAt = event.timeStamp
-      else if (event.timeStamp - pressedAt < WITHIN_MS) {
-        pressedAt = Number.NEGATIVE_INFINITY
-        const view = VIEWS.find(({ key }) => key === event.key)
-        if (view !== undefined) location.hash = hrefOf(view.id)
-      }
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-}
 
 /** On a phone the views stand in a strip that is longer than the screen. */
 function showCurrent(strip: HTMLElement | null): void {
@@ -40,7 +18,6 @@ function markCut(strip: HTMLElement): void {
 }
 
 export function Navigation() {
-  useKeys()
   const { view } = route.value
   const entry = VIEWS.find(({ id }) => id === view)?.under ?? view
   const strip = useRef<HTMLElement>(null)

@@ -1,16 +1,26 @@
 // The page: head, status, navigation, and the view that the address names.
-import { useState } from 'preact/hooks'
-import { useToken } from '../parts/connection/connection.ts'
+import { useEffect } from 'preact/hooks'
+import { later } from '../parts/later.tsx'
 import { connection } from '../parts/live/state.ts'
+import { reading } from '../parts/settings.ts'
 import { CurrentView } from './current-view.tsx'
 import { Masthead } from './masthead.tsx'
 import { Navigation } from './navigation.tsx'
+import { watchFocus } from './reach/focus.ts'
+import { watchKeys } from './reach/keys.ts'
+import { openDialog } from './reach/opened.ts'
+import { watchIdle } from './reach/prefetch.ts'
 import { StatusLine } from './status-line.tsx'
+
+const fetchDialogs = async () => (await import('./reach/dialogs.tsx')).Dialogs
+const Dialogs = later(fetchDialogs)
+const TokenForm = later(async () => (await import('./token-form.tsx')).TokenForm)
 
 function Content() {
   const now = connection.value
   if (now.state === 'unauthorized') return <TokenForm key={String(now.rejected)} rejected={now.rejected} />
-  return <CurrentView />
+  // Figures and times are made anew when they are to read otherwise.
+  return <CurrentView key={reading.value} />
 }
 
 /** Past head and navigation, for those who go from control to control. It is no address: `#…` names the view. */
@@ -20,6 +30,9 @@ function skip(event: Event): void {
 }
 
 export function Page() {
+  useEffect(watchKeys, [])
+  useEffect(watchFocus, [])
+  useEffect(() => watchIdle([fetchDialogs]), [])
   return (
     <>
       <a class="skip" href="#content" onClick={skip}>
@@ -35,44 +48,7 @@ export function Page() {
       <main tabIndex={-1}>
         <Content />
       </main>
+      {openDialog.value !== undefined && <Dialogs />}
     </>
-  )
-}
-
-function TokenForm({ rejected }: { readonly rejected: boolean }) {
-  const [value, setValue] = useState('')
-  return (
-    <form
-      class="notice"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (value !== '') useToken(value)
-      }}
-    >
-      <h2>This agent asks for a token</h2>
-      <p>
-        It is <code>http.token</code> in the agent’s configuration. Kept in this tab until you close it.
-      </p>
-      {rejected && (
-        <p class="bad" role="alert">
-          The agent does not know that token.
-        </p>
-      )}
-      <div class="field">
-        <label>
-          Token
-          <input
-            type="password"
-            autofocus
-            name="token"
-            autocomplete="current-password"
-            spellcheck={false}
-            value={value}
-            onInput={(event) => setValue(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit">Connect</button>
-      </div>
-    </form>
   )
 }

@@ -3,7 +3,7 @@ import { age } from '../../../agent/text/span.ts'
 import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow, frame, stale, summary, silence } from '../parts/live/state.ts'
-import { firing } from '../parts/incident/known.ts'
+import { firing, listing, silencedNow } from '../parts/incident/known.ts'
 import { withoutIncident, placedTitle } from '../parts/live/summary.ts'
 import { hrefOf } from '../parts/route.ts'
 
@@ -23,6 +23,15 @@ function Firing() {
   )
 }
 
+/** Green only where all is known and nothing is wrong; a silenced incident is no good health. */
+function Fine({ gpus }: { readonly gpus: number }) {
+  const silenced = silencedNow.value.length
+  if (silenced > 0)
+    return <a href={hrefOf('incidents', [], { state: 'firing' })}>{silenced === 1 ? '1 silenced incident fires' : `${silenced} silenced incidents fire`}</a>
+  if (listing.value === 'there') return <span class="fine">{gpus === 1 ? 'GPU healthy' : 'all GPUs healthy'}</span>
+  return listing.value === 'failed' ? <span class="wrong warning">incidents unknown</span> : null
+}
+
 export function StatusLine() {
   const now = summary.value
   if (now === undefined) return null
@@ -31,7 +40,7 @@ export function StatusLine() {
   return (
     <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
       <p role="status">
-        <span>{gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>
+        {gpus === 0 ? <a href={hrefOf('doctor')}>no GPU</a> : <span>{gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>}
         {gpus > 0 && !stale.value && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
         {stale.value ? (
           <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
@@ -42,9 +51,7 @@ export function StatusLine() {
             </a>
           ))
         )}
-        {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && (
-          <span class="fine">{gpus === 1 ? 'GPU healthy' : 'all GPUs healthy'}</span>
-        )}
+        {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && <Fine gpus={gpus} />}
         <Firing />
       </p>
     </div>

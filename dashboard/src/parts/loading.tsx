@@ -6,11 +6,14 @@ export function Loading() {
   return (
     <div class="notice" role="status">
       <h2>{waiting ? 'The agent does not answer' : 'Waiting for the first readings'}</h2>
-      <p>
-        {waiting
-          ? 'This page keeps trying. If it stays so, look whether the agent runs and whether your tunnel to it stands.'
-          : 'They come within a second or two of the agent being up.'}
-      </p>
+      {waiting ? (
+        <p>
+          This page keeps trying. On the host, see whether the agent runs: <code>systemctl status warpwatch</code> or <code>docker ps -f name=warpwatch</code>;
+          what it said last: <code>journalctl -u warpwatch -n 50</code>. Behind an SSH tunnel, open the tunnel again.
+        </p>
+      ) : (
+        <p>They come within a second or two of the agent being up.</p>
+      )}
       <div class="skeletons" aria-hidden="true">
         {Array.from({ length: 4 }, (_, i) => (
           <span key={i} class={waiting ? 'skeleton' : 'skeleton pulsing'} />

@@ -23,11 +23,14 @@ effect(() => {
   document.documentElement.dataset['theme'] = theme.value
 })
 
-export function toggleTheme(): void {
-  chosen.value = theme.peek() === 'dark' ? 'light' : 'dark'
+/** undefined: as the system has it. */
+export const chosenTheme = computed(() => chosen.value)
+export function chooseTheme(wanted: Theme | undefined): void {
+  chosen.value = wanted
   try {
-    localStorage.setItem(KEY, chosen.peek() ?? '')
+    localStorage.setItem(KEY, wanted ?? '')
   } catch {
     // storage switched off: the choice lives as long as the page
   }
 }
+export const toggleTheme = (): void => chooseTheme(theme.peek() === 'dark' ? 'light' : 'dark')

@@ -1,6 +1,7 @@
 // How figures read on the page: a dash for what is not known, and the unit apart where it is set smaller. Roundings are those of agent/text.
 import { GIB, memoryFigure as knownMemoryFigure, type Figure } from '../../../agent/text/bytes.ts'
 import { clockText, percent as knownPercent } from '../../../agent/text/figures.ts'
+import { unitsNow } from './units.ts'
 
 export const DASH = '–'
 export const NO_FIGURE: Figure = { value: DASH, unit: '' }
@@ -9,21 +10,29 @@ const fixed = (value: number, digits: number): string => value.toFixed(digits)
 const orDash = (value: number | undefined, text: (value: number) => string): string => (value === undefined ? DASH : text(value))
 const orNone = (value: number | undefined, figure: (value: number) => Figure): Figure => (value === undefined ? NO_FIGURE : figure(value))
 
-/** GPU and host memory: GiB with one decimal from 1 GiB on, MiB below. */
-export const memoryFigure = (bytes: number | undefined): Figure => orNone(bytes, knownMemoryFigure)
+/** As `memoryFigure` of agent/text, in powers of 1000. */
+function decimalMemory(bytes: number): Figure {
+  const size = Math.abs(bytes)
+  if (size >= 0.9995e9) return { value: fixed(bytes / 1e9, size >= 999.5e9 ? 0 : 1), unit: 'GB' }
+  return size >= 1e6 || size === 0 ? { value: fixed(bytes / 1e6, 0), unit: 'MB' } : { value: fixed(bytes / 1e3, 0), unit: 'kB' }
+}
+
+/** GPU and host memory: GiB (or GB, where the reader wants those) with one decimal from 1 GiB on, MiB below. */
+export const memoryFigure = (bytes: number | undefined): Figure => orNone(bytes, unitsNow().memory === 'GB' ? decimalMemory : knownMemoryFigure)
 
 export function memory(bytes: number | undefined): string {
   const { value, unit } = memoryFigure(bytes)
   return unit === '' ? value : `${value} ${unit}`
 }
 
-/** GiB without the unit, for axes and places that name the unit once. */
-export const gib = (bytes: number, digits = 1): string => fixed(bytes / GIB, digits)
+/** GiB or GB without the unit, for axes and places that name the unit once. */
+export const gib = (bytes: number, digits = 1): string => fixed(bytes / (unitsNow().memory === 'GB' ? 1e9 : GIB), digits)
 
 export const percentFigure = (ratio: number | undefined): Figure => orNone(ratio, (known) => ({ value: fixed(known * 100, 0), unit: '%' }))
 export const percent = (ratio: number | undefined): string => orDash(ratio, knownPercent)
 export const wattsFigure = (watts: number | undefined): Figure => orNone(watts, (known) => ({ value: fixed(known, 0), unit: 'W' }))
-export const celsiusFigure = (celsius: number | undefined): Figure => orNone(celsius, (known) => ({ value: fixed(known, 0), unit: '°C' }))
+export const celsiusFigure = (celsius: number | undefined): Figure =>
+  orNone(celsius, (known) => (unitsNow().temperature === '°F' ? { value: fixed((known * 9) / 5 + 32, 0), unit: '°F' } : { value: fixed(known, 0), unit: '°C' }))
 export const clock = (hertz: number | undefined): string => orDash(hertz, clockText)
 /** Two decimals below one core, one above. */
 export const cores = (value: number | undefined): string => orDash(value, (known) => fixed(known, known < 0.995 ? 2 : 1))

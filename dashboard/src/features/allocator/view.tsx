@@ -2,12 +2,13 @@
 import './style.css'
 import './snapshot/style.css'
 import './snapshot/map/style.css'
+import { useEffect } from 'preact/hooks'
 import { stale } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 import type { ViewProps } from '../feature.ts'
 import { ProcessPart } from './process/view.tsx'
 import { DropTarget } from './snapshot/drop.tsx'
-import { file } from './snapshot/state.ts'
+import { file, reopenFile } from './snapshot/state.ts'
 import { SnapshotPart } from './snapshot/view.tsx'
 
 function Tab({ rest, here, label }: { readonly rest: readonly string[]; readonly here: boolean; readonly label: string }) {
@@ -20,6 +21,7 @@ function Tab({ rest, here, label }: { readonly rest: readonly string[]; readonly
 
 export function Allocator({ rest }: ViewProps) {
   const [part] = rest
+  useEffect(() => void reopenFile(), [])
   const snapshot = part === 'snapshot'
   return (
     <DropTarget>

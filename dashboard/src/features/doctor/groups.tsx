@@ -2,7 +2,7 @@
 import type { CheckReport, CheckStatus } from '../../../../agent/model/doctor.ts'
 import { route, setParams } from '../../parts/route.ts'
 import { counted, GROUPS, STATUSES } from '../../text/doctor.ts'
-import { groupsOf, type GroupView } from './report.ts'
+import { groupsOf, type GroupView } from '../../parts/doctor/report.ts'
 import { report } from './state.ts'
 
 /** How a check ended. */

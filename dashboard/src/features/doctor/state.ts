@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 import type { DoctorReport } from '../../../../agent/model/doctor.ts'
 import { ApiError, getJson, storedToken } from '../../parts/connection/api.ts'
 import { connection } from '../../parts/live/state.ts'
-import { parseReport } from './report.ts'
+import { parseReport } from '../../parts/doctor/report.ts'
 
 /** Checks end by themselves after some seconds; a tunnel that hangs does not. */
 const PATIENCE_MS = 60_000

@@ -6,7 +6,7 @@ import { RemedyList } from '../../parts/incident/account.tsx'
 import { GROUPS } from '../../text/doctor.ts'
 import { CheckMark, GroupList } from './groups.tsx'
 import { DoctorHead } from './head.tsx'
-import { type Complaint, complaints } from './report.ts'
+import { type Complaint, complaints } from '../../parts/doctor/report.ts'
 import { lookingSince, report, trouble, watchDoctor } from './state.ts'
 
 /** One thing to be mended: what was found, of whom, and the exact steps. */

@@ -100,7 +100,8 @@ export function Hosts() {
       )}
       {entries.length === 1 && !IS_SHOWN && (
         <p class="hint">
-          Other hosts with an agent are shown here once they are named under <code>hosts</code> in this agent’s configuration.
+          Only this host is shown. Name others with an agent in <code>warpwatch.yaml</code> and reload the agent:{' '}
+          <code>{'hosts: [{ name: gpu-07, url: "ssh://gpu-07" }]'}</code>
         </p>
       )}
     </div>

@@ -21,7 +21,12 @@ function Nothing() {
     )
   if (now.state === 'asking') return connection.value.state === 'waiting' ? <Loading /> : <p class="nothing">Asking the agent …</p>
   if (filtered.value && known.value > 0) return <p class="nothing">None of the {known.value} incidents fits these filters.</p>
-  return <p class="nothing">No incident was recorded{hello.value === undefined ? '' : ` on ${hello.value.host}`}. New ones are listed here, newest first.</p>
+  return (
+    <p class="nothing">
+      No incident was recorded{hello.value === undefined ? '' : ` on ${hello.value.host}`}. New ones are listed here, newest first. A job failed before the
+      agent was there? <a href="#/explain">Explain</a> reads its log. To see what incidents look like: <code>warpwatch run --simulate=oom-leak</code>
+    </p>
+  )
 }
 
 function IncidentPageList() {

@@ -33,9 +33,14 @@ function Rows() {
   if (rows.value.length > 0) return <JobTable />
   return (
     <p class="nothing">
-      {all.value.length > 0
-        ? `None of the ${all.value.length} jobs fits “${text.value}”.`
-        : 'No container runs and no process holds GPU memory, or none can be seen. What comes will stand here.'}
+      {all.value.length > 0 ? (
+        `None of the ${all.value.length} jobs fits “${text.value}”.`
+      ) : (
+        <>
+          No container runs and no process holds GPU memory, or none can be seen. What runs: <code>docker ps</code>, <code>squeue</code>,{' '}
+          <code>nvidia-smi</code>. The <a href="#/doctor">Doctor</a> says what the agent may not read.
+        </>
+      )}
     </p>
   )
 }

@@ -6,6 +6,8 @@ import { PALETTES } from '../../parts/chart/palette.ts'
 import { Meter, meterPercent } from '../../parts/figure.tsx'
 import type { ContainerView } from '../../parts/live/rows.ts'
 import { colours, containers } from '../../parts/live/state.ts'
+import { words } from '../../parts/gpu/found.ts'
+import { hasWords } from '../../parts/live/find.ts'
 import { byGpuColumn } from '../../parts/table/holdings.tsx'
 import { type Column, DataTable } from '../../parts/table/table.tsx'
 import { theme } from '../../parts/theme.ts'
@@ -103,16 +105,24 @@ const COLUMNS: readonly Column<ContainerView>[] = [
   },
 ]
 
+/** None runs, or the agent may not ask the engine: what to look at. */
+const NoContainers = () => (
+  <>
+    No container is running, or none can be seen. What the engine has: <code>docker ps</code>. The <a href="#/doctor">Doctor</a> says which engines answer the
+    agent and how to let it ask.
+  </>
+)
+
 export function ContainerTable() {
   return (
     <DataTable
       id="containers"
       title="Containers"
       columns={COLUMNS}
-      rows={containers.value}
+      rows={containers.value.filter(({ row }) => hasWords(words.value, [containerKey(row), originOf(row), jobOf(row).key]))}
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
-      empty="No container is running, or none can be seen."
+      empty={words.value.length > 0 ? 'No container fits the filter.' : <NoContainers />}
     />
   )
 }

@@ -7,7 +7,7 @@ import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { forecastOf, nearFull } from '../../parts/gpu/forecast.ts'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
-import { GpuServers } from '../../parts/server/gpu.tsx'
+import { later } from '../../parts/later.tsx'
 import { firingOn } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { LANE } from '../../parts/live/lanes.ts'
@@ -17,6 +17,8 @@ import { rangeParams } from '../../parts/range/range.ts'
 import { hrefOf } from '../../parts/route.ts'
 import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../../text/format.ts'
 import { shortGpuName } from '../../text/names.ts'
+
+const GpuServers = later(async () => (await import('../../parts/server/gpu.tsx')).GpuServers)
 
 type Props = { readonly of: ReadonlySignal<GpuView> }
 
@@ -41,11 +43,12 @@ function Throttles({ of }: Props) {
   )
 }
 
-function Footer({ of }: Props) {
+/** What a card without alarms says below its name. */
+function Clocks({ of }: Props) {
   const roomy = useComputed(() => !of.value.throttles.some((throttle) => throttle.harmful))
   const fan = useComputed(() => of.value.row.fan_speed_ratio !== undefined)
   return (
-    <footer class="gpu-foot">
+    <p class="gpu-foot">
       <span title="clock of the SMs">
         <Live text={() => `SM ${clockOf(of.value, 'sm', 'graphics')}`} />
       </span>
@@ -60,7 +63,7 @@ function Footer({ of }: Props) {
         </span>
       )}
       <Throttles of={of} />
-    </footer>
+    </p>
   )
 }
 
@@ -76,14 +79,22 @@ export function GpuCard({ of }: Props) {
   const index = useComputed(() => of.value.index).value
   const name = useComputed(() => of.value.name).value
   const trouble = useComputed(() => of.value.trouble?.kind)
-  const alarm = useComputed(() => firingOn(uuid)[0]?.severity)
-  const alarmed = useComputed(() => alarm.value !== undefined || forecastOf(of.value.row) !== undefined || nearFull(of.value.row) !== undefined)
+  const short = useComputed(() => trouble.value === undefined && (forecastOf(of.value.row) !== undefined || nearFull(of.value.row) !== undefined))
+  const alarm = useComputed(() => firingOn(uuid)[0]?.severity ?? (short.value ? 'warning' : undefined))
   const divided = useComputed(() => (of.value.row.mig ?? []).length > 0)
   const at = (lane: string, now: number | undefined): number | undefined => (hovered.value === undefined ? now : charted.value.timeline.at(lane, hovered.value))
   const limit = (): number | undefined => of.value.row.power_limit_watts
   const memoryTemperature = (): number | undefined => of.value.row.memory_temperature_celsius
   return (
-    <article class="gpu" id={`gpu-${index}`} data-uuid={uuid} data-trouble={trouble} data-alarm={alarm} aria-label={`GPU ${index}, ${name}`}>
+    <article
+      class="gpu"
+      id={`gpu-${index}`}
+      data-uuid={uuid}
+      data-trouble={trouble}
+      data-alarm={alarm}
+      data-short={short.value ? '' : undefined}
+      aria-label={`GPU ${index}, ${name}`}
+    >
       <header class="gpu-head">
         <span class="gpu-index">{String(index)}</span>
         <h3 class="gpu-name" title={`${name}\n${uuid}`}>
@@ -93,8 +104,9 @@ export function GpuCard({ of }: Props) {
         </h3>
         <Activity of={of} />
       </header>
-      {alarmed.value && <GpuAlarms of={of} most={2} />}
-      {trouble.value !== undefined && <TroubleNote of={of} />}
+      {/* One line in either case: what is wrong with one GPU moves no other. */}
+      {alarm.value === undefined ? <Clocks of={of} /> : <GpuAlarms of={of} most={1} />}
+      {trouble.value !== undefined && <TroubleNote of={of} brief />}
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
         {divided.value && <Mig of={of} />}
@@ -129,7 +141,6 @@ export function GpuCard({ of }: Props) {
                 range={() => [20, 95]}
               />
             </div>
-            <Footer of={of} />
           </>
         )}
       </div>

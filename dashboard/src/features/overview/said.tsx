@@ -1,4 +1,4 @@
-// Below an incident: its story, what people said of it, and what the reader may say.
+// Below an incident: what it led to, who silenced or acknowledged it, and the buttons to do so.
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
 import { MOST_LINKS } from '../../parts/incident/filter.ts'
@@ -18,13 +18,20 @@ function Linked({ link: { id, kind } }: { readonly link: IncidentLink }) {
   )
 }
 
-export function IncidentWords({ incident }: { readonly incident: IncidentSummary }) {
-  const { status, part_of: partOf, led_to: ledTo = [], silenced, acknowledged } = incident
+type Props = {
+  readonly incident: IncidentSummary
+  /** Ids of incidents that stand beside it already. */
+  readonly listed: ReadonlySet<string>
+}
+
+export function IncidentWords({ incident, listed }: Props) {
+  const { status, part_of: partOf, led_to: all = [], silenced, acknowledged } = incident
+  const ledTo = all.filter(({ id }) => !listed.has(id))
   const now = agentNow.peek()
   const firing = status === 'firing'
   return (
     <>
-      {partOf !== undefined && (
+      {partOf !== undefined && !listed.has(partOf.id) && (
         <p class="story">
           part of: <Linked link={partOf} />
         </p>

@@ -2,77 +2,63 @@
 import './style.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { GapRow } from '../../../../agent/model/live.ts'
-import { frame, gpus, painted, stale } from '../../parts/live/state.ts'
+import { frame, gpus, painted, ready, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { ChartBar } from '../../parts/range/bar.tsx'
 import { showRange } from '../../parts/range/charted.ts'
-import { ProcessTable } from '../../parts/table/processes.tsx'
-import { gapText } from '../../text/words.ts'
-import { ContainerTable } from './containers.tsx'
+import { later } from '../../parts/later.tsx'
+import { keepArranged } from '../../parts/gpu/arranged.ts'
+import { find, foundCards } from '../../parts/gpu/found.ts'
+import { silences } from '../../parts/incident/silences.ts'
+import { layout } from '../../parts/settings.ts'
 import { GpuCard } from './gpu-card.tsx'
-import { IncidentList, SilenceList } from './incidents.tsx'
+import { IncidentList } from './incidents.tsx'
 
-const there = computed(() => frame.value !== undefined)
 const probed = computed(() => (frame.value?.allocators.length ?? 0) > 0)
+const there = computed(() => frame.value !== undefined && ready.value)
 
-/** What stands below the cards comes once these are on the screen: it is no part of what is looked for first. */
-function Tables() {
-  if (!painted.value) return null
+/** What stands below the cards comes once these are on the screen. */
+const Tables = later(async () => (await import('./tables.tsx')).Tables)
+const Bar = later(async () => (await import('./bar.tsx')).OverviewBar)
+const CompactGpus = later(async () => (await import('./dense/compact.tsx')).CompactGpus)
+const GpuTable = later(async () => (await import('./dense/table.tsx')).GpuTable)
+const SilenceList = later(async () => (await import('./silences.tsx')).SilenceList)
+const NoGpu = later(async () => (await import('./no-gpu.tsx')).NoGpu)
+
+/** Its charts have a range; small cards and the table have none. */
+function Gpus() {
+  const cards = layout.value === 'cards'
   return (
-    <>
-      <ContainerTable />
-      {/* Without a GPU nobody has looked for them. */}
-      {gpus.value.length > 0 && <ProcessTable />}
-    </>
+    <section
+      aria-labelledby="gpus-title"
+      class={cards ? (painted.value ? 'gpus' : 'gpus first') : 'dense'}
+      data-count={find.value === undefined ? gpus.value.length : undefined}
+    >
+      <h2 id="gpus-title" class="spoken">
+        GPUs
+      </h2>
+      <div class="gpus-bar">
+        {cards && <ChartBar probed={probed.value} />}
+        {painted.value && <Bar />}
+      </div>
+      {layout.value === 'table' && <GpuTable />}
+      {layout.value === 'compact' && <CompactGpus />}
+      {cards && foundCards.value.map((of) => <GpuCard key={of.peek().uuid} of={of} />)}
+      {foundCards.value.length === 0 && <p class="nothing">No GPU fits the filter.</p>}
+    </section>
   )
 }
 
 export function Overview() {
   useEffect(showRange, [])
+  useEffect(keepArranged, [])
   if (!there.value) return <Loading />
   return (
     <div class={stale.value ? 'content stale' : 'content'}>
       <IncidentList />
-      <SilenceList />
-      {gpus.value.length === 0 ? (
-        <NoGpu />
-      ) : (
-        <section aria-labelledby="gpus-title" class={painted.value ? 'gpus' : 'gpus first'} data-count={gpus.value.length}>
-          <h2 id="gpus-title" class="spoken">
-            GPUs
-          </h2>
-          <ChartBar probed={probed.value} />
-          {gpus.value.map((of) => (
-            <GpuCard key={of.peek().uuid} of={of} />
-          ))}
-        </section>
-      )}
-      <Tables />
-    </div>
-  )
-}
-
-/** No GPU: why comes from the host’s gaps, and from nowhere else. */
-function NoGpu() {
-  const gaps: readonly GapRow[] = (frame.value?.host.gaps ?? []).filter((gap) => /gpu|nvml|nvidia/i.test(`${gap.measure} ${gap.detail ?? ''}`))
-  return (
-    <div class="notice">
-      <h2>No NVIDIA GPU to watch</h2>
-      {gaps.length === 0 ? (
-        <p>
-          No GPU is read on this host; the <a href="#/doctor">Doctor</a> says why.
-        </p>
-      ) : (
-        <ul class="tried">
-          {gaps.map((gap) => (
-            <li key={`${gap.measure} ${gap.reason} ${gap.detail ?? ''}`}>{gap.detail ?? `${gap.measure}: ${gapText(gap.reason)}`}</li>
-          ))}
-        </ul>
-      )}
-      <p>
-        To see the dashboard at work without one: <code>npm start -- --simulate</code>
-      </p>
+      {silences.value.length > 0 && <SilenceList />}
+      {gpus.value.length === 0 ? <NoGpu /> : <Gpus />}
+      {painted.value && <Tables />}
     </div>
   )
 }

@@ -107,8 +107,8 @@ export function Servers(_props: ViewProps) {
         </h2>
         {rows.length === 0 ? (
           <p class="nothing">
-            No process that holds GPU memory belongs to an inference server (vLLM, SGLang, Ollama, llama.cpp, …). Others: <code>servers.add</code> in the
-            configuration.
+            No process that holds GPU memory belongs to an inference server (vLLM, SGLang, Ollama, llama.cpp, …). What listens on this host:{' '}
+            <code>ss -ltnp</code>. Name another one under <code>servers.add</code> in <code>warpwatch.yaml</code>.
           </p>
         ) : (
           <div class="servers">

@@ -1,10 +1,10 @@
 // Keeps the page connected: opens the stream, asks the API why where that fails (it can say 401, a WebSocket cannot), and comes back with growing pauses.
 import { effect, signal, untracked } from '@preact/signals'
 import type { LiveMessage } from '../../../../agent/model/live.ts'
-import { incidents, takeIncidents } from '../incident/known.ts'
+import { incidents, listing, takeIncidents } from '../incident/known.ts'
 import { loadSilences, noticed } from '../incident/silences.ts'
 import { HISTORY_METRICS } from '../live/lanes.ts'
-import { connection, hello, joined, painted, pastWanted, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
+import { connection, hello, joined, painted, pastWanted, ready, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
 import { WINDOW_S } from '../live/timeline.ts'
 import { ApiError, getJson, storedToken, storeToken } from './api.ts'
 import { loadPast } from './history.ts'
@@ -19,6 +19,9 @@ const SKIPPED_MS = 2_500
 /** On a link that is too slow for frames, history would make it slower still. */
 const ASK_AGAIN_MS = 30_000
 
+/** So long the cards wait at the most for what stands above them, rather than jump when it comes. */
+const READY_WITHIN_MS = 250
+
 let token = storedToken()
 let attempt = 0
 let closeStream: (() => void) | undefined
@@ -28,10 +31,13 @@ let round = 0
 async function loadIncidents(ofRound: number): Promise<void> {
   try {
     const told = parseIncidents(await getJson('api/v1/incidents?limit=50', token))
-    if (ofRound === round) incidents.value = takeIncidents(incidents.value, told)
+    if (ofRound !== round) return
+    incidents.value = takeIncidents(incidents.value, told)
+    listing.value = 'there'
   } catch (error) {
     // The stream tells what fires; only what is over is missing then.
     console.warn(error)
+    if (ofRound === round) listing.value = 'failed'
   }
 }
 
@@ -66,11 +72,13 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
   let first = true
   let last = 0
   let asked = 0
+  let listed: Promise<void> | undefined
   return (message) => {
     if (ofRound !== round) return
     if (message.type === 'hello') {
       hello.value = message
       connection.value = { state: 'live' }
+      listed = loadIncidents(ofRound)
       return
     }
     if (message.type === 'incident') {
@@ -88,14 +96,17 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     if (!begins && !skipped) return
     asked = message.t
     // Once the figures are on the screen: a megabyte of the past would stand in their way.
-    afterPaint(() => {
-      if (begins) painted.value = true
-      if (ofRound !== round) return
-      askForPast(ofRound, message.t)
-      if (!begins) return
-      void loadIncidents(ofRound)
-      void loadSilences(token)
-    })
+    const go = (): void => {
+      ready.value = true
+      afterPaint(() => {
+        if (begins) painted.value = true
+        if (ofRound !== round) return
+        askForPast(ofRound, message.t)
+        if (begins) void loadSilences(token)
+      })
+    }
+    if (ready.peek()) go()
+    else void Promise.race([listed, new Promise((wake) => setTimeout(wake, READY_WITHIN_MS))]).then(go)
   }
 }
 

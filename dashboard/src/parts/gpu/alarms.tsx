@@ -1,67 +1,86 @@
 // What needs attention on a GPU: that it cannot be believed, incidents that fire, and when its memory runs out. Each leads to the incident that tells why.
 import { age } from '../../../../agent/text/span.ts'
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
+import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { GpuRow } from '../../../../agent/model/live.ts'
 import type { ReadonlySignal } from '@preact/signals'
 import { firingOn } from '../incident/known.ts'
 import type { GpuView } from '../live/gpu-view.ts'
-import { agentNow } from '../live/state.ts'
+import { agentNow, timeline } from '../live/state.ts'
 import { hrefOf } from '../route.ts'
 import { LANE } from '../live/lanes.ts'
-import { timeline } from '../live/state.ts'
-import { forecastOf, forecastText, nearFull, rateText } from './forecast.ts'
+import { forecastOf, memoryWarning } from './forecast.ts'
 
 const FORECAST = 'memory_exhaustion_forecast'
-/** Over so many seconds a rise is measured. */
+/** Over so many seconds a rise is measured where the forecast's incident does not tell it. */
 const RISE_S = 120
 
-/** Bytes a minute that the GPU's memory has risen by of late; undefined: not known. */
-function growth(uuid: string): number | undefined {
+/** Bytes a minute by which memory rises: of the process that the forecast is about, else of the GPU of late. */
+function growth(uuid: string, foreseen: IncidentSummary | undefined): number | undefined {
+  const slope = foreseen?.facts['slope_bytes_per_second']
+  if (typeof slope === 'number') return slope * 60
   const end = timeline.end()
   const [then, now] = [timeline.at(LANE.used(uuid), end - RISE_S), timeline.at(LANE.used(uuid), end)]
   return then === undefined || now === undefined ? undefined : ((now - then) / RISE_S) * 60
 }
 
-export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; readonly most: number }) {
-  const view = of.value
+type Alarm = {
+  readonly id: string
+  readonly severity: IncidentSummary['severity']
+  readonly text: string
+  readonly incident?: IncidentSummary | undefined
+  /** What the row says of memory, not an incident's title. */
+  readonly memory?: 'forecast' | 'full'
+}
+
+const critical = ({ severity }: Alarm): number => Number(severity === 'critical')
+
+/** What memory does, then what fires; the critical ones before all else. */
+function alarmsOf(view: GpuView): readonly Alarm[] {
   const all = firingOn(view.uuid)
-  const forecast = view.trouble === undefined ? forecastOf(view.row) : undefined
   const foreseen = all.find(({ kind }) => kind === FORECAST)
-  // Where the agent still says when, its incident is told with that.
-  const others = forecast === undefined ? all : all.filter(({ kind }) => kind !== FORECAST)
-  const full = forecast === undefined && view.trouble === undefined ? nearFull(view.row) : undefined
-  if (others.length === 0 && forecast === undefined && full === undefined) return null
-  const rate = forecast === undefined ? '' : rateText(growth(view.uuid))
-  const shown = others.slice(0, most)
+  const ahead = view.trouble === undefined && forecastOf(view.row) !== undefined
+  const memory = view.trouble === undefined ? memoryWarning(view.row, growth(view.uuid, foreseen)) : undefined
   // The card says which GPU.
   const prefix = `GPU ${view.index}: `
+  const alarms: Alarm[] =
+    memory === undefined
+      ? []
+      : [{ id: 'memory', severity: foreseen?.severity ?? 'warning', text: memory, incident: foreseen, memory: ahead ? 'forecast' : 'full' }]
+  for (const incident of all) {
+    const { id, title, severity, kind } = incident
+    // Where the agent still says when, its incident is told with that.
+    if (ahead && kind === FORECAST) continue
+    alarms.push({ id, severity, text: title.startsWith(prefix) ? title.slice(prefix.length) : title, incident })
+  }
+  return alarms.toSorted((a, b) => critical(b) - critical(a))
+}
+
+/** On a card one line, so that what is wrong with one GPU moves no other; on the GPU's page a line each. */
+export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; readonly most: number }) {
+  const view = of.value
+  const all = alarmsOf(view)
+  if (all.length === 0) return null
+  const shown = all.slice(0, most)
   return (
-    <ul class="alarms" aria-label={`What is wrong with GPU ${view.index}`}>
-      {forecast !== undefined && (
-        <li data-severity={foreseen?.severity ?? 'warning'} data-forecast="">
-          {foreseen === undefined ? (
-            <span class="alarm-text">{`memory ${forecastText(forecast)}${rate}`}</span>
+    <ul class={most === 1 ? 'alarms one' : 'alarms'} data-severity={all[0]?.severity} aria-label={`What is wrong with GPU ${view.index}`}>
+      {shown.map(({ id, severity, text, incident, memory }) => (
+        <li key={id} data-severity={severity} data-forecast={memory === 'forecast' ? '' : undefined} data-full={memory === 'full' ? '' : undefined}>
+          {incident === undefined ? (
+            <span class="alarm-text">{text}</span>
           ) : (
-            <a class="alarm-text" href={hrefOf('incidents', [foreseen.id])} title={foreseen.title}>{`memory ${forecastText(forecast)}${rate}`}</a>
+            <a class="alarm-text" href={hrefOf('incidents', [incident.id])} title={incident.title}>
+              {text}
+            </a>
           )}
-        </li>
-      )}
-      {full !== undefined && (
-        <li data-severity="warning" data-full="">
-          <span class="alarm-text">{full}</span>
-        </li>
-      )}
-      {shown.map(({ id, title, severity, started_at: startedAt }) => (
-        <li key={id} data-severity={severity}>
-          <a class="alarm-text" href={hrefOf('incidents', [id])} title={title}>
-            {title.startsWith(prefix) ? title.slice(prefix.length) : title}
-          </a>
-          <span class="alarm-since">{since(startedAt, agentNow.value)}</span>
+          {incident !== undefined && memory === undefined && <span class="alarm-since">{since(incident.started_at, agentNow.value)}</span>}
         </li>
       ))}
-      {others.length > shown.length && (
-        <li>
-          <a class="alarm-text" href={hrefOf('incidents', [], { state: 'firing' })}>{`${others.length - shown.length} more`}</a>
+      {all.length > shown.length && (
+        <li class="alarm-more">
+          <a class="alarm-text" href={hrefOf('gpus', [String(view.index)])} aria-label={`${all.length - shown.length} more of GPU ${view.index}`}>
+            {`+${all.length - shown.length}`}
+          </a>
         </li>
       )}
     </ul>
@@ -73,21 +92,23 @@ const identityOf = (row: GpuRow): string =>
     .flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [`${name} ${value}`] : []))
     .join(' · ')
 
-/** A GPU that cannot be believed: since when, why, and of which moment its figures are. */
-export function TroubleNote({ of }: { readonly of: ReadonlySignal<GpuView> }) {
+/** A GPU that cannot be believed: since when, of which moment its figures are, and which card it is; why, where there is room for it. */
+export function TroubleNote({ of, brief = false }: { readonly of: ReadonlySignal<GpuView>; readonly brief?: boolean }) {
   const { trouble, sinceMs, row } = of.value
   if (trouble === undefined) return null
+  const why = trouble.detail ?? trouble.reason
+  const identity = identityOf(row)
   return (
-    <div class="trouble" role="status">
-      <strong>
-        {trouble.state}
-        {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
-      </strong>
-      <span>
-        {trouble.detail ?? trouble.reason}
-        {sinceMs !== undefined && `. Figures are of ${timeWithSeconds(sinceMs)}.`}
-      </span>
-      <span class="sub">{identityOf(row)}</span>
+    <div class={brief ? 'trouble brief' : 'trouble'} role="status" title={brief ? why : undefined}>
+      <p>
+        <strong>
+          {trouble.state}
+          {sinceMs !== undefined && ` for ${age((agentNow.value - sinceMs) / 1000)}`}
+        </strong>
+        {sinceMs !== undefined && ` · figures of ${timeWithSeconds(sinceMs)}`}
+      </p>
+      {!brief && <p>{why}</p>}
+      {identity !== '' && <p class="sub">{identity}</p>}
     </div>
   )
 }

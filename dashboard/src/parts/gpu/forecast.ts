@@ -15,13 +15,15 @@ export function forecastOf(row: GpuRow): Forecast | undefined {
 /** A minute and less is "now": the agent judges twice a minute. */
 const NOW_S = 60
 
+/** `full in 20–35 min`; only as exact as what is known. */
 export function forecastText({ earliest, latest }: Forecast): string {
   const soon = (earliest ?? 0) < NOW_S
-  if (latest === undefined) return soon ? 'runs out from now on' : `runs out in ${spanAhead(earliest ?? 0)} at the earliest`
-  if (soon) return `runs out within ${spanAhead(latest)}`
+  if (latest === undefined) return soon ? 'may be full at any moment' : `full in ${spanAhead(earliest ?? 0)} at the earliest`
+  if (soon) return `full within ${spanAhead(latest)}`
   const [from, to] = [spanAhead(earliest ?? 0), spanAhead(latest)]
   const unit = from.slice(from.indexOf(' '))
-  return `runs out in ${to.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`
+  if (from === to) return `full in about ${to}`
+  return to.endsWith(unit) ? `full in ${from.slice(0, -unit.length)}–${to}` : `full in ${from} to ${to}`
 }
 
 /** From this part on a request of any size may fail; inference servers fill nine tenths on purpose. */
@@ -30,8 +32,15 @@ const FULL_RATIO = 0.95
 /** A GPU that has hardly any memory left, in words. */
 export function nearFull({ memory_used_bytes: used, memory_total_bytes: total, memory_free_bytes: free }: GpuRow): string | undefined {
   if (used === undefined || total === undefined || total === 0 || used / total < FULL_RATIO) return undefined
-  return `memory ${Math.floor((used / total) * 100)} % full, ${memory(free ?? total - used)} free`
+  return `${Math.floor((used / total) * 100)} % full, ${memory(free ?? total - used)} free`
 }
 
+/** `+24 MiB/min, `, before when it is full; nothing where no rise is known. */
 export const rateText = (bytesPerMinute: number | undefined): string =>
-  bytesPerMinute === undefined || bytesPerMinute < 2 ** 20 ? '' : `, +${memory(bytesPerMinute)}/min`
+  bytesPerMinute === undefined || bytesPerMinute < 2 ** 20 ? '' : `+${memory(bytesPerMinute)}/min, `
+
+/** A card near full, or that will be, in the words of the card and of the status line. */
+export function memoryWarning(row: GpuRow, bytesPerMinute?: number): string | undefined {
+  const ahead = forecastOf(row)
+  return ahead === undefined ? nearFull(row) : `${rateText(bytesPerMinute)}${forecastText(ahead)}`
+}

@@ -3,13 +3,17 @@ import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow } from '../live/state.ts'
 import { ordered } from './filter.ts'
+import { groups, isCurrent } from './groups.ts'
 import { repeats } from './repeats.ts'
 
 const KEPT = 100
 const SHOWN = 6
+const SHOWN_OVER = 3
 /** A resolved one is news for an hour. */
 const RECENT_MS = 3_600_000
 
+/** Whether the agent has listed its incidents since the page was connected: without the list nobody can say that all is well. */
+export const listing = signal<'asked' | 'there' | 'failed'>('asked')
 export const incidents = signal<ReadonlyMap<string, IncidentSummary>>(new Map())
 
 /** Newer words about an incident replace older ones; an answer of the API that comes after the stream's does not undo it. */
@@ -36,8 +40,14 @@ export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly 
 /** Minutes are enough for what is an hour old: the list need not be made again with every frame. */
 const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
 export const current = computed(() => listed(incidents.value.values(), minute.value))
-export const rows = computed(() => repeats(current.value))
-export const shown = computed(() => rows.value.slice(0, SHOWN))
+const rows = computed(() => groups(repeats(current.value)))
+const needed = computed(() => rows.value.filter(isCurrent))
+const past = computed(() => rows.value.filter((row) => !isCurrent(row)))
+/** What fires or flaps, and what is over for less than an hour: the first rows of each, and how many more there are. */
+export const shown = computed(() => needed.value.slice(0, SHOWN))
+export const shownOver = computed(() => past.value.slice(0, SHOWN_OVER))
+export const hiddenRows = computed(() => needed.value.length - shown.value.length)
+export const hiddenOver = computed(() => past.value.length - shownOver.value.length)
 
 /** What fires and was not silenced: critical ones first, then by their beginning, so that their order does not change while they last. */
 export const firing = computed(() =>
@@ -47,3 +57,5 @@ export const firing = computed(() =>
 )
 /** What fires of one GPU, by its UUID: a log's number may be another's. */
 export const firingOn = (uuid: string): readonly IncidentSummary[] => firing.value.filter(({ subject }) => subject.gpu?.uuid === uuid)
+/** What fires and was silenced: nobody is notified, and yet not all is well. */
+export const silencedNow = computed(() => [...incidents.value.values()].filter(({ status, silenced }) => status === 'firing' && silenced !== undefined))

@@ -8,20 +8,41 @@ export type Repeated = {
   /** How many there are of it, itself included, and when the first of them began. */
   readonly times: number
   readonly since: number
+  /** Of all of them. */
+  readonly ids: ReadonlySet<string>
+  /** It began so often within half an hour that its state now says little. */
+  readonly flapping: boolean
 }
+
+const FLAPS = 3
+const FLAPPING_MS = 30 * 60_000
 
 const keyOf = ({ kind, subject: { gpu, container, process, host } }: IncidentSummary): string =>
   [kind, gpu?.uuid ?? gpu?.pci_bus_id ?? gpu?.index, container?.name, container === undefined ? process?.name : undefined, host?.name].join('|')
 
+type Begun = { readonly incident: IncidentSummary; readonly all: readonly IncidentSummary[] }
+
+const rowOf = ({ incident, all }: Begun): Repeated => {
+  const begins = all.map(({ started_at: startedAt }) => startedAt)
+  const newest = Math.max(...begins)
+  return {
+    incident,
+    times: begins.length,
+    since: Math.min(...begins),
+    ids: new Set(all.map(({ id }) => id)),
+    flapping: begins.filter((begin) => newest - begin < FLAPPING_MS).length >= FLAPS,
+  }
+}
+
 /** In the order of the first of each. */
 export function repeats(incidents: readonly IncidentSummary[]): readonly Repeated[] {
-  const found = new Map<string, Repeated>()
+  const found = new Map<string, Begun>()
   for (const incident of incidents) {
     const key = keyOf(incident)
     const known = found.get(key)
-    if (known === undefined) found.set(key, { incident, times: 1, since: incident.started_at })
-    else if (incident.status === 'firing') found.set(`${key}|${incident.id}`, { incident, times: 1, since: incident.started_at })
-    else found.set(key, { incident: known.incident, times: known.times + 1, since: Math.min(known.since, incident.started_at) })
+    if (known === undefined) found.set(key, { incident, all: [incident] })
+    else if (incident.status === 'firing') found.set(`${key}|${incident.id}`, { incident, all: [incident] })
+    else found.set(key, { incident: known.incident, all: [...known.all, incident] })
   }
-  return [...found.values()]
+  return [...found.values()].map(rowOf)
 }

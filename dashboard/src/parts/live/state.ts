@@ -26,6 +26,8 @@ export const joined = signal<number | undefined>(undefined)
 export const pastWanted = signal(false)
 /** Whether the first figures are on the screen: what is not looked for first waits for them. */
 export const painted = signal(false)
+/** Whether what stands above the cards is known, or was waited for long enough: they are drawn in their place. */
+export const ready = signal(false)
 /** This page's clock (ms), moved on once a second and with every frame. */
 export const clock = signal(Date.now())
 /** When the last frame came, on this page's clock. */

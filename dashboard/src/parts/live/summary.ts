@@ -2,11 +2,12 @@
 import { since } from '../../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { IncidentKind } from '../../../../agent/model/kinds.ts'
-import { GPU_SLOWED, GPU_UNREADABLE } from '../incident/kind-sets.ts'
+import { memoryWarning } from '../gpu/forecast.ts'
+import { ABOUT_PROCESS_MEMORY, GPU_SLOWED, GPU_UNREADABLE } from '../incident/kind-sets.ts'
 import type { GpuView } from './gpu-view.ts'
 
 export type Attention = {
-  readonly about: 'answers' | 'speed'
+  readonly about: 'answers' | 'speed' | 'memory'
   readonly severity: 'critical' | 'warning'
   readonly uuid: string
   readonly index: number
@@ -15,6 +16,7 @@ export type Attention = {
 const TOLD_BY: Readonly<Record<Attention['about'], ReadonlySet<IncidentKind>>> = {
   answers: GPU_UNREADABLE,
   speed: GPU_SLOWED,
+  memory: ABOUT_PROCESS_MEMORY,
 }
 /** Without what an incident that fires tells of the same GPU: one thing wrong is said once, with one time. */
 export const withoutIncident = (attention: readonly Attention[], firing: readonly IncidentSummary[]): readonly Attention[] =>
@@ -44,6 +46,9 @@ export function summarise(views: readonly GpuView[], nowMs: number): Summary {
         index: view.index,
         text: `GPU ${view.index}: ${harmful.map((throttle) => throttle.text).join(', ')}`,
       })
+    const memory = view.trouble === undefined ? memoryWarning(view.row) : undefined
+    if (memory !== undefined)
+      attention.push({ about: 'memory', severity: 'warning', uuid: view.uuid, index: view.index, text: `GPU ${view.index}: memory ${memory}` })
   }
   attention.sort((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'))
   return { gpus: views.length, busy: views.filter((view) => view.busy).length, attention }

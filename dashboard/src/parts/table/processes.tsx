@@ -5,6 +5,8 @@ import { processes, views } from '../live/state.ts'
 import type { ProcessView } from '../live/rows.ts'
 import { DASH, memory, percent } from '../../text/format.ts'
 import { DataTable, type Column } from './table.tsx'
+import { words } from '../gpu/found.ts'
+import { hasWords } from '../live/find.ts'
 import { byGpuColumn } from './holdings.tsx'
 
 const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'graphics', M: 'MPS', 'C+G': 'compute, graphics' }
@@ -61,10 +63,10 @@ export function ProcessTable() {
       id="processes"
       title="GPU processes"
       columns={COLUMNS}
-      rows={processes.value}
+      rows={processes.value.filter(({ process, pid, owner, user, command }) => hasWords(words.value, [process, pid, owner, user, command]))}
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
-      empty="No process holds GPU memory."
+      empty={words.value.length > 0 ? 'No process fits the filter.' : 'No process holds GPU memory.'}
       note={unread()}
     />
   )

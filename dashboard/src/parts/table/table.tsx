@@ -21,7 +21,7 @@ type Props<Row> = {
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
   readonly sort: SortState
-  readonly empty: string
+  readonly empty: ComponentChildren
   /** What the rows leave out. */
   readonly note?: string | undefined
 }

@@ -1,7 +1,7 @@
 // The doctor's report on its page: what is to be mended first, groups, why something was skipped.
 import { describe, expect, test } from 'vitest'
 import type { CheckReport, CheckStatus, DoctorReport } from '../../../../agent/model/doctor.ts'
-import { complaints, groupsOf, parseReport } from '../../../../dashboard/src/features/doctor/report.ts'
+import { complaints, groupsOf, parseReport } from '../../../../dashboard/src/parts/doctor/report.ts'
 import { counted, headline, standing } from '../../../../dashboard/src/text/doctor.ts'
 import { REPORT } from '../../doctor/report-fixture.ts'
 

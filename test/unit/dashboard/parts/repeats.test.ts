@@ -27,4 +27,11 @@ describe('incidents that come and go', () => {
       ['y', 1],
     ])
   })
+  test('flap once three of them began within half an hour', () => {
+    const minute = 60_000
+    const begun = (...minutes: readonly number[]) => repeats(minutes.map((at) => hung(`at ${at}`, 3, at * minute))).map(({ flapping }) => flapping)
+    expect(begun(70, 60, 45)).toEqual([true])
+    expect(begun(70, 60)).toEqual([false])
+    expect(begun(100, 60, 20)).toEqual([false])
+  })
 })

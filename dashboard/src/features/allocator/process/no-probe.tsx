@@ -1,11 +1,14 @@
-// When no probe speaks: what stands in its way, what it would show, and the two lines that bring it.
+// When no probe is connected: what stands in its way, what it would show, and how to connect one.
 import { frame } from '../../../parts/live/state.ts'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 
-/** probe/README.md, "Two lines in a compose file": the folder of the bundle. */
+/** probe/README.md: the folder is that of the bundle. */
+const VENV = `pip install /opt/warpwatch/current/probe/python
+WARPWATCH_PROBE=1 python train.py`
 const COMPOSE = `    volumes: ["/opt/warpwatch/current/probe/python:/opt/warpwatch-probe:ro"]
     environment: { PYTHONPATH: /opt/warpwatch-probe/sitecustomize }`
 const PROGRAM = 'import warpwatch_probe'
+const CHECK = 'python -m warpwatch_probe'
 
 function Lines({ text, of }: { readonly text: string; readonly of: string }) {
   return (
@@ -34,16 +37,22 @@ export function NoProbe() {
       <h2>No PyTorch probe connected</h2>
       <Trouble />
       <p>
-        The driver sees how much memory a process holds. PyTorch alone knows how much of it is in use, how much is cache, and how much lies stranded between
-        live blocks. Two lines in the compose file of your training let it say so; your program and your image stay as they are:
+        The driver sees how much memory a process holds. Only PyTorch knows how much of it is in use, how much is cache, and how much is stranded between live
+        blocks. Connect a probe and these figures come a few seconds after the first tensor. Your program stays as it is.
       </p>
+      <h3>In a virtual environment</h3>
+      <Lines text={VENV} of="the lines for a virtual environment" />
+      <h3>In a compose file</h3>
       <Lines text={COMPOSE} of="the two lines" />
       <p>
-        The folder is that of the bundle; the Debian package has it in <code>/usr/lib/warpwatch/probe/python</code>. Where the probe is installed in the image,
-        one line in the program is enough:
+        The folder is that of the bundle; the Debian package has it in <code>/usr/lib/warpwatch/probe/python</code>, a checkout in <code>probe/python</code>.
       </p>
+      <h3>Or in the program</h3>
       <Lines text={PROGRAM} of="the line" />
-      <p>Figures come a few seconds after the first tensor. A memory snapshot can be read without the probe.</p>
+      <p>
+        Still nothing? <code>{CHECK}</code> says whether the agent can be reached from there. A <a href="#/allocator/snapshot">memory snapshot</a> can be read
+        without the probe.
+      </p>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 // The snapshot file that the page looks at: read by a worker of its own, asked about, let go.
 import { computed, signal } from '@preact/signals'
 import type { Asked, BlockPlace, FromWorker, Question, Report, ToWorker } from './messages.ts'
+import { forgetSnapshot, keepSnapshot, keptSnapshot } from './kept.ts'
 import { chosenSegments, type Choice } from './map/layout.ts'
 import { hrefOf, route } from '../../../parts/route.ts'
 
@@ -75,11 +76,12 @@ function end(): void {
 }
 function refuse(name: string, why: string): void {
   end()
+  void forgetSnapshot()
   file.value = { state: 'refused', name, why }
 }
 
-/** Reads a file that somebody dropped or picked, in place of the one before; the page goes to what is shown of it. */
-export function openFile(dropped: File): void {
+/** Reads a file in place of the one before. */
+function read(dropped: File): void {
   end()
   file.value = { state: 'reading', name: dropped.name, bytes: dropped.size }
   const own = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'snapshot' })
@@ -91,11 +93,24 @@ export function openFile(dropped: File): void {
     refuse(dropped.name, `expected the reader to work, it ended: ${event.message || 'it could not be loaded, or the browser has not enough memory'}`)
   })
   tell({ type: 'open', file: dropped })
+}
+
+/** Opens a file that somebody dropped or picked; the page goes to what is shown of it. */
+export function openFile(dropped: File): void {
+  read(dropped)
+  void keepSnapshot(dropped)
   if (route.peek().view !== 'allocator' || route.peek().rest[0] !== 'snapshot') location.hash = hrefOf('allocator', ['snapshot'])
+}
+
+/** After a reload: the file that this tab had open. */
+export async function reopenFile(): Promise<void> {
+  const kept = file.peek().state === 'none' ? await keptSnapshot() : undefined
+  if (kept !== undefined && file.peek().state === 'none') read(kept)
 }
 
 export function closeFile(): void {
   end()
+  void forgetSnapshot()
   file.value = { state: 'none' }
 }
 

@@ -1,6 +1,6 @@
 // A report of the doctor, taken apart for its page: what is to be mended, and how each group of checks stands. Pure.
 import type { CheckGroup, CheckReport, CheckStatus, DoctorReport, Finding } from '../../../../agent/model/doctor.ts'
-import { isObject } from '../../parts/connection/api.ts'
+import { isObject } from '../connection/api.ts'
 
 const isFinding = (value: unknown): value is Finding => isObject(value) && typeof value['status'] === 'string' && typeof value['summary'] === 'string'
 const isCheck = (value: unknown): value is CheckReport =>

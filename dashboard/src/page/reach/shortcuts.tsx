@@ -1,0 +1,32 @@
+// The list of keyboard shortcuts.
+import { VIEWS } from '../../features/index.ts'
+
+const GENERAL: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['Ctrl', 'K'], 'command palette: go to anything, do anything'],
+  [['/'], 'filter what the page lists'],
+  [['?'], 'this list'],
+  [[','], 'settings'],
+  [['Esc'], 'close a dialog or a form'],
+  [['Tab'], 'to the next control; the first one skips the head'],
+]
+
+export function Shortcuts() {
+  const pages = VIEWS.flatMap(({ key, label }) => (key === undefined ? [] : [[['g', key], label] as const]))
+  return (
+    <>
+      <h2>Keyboard shortcuts</h2>
+      <dl class="shortcuts">
+        {[...GENERAL, ...pages].map(([keys, what]) => (
+          <div key={keys.join(' ')}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+// Asks for the agent's access token, and says where it is found.
+import { useState } from 'preact/hooks'
+import { useToken } from '../parts/connection/connection.ts'
+
+export function TokenForm({ rejected }: { readonly rejected: boolean }) {
+  const [value, setValue] = useState('')
+  return (
+    <form
+      class="notice"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (value !== '') useToken(value)
+      }}
+    >
+      <h2>This agent asks for a token</h2>
+      <p>
+        It is <code>http.token</code> in the agent’s configuration. Kept in this tab until you close it.
+      </p>
+      {rejected && (
+        <p class="bad" role="alert">
+          The agent does not know that token.
+        </p>
+      )}
+      <div class="field">
+        <label>
+          Token
+          <input
+            type="password"
+            autofocus
+            name="token"
+            autocomplete="current-password"
+            spellcheck={false}
+            value={value}
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit">Connect</button>
+      </div>
+      <p>
+        No token at hand? On the host: <code>sudo grep -A4 '^http:' /etc/warpwatch/warpwatch.yaml</code>, or for a container{' '}
+        <code>docker inspect warpwatch | grep WARPWATCH_HTTP__TOKEN</code>.
+      </p>
+    </form>
+  )
+}
