@@ -15,7 +15,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     // One file each: a page of this size gains nothing from a second round trip.
     cssCodeSplit: false,
     reportCompressedSize: false,

@@ -3,7 +3,7 @@ import { timeWithSeconds } from '../../../../../agent/text/time.ts'
 import type uPlot from 'uplot'
 import type { Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
-import { FONT, HALVES, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
+import { FONT, sideAxis } from '../../../parts/chart/values.ts'
 import type { EvidenceChart, Mark } from './charts.ts'
 import type { EvidenceLine, Window } from './lines.ts'
 
@@ -123,7 +123,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      sideAxis({ palette, size: 62, parts: chart.large ? QUARTERS : HALVES, top: () => top, valueText: spec.valueText }),
+      sideAxis({ palette, size: 62, most: chart.large ? 5 : 2, base: chart.unit === 'bytes' ? 1024 : 10, top: () => top, valueText: spec.valueText }),
     ],
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },
   }

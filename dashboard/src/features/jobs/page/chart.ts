@@ -3,7 +3,7 @@ import type uPlot from 'uplot'
 import { drawLimitLine } from '../../../parts/chart/marks.ts'
 import type { Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
-import { FONT, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
+import { FONT, sideAxis } from '../../../parts/chart/values.ts'
 import { ticksOf } from '../ranges.ts'
 
 export type JobChartSpec = {
@@ -12,6 +12,8 @@ export type JobChartSpec = {
   readonly limit: () => number | undefined
   /** The top of the scale. */
   readonly top: () => number
+  /** Bytes stand at round GiB. */
+  readonly base: 1024 | undefined
   /** Unix ms. */
   readonly span: () => { readonly from: number; readonly to: number }
   readonly valueText: (value: number) => string
@@ -55,7 +57,7 @@ export function createJobChart(host: HTMLElement, width: number, height: number,
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      sideAxis({ palette, size: 62, parts: QUARTERS, top: spec.top, valueText: spec.valueText }),
+      sideAxis({ palette, size: 62, most: 4, top: spec.top, base: spec.base, valueText: spec.valueText }),
     ],
     hooks: {
       draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.peak)],

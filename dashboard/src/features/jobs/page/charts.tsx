@@ -91,6 +91,7 @@ function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) 
             colours: lines.lines.map((line) => colourIn({ lines, job }, line, palette)),
             limit: () => latest.current.limit,
             top,
+            base,
             span: () => latest.current.all,
             valueText: text,
             onPoint: (place) => (pointed.value = place),
