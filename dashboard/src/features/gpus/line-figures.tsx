@@ -20,7 +20,7 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
   const { power_limit_watts: power } = row
   const max = row['clock_max_hertz']
   const sm = typeof max === 'object' && !Array.isArray(max) && 'sm' in max ? max['sm'] : undefined
-  const figures: readonly Omit<LineFigureProps, 'dimmed'>[] = [
+  const figures: readonly Omit<LineFigureProps, 'dimmed' | 'about' | 'name'>[] = [
     {
       id: 'utilization',
       title: 'Utilisation',
@@ -76,7 +76,9 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
     <div class="line-figures">
       {figures.map((figure) => {
         const lines = figure.lines.filter((line) => timeline.values(line.lane) !== undefined)
-        return lines.length === 0 ? null : <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} />
+        return lines.length === 0 ? null : (
+          <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} about={[`gpu ${uuid}`]} name={`gpu-${view.index}`} />
+        )
       })}
     </div>
   )

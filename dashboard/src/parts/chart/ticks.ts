@@ -6,7 +6,7 @@ const TICKS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_20
 
 /** Round times between two Unix seconds, at least `apart` seconds from each other. */
 export function timeTicks(from: number, to: number, apart: number): number[] {
-  const tick = TICKS_S.find((seconds) => seconds >= apart) ?? 28 * DAY
+  const tick = TICKS_S.find((seconds) => seconds >= apart) ?? Math.ceil(apart / DAY) * DAY
   const zone = new Date(to * 1000).getTimezoneOffset() * 60
   const found: number[] = []
   for (let second = Math.ceil((from - zone) / tick) * tick + zone; second <= to; second += tick) found.push(second)

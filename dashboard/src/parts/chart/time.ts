@@ -16,19 +16,17 @@ export const xScale: uPlot.Scale = { time: true, range: window }
 const APART = 62
 const HALF = 17
 
-function splits(plot: uPlot): number[] {
-  const [from, to] = window()
-  return timeTicks(from, to, ((to - from) / Math.max(1, plot.bbox.width / devicePixelRatio)) * APART)
-}
+const splits = (plot: uPlot, [from, to]: readonly [number, number]): number[] =>
+  timeTicks(from, to, ((to - from) / Math.max(1, plot.bbox.width / devicePixelRatio)) * APART)
 
 /** The axis of time. Labels that an edge would cut, or that would touch the scale's zero, are left out. */
-export function timeAxis(palette: Palette): uPlot.Axis {
+export function timeAxis(palette: Palette, span: () => readonly [number, number] = window): uPlot.Axis {
   return {
     size: 18,
     gap: 4,
     font: FONT,
     stroke: palette.axis,
-    splits,
+    splits: (plot) => splits(plot, span()),
     values: (plot, seconds) => {
       const apart = (seconds[1] ?? 0) - (seconds[0] ?? 0)
       // Not `clientWidth`, for which the page would be laid out in the middle of drawing.
