@@ -63,14 +63,14 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
     {
       id: 'pcie',
       title: 'PCIe',
-      top: 1e6,
+      top: 2e6,
       text: rate,
       lines: [
         { label: 'to the GPU', lane: lane('pcie_throughput_bytes_per_second.rx') },
         { label: 'from it', lane: lane('pcie_throughput_bytes_per_second.tx') },
       ],
     },
-    { id: 'nvlink', title: 'NVLink', top: 1e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
+    { id: 'nvlink', title: 'NVLink', top: 2e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
   ]
   return (
     <div class="line-figures">

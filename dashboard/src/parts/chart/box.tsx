@@ -51,5 +51,14 @@ export function ChartBox({ className, height, label, create, data, version, abou
       plot.destroy()
     }
   }, [version, height, ready])
-  return <div ref={box} class={`chart ${className}`} style={{ height: `${height}px` }} role={table === undefined ? 'img' : 'group'} aria-label={label} />
+  return (
+    <div
+      ref={box}
+      class={`chart ${className}`}
+      style={{ height: `${height}px` }}
+      role={table === undefined ? 'img' : 'group'}
+      tabIndex={table && 0}
+      aria-label={label}
+    />
+  )
 }

@@ -6,7 +6,6 @@ const STEP_PX = 4
 
 export function takeKeys({ plot, host }: Attached): () => void {
   const ended = new AbortController()
-  host.tabIndex = 0
   host.setAttribute('aria-keyshortcuts', 'ArrowLeft ArrowRight Shift+ArrowLeft Shift+ArrowRight + - Space Escape')
   const left = (): number | undefined => {
     const at = plot.cursor.left ?? -1
@@ -50,7 +49,6 @@ export function takeKeys({ plot, host }: Attached): () => void {
   host.addEventListener('blur', () => plot.setCursor({ left: -10, top: -10 }), { signal: ended.signal })
   return () => {
     ended.abort()
-    host.removeAttribute('tabindex')
     host.removeAttribute('aria-keyshortcuts')
   }
 }

@@ -1,4 +1,4 @@
-// What happened on a GPU or in a job, as marks on charts: incidents as they began, restarts and new containers as the readings tell them. Pure.
+// What happened on a GPU or in a job, as marks on charts: incidents when they began and came again, restarts and new containers as the readings tell them. Pure.
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import type { SeriesRow } from '../../../../../agent/model/live.ts'
 import { containerKey } from '../../../text/names.ts'
@@ -23,14 +23,16 @@ const subjectsOf = ({ subject: { gpu, container, process } }: IncidentSummary): 
   return [...(gpu?.uuid === undefined ? [] : [`gpu ${gpu.uuid}`]), ...(container === undefined && process === undefined ? [] : [`job ${job.key}`])]
 }
 
-/** When it began, and when it was last seen again where that was another time. */
+/** When it happened, and where it came again the newest time as well. */
 export function incidentMarks(all: Iterable<IncidentSummary>): readonly Mark[] {
   return [...all].flatMap((incident): readonly Mark[] => {
-    const { title, severity: kind, count, last_seen_at: last, started_at: started, occurred_at: first = started } = incident
+    const { title, severity: kind, count, last_seen_at: seen, started_at: started, occurred_at: occurred } = incident
     const about = subjectsOf(incident)
     if (about.length === 0) return []
     const mark = (ms: number, text: string): Mark => ({ second: Math.round(ms / 1000), kind, text, about })
-    return count > 1 && last - first > 2_000 ? [mark(first, title), mark(last, `${title} (${count} times)`)] : [mark(first, title)]
+    // Of one that came again `occurred_at` is the newest time, of the first when it happened, which may be before it was seen.
+    const newest = occurred ?? (count > 1 ? seen : started)
+    return count > 1 && newest - started > 2_000 ? [mark(started, title), mark(newest, `${title} (${count} times)`)] : [mark(newest, title)]
   })
 }
 

@@ -5,6 +5,7 @@ import type { Attached } from './attach.ts'
 import { marksFor } from './known-marks.ts'
 import { near } from './mark-list.ts'
 
+/** And a second at the least, as readings come. */
 const NEAR_PX = 5
 const MOST = 3
 
@@ -14,7 +15,8 @@ export function showTip({ plot, host, about }: Attached): () => void {
   tip.className = 'chart-tip'
   tip.hidden = true
   plot.over.append(tip)
-  let here = false
+  // Another window makes another chart below the same pointer.
+  let here = document.activeElement === host || plot.over.matches(':hover')
   const hide = (): void => {
     here = false
     tip.hidden = true
@@ -26,7 +28,7 @@ export function showTip({ plot, host, about }: Attached): () => void {
     if (tip.hidden || second === undefined) return
     const ms = second * 1000
     const perPixel = Math.abs(plot.posToVal(1, 'x') - plot.posToVal(0, 'x'))
-    const found = near(marksFor(about), plot.posToVal(left, 'x'), perPixel * NEAR_PX)
+    const found = near(marksFor(about), plot.posToVal(left, 'x'), Math.max(1, perPixel * NEAR_PX))
     const lines = [`${momentText(ms, agentNow.peek())} ${zoneName(ms)}`, ...found.slice(0, MOST).map(({ text }) => text)]
     if (found.length > MOST) lines.push(`and ${found.length - MOST} more`)
     const text = lines.join('\n')
