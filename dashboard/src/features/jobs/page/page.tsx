@@ -15,6 +15,7 @@ import { Timeline } from '../timeline/timeline.tsx'
 import { JobCharts } from './charts.tsx'
 import { JobFigures } from './figures.tsx'
 import { JobIncidents } from './incidents.tsx'
+import { JobLog } from './log.tsx'
 import { charts, watchCharts } from './readings.ts'
 import { JobServers } from './servers.tsx'
 import { JobSettings } from './settings.tsx'
@@ -78,6 +79,7 @@ function Present({ jobKey }: { readonly jobKey: string }) {
         </section>
       )}
       <JobCharts job={row.job} jobKey={jobKey} />
+      <JobLog job={row.job} />
     </article>
   )
 }
