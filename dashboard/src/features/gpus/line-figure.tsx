@@ -19,6 +19,7 @@ export type LineFigureProps = {
   readonly top: number
   readonly limit?: { readonly label: string; readonly value: number } | undefined
   readonly text: (value: number) => string
+  readonly base?: 1024
   readonly dimmed: boolean
   /** Whose incidents are marked. */
   readonly about: readonly string[]
@@ -26,7 +27,7 @@ export type LineFigureProps = {
   readonly name: string
 }
 
-export function LineFigure({ id, title, lines, top, limit, text, dimmed, about, name }: LineFigureProps) {
+export function LineFigure({ id, title, lines, top, limit, text, base, dimmed, about, name }: LineFigureProps) {
   const rows = useMemo(createColumnBook, [])
   const latest = useRef({ top, limit })
   latest.current = { top, limit }
@@ -77,6 +78,7 @@ export function LineFigure({ id, title, lines, top, limit, text, dimmed, about, 
             top: () => latest.current.top,
             limit: () => latest.current.limit?.value,
             valueText: text,
+            base,
           })
         }
         data={() =>

@@ -2,15 +2,31 @@
 import { drawing } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
-import { measureLane } from './measures.ts'
+import { instanceName } from '../../parts/gpu/mig-list.tsx'
+import { measureLane, migLane } from './measures.ts'
 import { LANE } from '../../parts/live/lanes.ts'
-import { clock, percent, rateFigure } from '../../text/format.ts'
+import { clock, memory, percent, rateFigure } from '../../text/format.ts'
 import { LineFigure, type LineFigureProps } from './line-figure.tsx'
 
 const rate = (value: number): string => {
   const { value: digits, unit } = rateFigure(value)
   return `${digits} ${unit}`
 }
+
+/** One chart for each MIG instance: what it holds of what it may hold. */
+const instanceFigures = ({ uuid, index, row: { mig = [] } }: GpuView): readonly Omit<LineFigureProps, 'dimmed' | 'about' | 'name'>[] =>
+  mig.map((instance) => {
+    const { gi, ci, memory_total_bytes: total } = instance
+    return {
+      id: `mig-${gi}-${ci}`,
+      title: `MIG ${instanceName(instance, index)}`,
+      top: total ?? 2 ** 30,
+      base: 1024,
+      text: memory,
+      limit: total === undefined ? undefined : { label: 'of', value: total },
+      lines: [{ label: 'memory', lane: migLane(uuid, gi, ci) }],
+    }
+  })
 
 export function LineFigures({ view }: { readonly view: GpuView }) {
   const { uuid, row } = view
@@ -71,6 +87,7 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
       ],
     },
     { id: 'nvlink', title: 'NVLink', top: 2e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
+    ...instanceFigures(view),
   ]
   return (
     <div class="line-figures">
