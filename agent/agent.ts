@@ -8,6 +8,7 @@ import type { ReloadResult } from './model/reload.ts'
 import { createPipeline } from './pipeline.ts'
 import { createIncidentService } from './store/incident-service.ts'
 import type { LatestStore } from './store/latest.ts'
+import { createLogTail } from './store/log-tail.ts'
 import { createOperator } from './store/operator.ts'
 import { createActionsOutput } from './wiring/actions.ts'
 import { createAlertsOutput } from './wiring/alerts.ts'
@@ -47,9 +48,10 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, log: log('alerts') })
   const jobs = createJobs(config, log('jobs'), alerts.runEnded)
   const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
+  const logTail = config.logs.tail ? createLogTail() : undefined
   const pipeline = createPipeline(
     {
-      stores: [...present.stores, ...stores.events],
+      stores: [...present.stores, ...stores.events, ...(logTail === undefined ? [] : [logTail])],
       diagnosis,
       incidents,
       outputs: { events: [jobs, ...outputs.events], incidents: [jobs, ...outputs.incidents, alerts, actions] },
@@ -70,6 +72,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     pipeline,
     alerts,
     containerSettings,
+    logTail: logTail?.read,
     live: outputs.live,
     hosts,
     reloads,

@@ -9,13 +9,21 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that the page also works behind a proxy that serves it under a path.
   base: './',
+  plugins: [
+    {
+      name: 'import as the browser does',
+      enforce: 'pre',
+      load: (id) => (id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load()' : null),
+    },
+  ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: join(import.meta.dirname, '../dist/dashboard'),
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // A view is one file, and what it shares is there already: what Vite adds to fetch several at once would be part of the first load.
+    modulePreload: false,
     // One file each: a page of this size gains nothing from a second round trip.
     cssCodeSplit: false,
     reportCompressedSize: false,

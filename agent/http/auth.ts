@@ -33,7 +33,7 @@ export function checkBind({ listen, token, insecure }: Pick<AccessOptions, 'list
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 export type Access = {
-  /** Whether anybody may change anything: with a token, or from this machine alone. */
+  /** Whether anybody may change anything, or read log lines: with a token, or from this machine alone. */
   readonly mayWrite: boolean
   readonly needsToken: boolean
   /** Constant in time whatever the length: digests are compared. */

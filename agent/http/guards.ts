@@ -32,6 +32,14 @@ const OF_OTHER_HOST = /^\/hosts\/[^/]+\/(?:api\/|ws$)/
 const needsToken = (path: string): boolean =>
   path === '/metrics' || path === '/ws' || path === MCP_PATH || path === RELOAD_PATH || path.startsWith('/api/') || OF_OTHER_HOST.test(path)
 
+/** What programs print may tell more than any figure: with a token, or from this machine alone; on an open port nobody may read it. */
+const isLog = (path: string): boolean => /^(?:\/hosts\/[^/]+)?\/api\/v1\/containers\/[^/]+\/log$/.test(path)
+
+function checkLog(access: Access, path: string): Refusal | undefined {
+  if (access.mayWrite || !isLog(path)) return undefined
+  return { code: 'forbidden', message: `${path.slice(0, 200)}: log lines are not shown while other hosts can connect without a token: set http.token` }
+}
+
 /** All that can be changed, and how. */
 function writeMethod(path: string): 'POST' | 'DELETE' | undefined {
   if (
@@ -117,6 +125,9 @@ export function guard(access: Access, request: IncomingMessage): Guarded {
     }
   }
   const refusal =
-    checkSize(headers, writes, path) ?? (needsToken(path) ? access.checkBearer(headers) : undefined) ?? (writes ? checkWrite(access, request, path) : undefined)
+    checkSize(headers, writes, path) ??
+    (needsToken(path) ? access.checkBearer(headers) : undefined) ??
+    checkLog(access, path) ??
+    (writes ? checkWrite(access, request, path) : undefined)
   return refusal === undefined ? { path, cors, preflight: false } : { refusal: { ...refusal, headers: { ...refusal.headers, ...cors } } }
 }

@@ -109,8 +109,24 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
   checkBind(options)
   let access = createAccess(options)
   let { token } = options
-  const { views, history, incidents, jobs, maintenance, notifiers, containerSettings, doctor, reload, ready, dashboardDir, runbooksDir, mcp, hosts, relay } =
-    options
+  const {
+    views,
+    history,
+    incidents,
+    jobs,
+    maintenance,
+    notifiers,
+    containerSettings,
+    logTail,
+    doctor,
+    reload,
+    ready,
+    dashboardDir,
+    runbooksDir,
+    mcp,
+    hosts,
+    relay,
+  } = options
   const onError = (error: unknown): void => log.error(`a request failed: ${stackOf(error)}`)
   const app = createApp({
     views,
@@ -120,6 +136,7 @@ export function createHttpServer({ exposition, live, log, now = Date.now, ...opt
     maintenance,
     notifiers,
     containerSettings,
+    logTail,
     doctor,
     reload,
     ready,

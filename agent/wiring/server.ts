@@ -6,6 +6,7 @@ import type { Config } from '../config/schema.ts'
 import { incidentReport } from '../diagnosis/incidents/report.ts'
 import { accessOf } from '../http/auth.ts'
 import type { McpHandler } from '../http/app.ts'
+import type { LogTailOf } from '../http/api/log-tail.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
 import type { DoctorReport } from '../model/doctor.ts'
 import type { ExecEvent } from '../model/event.ts'
@@ -33,6 +34,8 @@ export type AgentServerOptions = {
   readonly pipeline: Pick<Pipeline, 'ingest'>
   readonly alerts: Pick<AlertsOutput, 'api' | 'sendRun'>
   readonly containerSettings: ContainerSettingsBook
+  /** undefined: no lines are kept. */
+  readonly logTail: LogTailOf | undefined
   readonly live: LiveSink
   readonly hosts: Pick<Hosts, 'api' | 'relay' | 'link'>
   readonly reloads: Reloads
@@ -65,7 +68,7 @@ const mcp: McpHandler = async (request, body, ask) => (await import('../mcp/http
 
 /** Throws when the configuration would open the port to other hosts without a token. */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, live, hosts, reloads, log } = options
+  const { config, present, stores, incidents, operator, jobs, pipeline, alerts, containerSettings, logTail, live, hosts, reloads, log } = options
   const recordExec = (event: ExecEvent): Run | undefined => {
     pipeline.ingest(event)
     return jobs.ofExec(event.id)
@@ -78,6 +81,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,
+    logTail,
     doctor: createDoctorView(reloads.config),
     reload: reloads.reload,
     views: present.views,

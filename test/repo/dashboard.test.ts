@@ -89,12 +89,13 @@ describe('the dashboard', () => {
     expect(circles(made)).toEqual([files.slice(0, 3)])
   })
 
-  test('has each style file brought by a view or by the page', () => {
+  test('has each style file brought by a view or by the page, or as text by code that is fetched later', () => {
     const styles = names.filter((name) => name.endsWith('.css') && name !== 'page/styles/index.css')
     const index = readFileSync(join(root, 'page/styles/index.css'), 'utf8')
     const ofPage = Array.from(index.matchAll(/@import '(\.[^']+)'/g), ([, path = '']) => join('page/styles', path))
     const ofViews = imports.filter(({ to }) => to.endsWith('.css'))
     expect(ofViews.filter(({ from }) => !from.endsWith('/view.tsx')).map(show)).toEqual([])
-    expect([...ofPage, ...ofViews.map(({ to }) => to)].toSorted()).toEqual(styles.toSorted())
+    const asText = imports.filter(({ to }) => to.endsWith('.css?inline')).map(({ to }) => to.replace('?inline', ''))
+    expect([...ofPage, ...ofViews.map(({ to }) => to), ...asText].toSorted()).toEqual(styles.toSorted())
   })
 })

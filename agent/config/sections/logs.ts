@@ -20,6 +20,10 @@ export const logs = {
     kernel: onOff({ default: true, description: "The kernel's log, /dev/kmsg: Xids, OOM kills. Needs root or CAP_SYSLOG." }),
     journald: onOff({ default: false, description: 'The journal, through journalctl.' }),
     journald_units: list({ default: [], expected: 'a list of unit names', description: 'Read only these units of the journal; empty = all.' }),
+    tail: onOff({
+      default: true,
+      description: 'Show the last lines of a job's log on the dashboard and in the API, secrets removed. Kept in memory only.',
+    }),
     files: list({ default: [], expected: 'a list of paths or globs', description: 'Plain log files, such as /var/log/jobs/*.log. Rotation is followed.' }),
   },
 }

@@ -43,6 +43,9 @@ export function parametersOf(path: string): readonly unknown[] | undefined {
   if (path === '/api/v1/incidents') return incidentParameters()
   if (path === '/api/v1/jobs') return jobParameters()
   if (path === '/api/v1/usage/waste') return [{ name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } }]
-  if (path.startsWith('/api/v1/containers/')) return [{ ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }]
+  const container = { ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }
+  const after = { name: 'after', in: 'query', description: '`next` of the answer before: only newer lines.', schema: { type: 'integer', minimum: 0 } }
+  if (path === '/api/v1/containers/{id}/log') return [container, after]
+  if (path.startsWith('/api/v1/containers/')) return [container]
   return path.includes('{id}') ? [ID] : undefined
 }

@@ -37,6 +37,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'What a container was started with, as its engine reports it',
     schema: settings,
   },
+  {
+    path: '/api/v1/containers/{id}/log',
+    operationId: 'tailContainerLog',
+    summary: 'The last lines of a container’s log, secrets removed',
+    schema: schemas.logTail,
+  },
   { path: '/api/v1/processes', operationId: 'listProcesses', summary: 'The processes that hold GPU memory now', schema: schemas.process, list: true },
   { path: '/api/v1/allocators', operationId: 'listAllocators', summary: 'Caching allocators that a probe reports', schema: schemas.allocator, list: true },
   { path: '/api/v1/progress', operationId: 'listProgress', summary: 'How far the running jobs are, as their logs say', schema: schemas.progress, list: true },
@@ -188,6 +194,10 @@ export function createOpenApi(): unknown {
     for (const code of status ?? []) responses[String(code)] = json(body, summary)
     if (['/api/v1/series', '/api/v1/incidents', '/api/v1/jobs', '/api/v1/usage/waste'].includes(path))
       responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+    if (path === '/api/v1/containers/{id}/log') {
+      responses['400'] = json(refTo(schemas.error), 'The query is wrong')
+      responses['403'] = json(refTo(schemas.error), 'A port that is open to other hosts and has no token')
+    }
     if (path.includes('{id}')) responses['404'] = json(refTo(schemas.error), 'There is none of that id')
     if (path.startsWith('/api/')) responses['401'] = json(refTo(schemas.error), 'A token is needed')
     const parameters = parametersOf(path)

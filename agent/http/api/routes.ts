@@ -11,6 +11,7 @@ import { addDoctor, type DoctorApi } from './doctor.ts'
 import { addFit } from './fit.ts'
 import { addJobs, type JobApi } from './jobs.ts'
 import { addIncidents, type IncidentApiOptions } from './incidents.ts'
+import { addLogTail, type LogTailOf } from './log-tail.ts'
 import { addMaintenance, type MaintenanceApi } from './maintenance.ts'
 import { addNotifiers, type NotifierApi } from './notifiers.ts'
 import { addReload, type ReloadApi } from './reload.ts'
@@ -29,6 +30,8 @@ export type ApiOptions = {
   readonly notifiers?: NotifierApi | undefined
   /** undefined: no engine is asked. */
   readonly containerSettings?: ContainerSettingsOf | undefined
+  /** undefined: no lines of logs are shown. */
+  readonly logTail?: LogTailOf | undefined
   /** undefined: the host is not checked. */
   readonly doctor?: DoctorApi | undefined
   /** undefined: there is nothing to read the configuration from. */
@@ -62,7 +65,7 @@ const NO_NOTIFIERS: NotifierApi = {
 }
 
 export function addApi(app: Hono, options: ApiOptions): void {
-  const { views, history, incidents, jobs, maintenance, notifiers = NO_NOTIFIERS, containerSettings, doctor, reload, now } = options
+  const { views, history, incidents, jobs, maintenance, notifiers = NO_NOTIFIERS, containerSettings, logTail, doctor, reload, now } = options
   app.get('/api/v1/host', (c) => answerRows(c, views.rows().host))
   app.get('/api/v1/gpus', (c) => answerRows(c, views.rows().gpus))
   app.get('/api/v1/containers', (c) => answerRows(c, views.rows().containers))
@@ -101,6 +104,7 @@ export function addApi(app: Hono, options: ApiOptions): void {
   if (jobs !== undefined) addJobs(app, jobs, { answer, refuse })
   addNotifiers(app, notifiers, { answer, refuse })
   addContainerSettings(app, containerSettings ?? (() => undefined), () => views.rows().containers.map(({ container_id: id }) => id), { answer, refuse })
+  addLogTail(app, logTail, () => views.rows().containers.map(({ container_id: id }) => id), { answer, refuse })
   addFit(app, { views, history, now }, { answer, refuse })
   if (doctor !== undefined) addDoctor(app, doctor, answer)
   if (reload !== undefined) addReload(app, reload, { answer, refuse })

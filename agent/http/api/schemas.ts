@@ -201,6 +201,14 @@ export const series = z
   })
   .meta({ id: 'Series', description: 'One series in equal steps; null where there was no reading.' })
 
+export const logTail = z
+  .object({
+    lines: z.array(z.object({ t: z.int().describe('Unix ms.'), text: z.string() })).describe('Oldest first.'),
+    next: z.int().min(0).describe('For `after` of the next question.'),
+    missed: z.literal(true).describe('More lines came since `after` than are kept.').optional(),
+  })
+  .meta({ id: 'LogTail' })
+
 export const health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 export const readiness = z
   .object({ status: z.enum(['ready', 'not_ready']), reason: z.string().optional(), newest_sample_age_ms: z.number().optional() })

@@ -40,7 +40,7 @@ export const param = (name: string) => computed(() => route.value.params.get(nam
 export function setParams(changes: Readonly<Record<string, string | undefined>>): void {
   const { view, rest, params } = route.peek()
   const next = hrefOf(view, rest, { ...Object.fromEntries(params), ...changes })
-  history.replaceState(null, '', next)
+  history.replaceState(history.state, '', next)
   route.value = parseRoute(next)
 }
 

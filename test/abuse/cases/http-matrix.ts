@@ -46,7 +46,7 @@ const isPublic = (path: string): boolean => path === '/' || path === '/healthz' 
 function allowed({ mode }: Opened, { path, method, token, host, origin }: Combination): boolean {
   if (mode.listen.startsWith('127.') && host !== 'own') return false
   if (mode.token && token !== 'right' && !isPublic(path)) return false
-  if (method === 'GET' || method === 'HEAD') return true
+  if (method === 'GET' || method === 'HEAD') return !(mode.insecure && path.endsWith('/log'))
   if (origin !== undefined && origin !== 'own') return false
   return path === '/api/v1/fit' || path === '/mcp' || !mode.insecure
 }

@@ -95,6 +95,14 @@ export function pathsOf({ incident, silence }: Pick<Opened, 'incident' | 'silenc
       .replace('{name}', 'team')
       .replace('{kind}', 'xid'),
   )
-  const others = ['/', '/ws', '/api/v1/openapi.json', '/mcp', '/hosts/other/api/v1/gpus', '/hosts/other/ws']
+  const others = [
+    '/',
+    '/ws',
+    '/api/v1/openapi.json',
+    '/mcp',
+    '/hosts/other/api/v1/gpus',
+    `/hosts/other/api/v1/containers/${'a'.repeat(64)}/log`,
+    '/hosts/other/ws',
+  ]
   return [...filled.map((path) => (path === '/api/v1/series' ? `${path}?metric=gpu_power_watts` : path)), ...others]
 }

@@ -4,7 +4,7 @@ import { drawLimitLine } from '../../parts/chart/marks.ts'
 import { mix, type Palette } from '../../parts/chart/palette.ts'
 import { sharedOptions, timeAxis, xScale } from '../../parts/chart/time.ts'
 import { newChart } from '../../parts/chart/uplot.ts'
-import { HALVES, roundTop, sideAxis } from '../../parts/chart/values.ts'
+import { roundTop, sideAxis } from '../../parts/chart/values.ts'
 
 export type LineSpec = {
   readonly palette: Palette
@@ -14,6 +14,8 @@ export type LineSpec = {
   readonly limit: () => number | undefined
   readonly valueText: (value: number) => string
   readonly coarse: boolean
+  /** Bytes end and stand at round GiB. */
+  readonly base?: 1024 | undefined
 }
 
 export function createLineChart(host: HTMLElement, width: number, height: number, spec: LineSpec): uPlot {
@@ -33,9 +35,9 @@ export function createLineChart(host: HTMLElement, width: number, height: number
     width,
     height,
     padding: [6, 0, 0, 0],
-    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, roundTop(Math.max(spec.top(), high ?? 0))] } },
+    scales: { x: xScale, y: { range: (_plot, _low, high) => [0, roundTop(Math.max(spec.top(), high ?? 0), spec.base)] } },
     series: [{}, ...colours.map(line), ...(coarse ? colours.map((colour) => peak(hex(colour))) : [])],
-    axes: [timeAxis(palette), sideAxis({ palette, size: 58, parts: HALVES, top: (plot) => plot.scales['y']?.max ?? 1, valueText: spec.valueText })],
+    axes: [timeAxis(palette), sideAxis({ palette, size: 58, most: 4, top: (plot) => plot.scales['y']?.max ?? 1, valueText: spec.valueText, base: spec.base })],
     hooks: { ...shared.hooks, draw: [(plot) => drawLimitLine(plot, spec.limit(), palette.axis)] },
   }
   return newChart(options, [[], ...options.series.slice(1).map(() => [])], host)

@@ -2,6 +2,7 @@
 import { useMemo, useRef } from 'preact/hooks'
 import { ChartBox } from '../../parts/chart/box.tsx'
 import { cellRows, createColumnBook, HOLDS_S } from '../../parts/chart/columns.ts'
+import { laneTable } from '../../parts/chart/lane-table.ts'
 import { PALETTES } from '../../parts/chart/palette.ts'
 import { drawing, hovered } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
@@ -18,10 +19,15 @@ export type LineFigureProps = {
   readonly top: number
   readonly limit?: { readonly label: string; readonly value: number } | undefined
   readonly text: (value: number) => string
+  readonly base?: 1024
   readonly dimmed: boolean
+  /** Whose incidents are marked. */
+  readonly about: readonly string[]
+  /** Begins the name of a file that is saved: `gpu-3`. */
+  readonly name: string
 }
 
-export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineFigureProps) {
+export function LineFigure({ id, title, lines, top, limit, text, base, dimmed, about, name }: LineFigureProps) {
   const rows = useMemo(createColumnBook, [])
   const latest = useRef({ top, limit })
   latest.current = { top, limit }
@@ -59,8 +65,10 @@ export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineF
       </figcaption>
       <ChartBox
         className="line-chart"
+        about={about}
+        table={() => laneTable(`${name}-${id}`, charted.peek().timeline, lines)}
         height={132}
-        label={`${title} over the last ${range.spoken}: ${spoken}`}
+        label={`${title} over ${range.spoken}: ${spoken}`}
         version={`${theme.value} ${range.id} ${lines.map(({ lane }) => lane).join('\n')}`}
         create={(host, width, height) =>
           createLineChart(host, width, height, {
@@ -70,6 +78,7 @@ export function LineFigure({ id, title, lines, top, limit, text, dimmed }: LineF
             top: () => latest.current.top,
             limit: () => latest.current.limit?.value,
             valueText: text,
+            base,
           })
         }
         data={() =>

@@ -2,15 +2,31 @@
 import { drawing } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
-import { measureLane } from './measures.ts'
+import { instanceName } from '../../parts/gpu/mig-list.tsx'
+import { measureLane, migLane } from './measures.ts'
 import { LANE } from '../../parts/live/lanes.ts'
-import { clock, percent, rateFigure } from '../../text/format.ts'
+import { clock, memory, percent, rateFigure } from '../../text/format.ts'
 import { LineFigure, type LineFigureProps } from './line-figure.tsx'
 
 const rate = (value: number): string => {
   const { value: digits, unit } = rateFigure(value)
   return `${digits} ${unit}`
 }
+
+/** One chart for each MIG instance: what it holds of what it may hold. */
+const instanceFigures = ({ uuid, index, row: { mig = [] } }: GpuView): readonly Omit<LineFigureProps, 'dimmed' | 'about' | 'name'>[] =>
+  mig.map((instance) => {
+    const { gi, ci, memory_total_bytes: total } = instance
+    return {
+      id: `mig-${gi}-${ci}`,
+      title: `MIG ${instanceName(instance, index)}`,
+      top: total ?? 2 ** 30,
+      base: 1024,
+      text: memory,
+      limit: total === undefined ? undefined : { label: 'of', value: total },
+      lines: [{ label: 'memory', lane: migLane(uuid, gi, ci) }],
+    }
+  })
 
 export function LineFigures({ view }: { readonly view: GpuView }) {
   const { uuid, row } = view
@@ -20,7 +36,7 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
   const { power_limit_watts: power } = row
   const max = row['clock_max_hertz']
   const sm = typeof max === 'object' && !Array.isArray(max) && 'sm' in max ? max['sm'] : undefined
-  const figures: readonly Omit<LineFigureProps, 'dimmed'>[] = [
+  const figures: readonly Omit<LineFigureProps, 'dimmed' | 'about' | 'name'>[] = [
     {
       id: 'utilization',
       title: 'Utilisation',
@@ -63,20 +79,23 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
     {
       id: 'pcie',
       title: 'PCIe',
-      top: 1e6,
+      top: 2e6,
       text: rate,
       lines: [
         { label: 'to the GPU', lane: lane('pcie_throughput_bytes_per_second.rx') },
         { label: 'from it', lane: lane('pcie_throughput_bytes_per_second.tx') },
       ],
     },
-    { id: 'nvlink', title: 'NVLink', top: 1e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
+    { id: 'nvlink', title: 'NVLink', top: 2e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
+    ...instanceFigures(view),
   ]
   return (
     <div class="line-figures">
       {figures.map((figure) => {
         const lines = figure.lines.filter((line) => timeline.values(line.lane) !== undefined)
-        return lines.length === 0 ? null : <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} />
+        return lines.length === 0 ? null : (
+          <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} about={[`gpu ${uuid}`]} name={`gpu-${view.index}`} />
+        )
       })}
     </div>
   )

@@ -2,10 +2,14 @@
 import type { FrameMessage, GpuRow } from '../../../../agent/model/live.ts'
 import type { Close } from '../../parts/range/charted.ts'
 import { HISTORY_METRICS, recordFrame, secondOf, type HistoryMetric } from '../../parts/live/lanes.ts'
+import { gpuMemoryUsedBytes } from '../../text/metric-names.ts'
 import type { Timeline } from '../../parts/live/timeline.ts'
 
 /** A measure of the row, or one entry of it (`clock_hertz.sm`). */
 export const measureLane = (uuid: string, measure: string): string => `measure ${uuid} ${measure}`
+
+/** What one MIG instance holds. */
+export const migLane = (uuid: string, gi: string, ci: string): string => measureLane(uuid, `mig.${gi}/${ci}`)
 
 export const isMeasure = (lane: string): boolean => lane.startsWith('measure ')
 
@@ -27,6 +31,12 @@ const METRICS: readonly HistoryMetric[] = MEASURES.map(({ measure, by }) => ({
   },
 }))
 
+/** Memory of the GPU and of its instances is one metric: those of an instance say which. */
+const withInstances = ({ metric, lane }: HistoryMetric): HistoryMetric =>
+  metric === gpuMemoryUsedBytes
+    ? { metric, lane: (labels, uuid) => ((labels['gi'] ?? '') === '' ? lane(labels, uuid) : migLane(uuid, labels['gi'] ?? '', labels['ci'] ?? '')) }
+    : { metric, lane }
+
 function recordMeasures(timeline: Timeline, row: GpuRow, second: number): void {
   for (const { measure } of MEASURES) {
     const value = row[measure]
@@ -36,14 +46,21 @@ function recordMeasures(timeline: Timeline, row: GpuRow, second: number): void {
   }
 }
 
+function recordInstances(timeline: Timeline, { uuid, mig = [] }: GpuRow, second: number): void {
+  for (const { gi, ci, memory_used_bytes: used } of mig) if (used !== undefined) timeline.put(migLane(uuid, gi, ci), second, used)
+}
+
 export function closeUp(uuid: string): Close {
   return {
     uuid,
-    metrics: [...HISTORY_METRICS.map(({ metric, lane }) => ({ metric, lane })), ...METRICS],
+    metrics: [...HISTORY_METRICS.map(withInstances), ...METRICS],
     record(timeline, frame: FrameMessage) {
       const gpus = frame.gpus.filter((row) => row.uuid === uuid)
       recordFrame(timeline, { ...frame, gpus })
-      for (const row of gpus) recordMeasures(timeline, row, secondOf(frame.t))
+      for (const row of gpus) {
+        recordMeasures(timeline, row, secondOf(frame.t))
+        recordInstances(timeline, row, secondOf(frame.t))
+      }
     },
   }
 }

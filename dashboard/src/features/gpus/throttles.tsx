@@ -30,7 +30,7 @@ export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
     <figure class="line-figure throttle-lanes" data-chart="throttling">
       <figcaption>
         <b>What held the clocks down</b>
-        {held.length === 0 && <span class="legend of">{`nothing in the last ${range.spoken}`}</span>}
+        {held.length === 0 && <span class="legend of">{`nothing in ${range.spoken}`}</span>}
       </figcaption>
       {held.length > 0 && (
         <div class="bands">
@@ -44,7 +44,7 @@ export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
           <ChartBox
             className="band-chart"
             height={held.length * LANE_HEIGHT + AXIS}
-            label={`What held the clocks down in the last ${range.spoken}: ${held.map(({ text }) => text).join(', ')}`}
+            label={`What held the clocks down in ${range.spoken}: ${held.map(({ text }) => text).join(', ')}`}
             version={`${theme.value} ${range.id} ${held.map(({ lane }) => lane).join('\n')}`}
             create={(host, width, height) =>
               createBandChart(host, width, height, {

@@ -25,6 +25,7 @@ import { GpuFacts } from './facts.tsx'
 import { GpuIncidents } from './incidents.tsx'
 import { LineFigures } from './line-figures.tsx'
 import { closeUp } from './measures.ts'
+import { memoryTable } from './tables.ts'
 import { ThrottleLanes } from './throttles.tsx'
 
 const COLUMNS: readonly Column<ProcessView>[] = [
@@ -97,7 +98,7 @@ function GpuPage({ view }: { readonly view: GpuView }) {
         <GpuAlarms of={of} most={6} />
         <ChartBar probed={probed} />
         <div class="gpu-body">
-          <GpuMemory of={of} height={260} most={12} />
+          <GpuMemory of={of} height={260} most={12} table={() => memoryTable(view)} />
           {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
           <GpuServers index={index} />
           <LineFigures view={view} />

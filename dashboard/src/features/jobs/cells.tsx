@@ -8,7 +8,7 @@ import { hrefOf } from '../../parts/route.ts'
 import { typeText } from '../../parts/table/processes.tsx'
 import { Holdings } from '../../parts/table/holdings.tsx'
 import { DASH, memory, percent } from '../../text/format.ts'
-import { range } from './range.tsx'
+import { range, spanWords } from './range.tsx'
 import { BUSY_S, busyRatio, type Job } from './running.ts'
 import { type JobRow, wasted } from './table/rows.ts'
 
@@ -100,7 +100,7 @@ export function Wasted({ row }: { readonly row: JobRow }) {
     `lost to crashes: ${age(row.lost)}`,
   ]
   return (
-    <span class={seconds >= 1 ? '' : 'faint zero'} title={`In the last ${range.value.label}, GPU time ${parts.join('; ')}`}>
+    <span class={seconds >= 1 ? '' : 'faint zero'} title={`In ${spanWords(range.value)}, GPU time ${parts.join('; ')}`}>
       {age(seconds)}
     </span>
   )

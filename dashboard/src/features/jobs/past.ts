@@ -59,7 +59,7 @@ export function keepAsking(ask: (wanted: Range, end: number, current: () => bool
     clearTimeout(timer)
     if (!live) return
     const again = async (): Promise<void> => {
-      if (document.visibilityState === 'visible') await ask(wanted, agentNow.peek(), () => mine === round)
+      if (document.visibilityState === 'visible') await ask(wanted, wanted.end ?? agentNow.peek(), () => mine === round)
       if (mine === round) timer = setTimeout(() => void again(), refreshMs(wanted))
     }
     void again()

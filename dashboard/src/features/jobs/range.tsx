@@ -1,10 +1,28 @@
-// How far back the jobs' pages look, as the address says it.
+// Which time the jobs' pages look at, as the address says it: the last hours, or a window that stands still.
 import { computed } from '@preact/signals'
+import { age } from '../../../../agent/text/span.ts'
 import { RangeButtons } from '../../parts/range/picker.tsx'
+import { stepFor, windowOf } from '../../parts/range/window.ts'
 import { route, setParams } from '../../parts/route.ts'
 import { type Range, RANGES } from './ranges.ts'
 
-export const range = computed<Range>(() => RANGES.find(({ id }) => id === route.value.params.get('range')) ?? RANGES[0])
-const setRange = (id: string): void => setParams({ range: id === RANGES[0].id ? undefined : id })
+/** As many steps as the other ranges have at the most. */
+const MOST_STEPS = 361
+
+const key = computed(() => {
+  const found = windowOf(route.value.params)
+  return found === undefined ? (route.value.params.get('range') ?? '') : `${found.from}-${found.to}`
+})
+export const range = computed<Range>(() => {
+  const id = key.value
+  const [from = 0, to = NaN] = id.split('-').map(Number)
+  const seconds = to - from
+  if (!(seconds > 0)) return RANGES.find((each) => each.id === id) ?? RANGES[0]
+  return { id, label: age(seconds), ms: seconds * 1000, stepMs: stepFor(seconds, MOST_STEPS) * 1000, end: to * 1000 }
+})
+const setRange = (id: string): void => setParams({ range: id === RANGES[0].id ? undefined : id, from: undefined, to: undefined })
+
+/** After "in" or "over". */
+export const spanWords = ({ label, end }: Range): string => (end === undefined ? `the last ${label}` : 'the chosen time')
 
 export const RangeChoice = () => <RangeButtons ranges={RANGES} now={range.value} label="How far back" onPick={({ id }) => setRange(id)} />

@@ -2,7 +2,15 @@
 import { timeOfDay } from '../../../../agent/text/time.ts'
 
 const HOUR_MS = 3_600_000
-export type Range = { readonly id: string; readonly label: string; readonly ms: number; readonly stepMs: number }
+export type Range = {
+  readonly id: string
+  /** After "in the". */
+  readonly label: string
+  readonly ms: number
+  readonly stepMs: number
+  /** Unix ms: of a window that stands still. */
+  readonly end?: number
+}
 /** Steps are those of the store (agent/store/history/query.ts): about 350 in each range. */
 export const RANGES: readonly [Range, ...Range[]] = [
   { id: '1h', label: '1 h', ms: HOUR_MS, stepMs: 10_000 },

@@ -78,7 +78,7 @@ export function Readout({ name, id, figure, beside, why, lane, range }: Props) {
       <ChartBox
         className="trace"
         height={26}
-        label={`${name} over the last ${reach.spoken}`}
+        label={`${name} over ${reach.spoken}`}
         version={`${theme.value} ${reach.id}`}
         create={(host, width, height) => createTraceChart(host, width, height, { palette, coarse: timeline.step > 1, range: () => limits.current() })}
         data={(pixelSeconds) => traceRows(timeline, lane, book, Math.ceil(pixelSeconds))}

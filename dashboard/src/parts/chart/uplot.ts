@@ -2,7 +2,10 @@
 import { computed, effect, signal } from '@preact/signals'
 import type uPlot from 'uplot'
 import { connection } from '../live/state.ts'
+import type * as Tools from './tools/attach.ts'
 
+/** What can be done with charts, once it has been fetched. */
+export const chartTools = signal<typeof Tools | undefined>(undefined)
 const found = signal<typeof uPlot | undefined>(undefined)
 const wanted = signal(false)
 let asked = false
@@ -14,13 +17,15 @@ export const askForCharts = (): void => void (wanted.value = true)
 effect(() => {
   if (!wanted.value || connection.value.state !== 'live' || asked) return
   asked = true
-  import('uplot').then(
-    (module) => (found.value = module.default),
-    (error: unknown) => {
-      asked = false
+  import('uplot')
+    .then((module) => (found.value = module.default))
+    .then(() => import('./tools/attach.ts'))
+    .then((tools) => (chartTools.value = tools))
+    .catch((error: unknown) => {
+      // Without the tools alone no chart lacks anything to be seen.
+      asked = found.peek() !== undefined
       console.warn(error)
-    },
-  )
+    })
 })
 
 /** A chart in this element. Throws before `chartsReady`. */

@@ -1,29 +1,28 @@
-// The axis of values at the right of a chart, and the round numbers at which it ends. Pure.
+// The axis of values at the right of a chart, with marks at round figures, and the round numbers at which a scale ends. Pure.
 import type uPlot from 'uplot'
 import type { Palette } from './palette.ts'
+import { roundTicks } from './ticks.ts'
 
 type SideSpec = {
   readonly palette: Palette
   readonly size: number
-  /** Of the whole: where lines are drawn; every other one has words where there are five. */
-  readonly parts: readonly number[]
+  /** So many marks above 0 at the most. */
+  readonly most: number
   readonly top: (plot: uPlot) => number
   readonly valueText: (value: number) => string
+  /** Bytes stand at round GiB. */
+  readonly base?: 10 | 1024 | undefined
 }
 
-export const HALVES = [0, 0.5, 1] as const
-export const QUARTERS = [0, 0.25, 0.5, 0.75, 1] as const
-
-export function sideAxis({ palette, size, parts, top, valueText }: SideSpec): uPlot.Axis {
-  const every = parts.length > 3 ? 2 : 1
+export function sideAxis({ palette, size, most, top, valueText, base }: SideSpec): uPlot.Axis {
   return {
     side: 1,
     size,
     gap: 5,
     font: FONT,
     stroke: palette.axis,
-    splits: (plot) => parts.map((part) => part * top(plot)),
-    values: (_plot, splits) => splits.map((value, i) => (i % every !== 0 ? null : value === 0 ? '0' : valueText(value))),
+    splits: (plot) => roundTicks(top(plot), most, base),
+    values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : valueText(value).replace(/\.0 /, ' '))),
     grid: { stroke: palette.grid, width: 1 },
     ticks: { show: false },
   }

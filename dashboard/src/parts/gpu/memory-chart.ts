@@ -4,6 +4,7 @@ import { gib } from '../../text/format.ts'
 import { hatch } from '../chart/marks.ts'
 import { mix, type Palette } from '../chart/palette.ts'
 import { sharedOptions, timeAxis, xScale } from '../chart/time.ts'
+import { roundTicks } from '../chart/ticks.ts'
 import { newChart } from '../chart/uplot.ts'
 import { FONT } from '../chart/values.ts'
 import type { Layer } from './stack.ts'
@@ -94,8 +95,8 @@ export function createMemoryChart(host: HTMLElement, width: number, height: numb
         gap: 5,
         font: FONT,
         stroke: palette.axis,
-        splits: () => [0, 0.25, 0.5, 0.75, 1].map((part) => part * total()),
-        values: (_plot, splits) => splits.map((bytes, i) => (i % 2 === 0 && spec.totalBytes() !== undefined ? gib(bytes, 0) : null)),
+        splits: () => roundTicks(total(), 4, 1024),
+        values: (_plot, splits) => splits.map((bytes) => gib(bytes, bytes % 2 ** 30 === 0 ? 0 : 1)),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },

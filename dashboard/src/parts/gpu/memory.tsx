@@ -15,9 +15,10 @@ import { theme } from '../theme.ts'
 import { memory, memoryFigure } from '../../text/format.ts'
 import { ChartBox } from '../chart/box.tsx'
 import { Live, LiveFigure } from '../figure.tsx'
+import type { Table } from '../chart/tools/csv.ts'
 import { ShareList } from './share-list.tsx'
 
-type Props = { readonly of: ReadonlySignal<GpuView>; readonly height: number; readonly most: number }
+type Props = { readonly of: ReadonlySignal<GpuView>; readonly height: number; readonly most: number; readonly table?: () => Table }
 
 const nameOf = ({ kind, key, members }: Layer): string => `${kind} ${key} ${members?.join() ?? ''}`
 
@@ -72,7 +73,7 @@ function Figures({ of }: Pick<Props, 'of'>) {
   )
 }
 
-export function GpuMemory({ of, height, most }: Props) {
+export function GpuMemory({ of, height, most, table }: Props) {
   const { uuid } = of.peek()
   const index = useComputed(() => of.value.index).value
   const book = useMemo(createColumnBook, [])
@@ -90,8 +91,10 @@ export function GpuMemory({ of, height, most }: Props) {
       <Figures of={of} />
       <ChartBox
         className="memory-chart"
+        about={[`gpu ${uuid}`]}
+        {...(table !== undefined && { table })}
         height={height}
-        label={`Memory of GPU ${index} over the last ${range.spoken} by container`}
+        label={`Memory of GPU ${index} over ${range.spoken} by container`}
         version={`${theme.value} ${range.id} ${timeline.step}\n${layers.map(nameOf).join('\n')}`}
         create={(host, width, size) =>
           createMemoryChart(host, width, size, {
@@ -100,7 +103,7 @@ export function GpuMemory({ of, height, most }: Props) {
             coarse: timeline.step > 1,
             slotOf: colours.slot,
             totalBytes: () => of.peek().row.memory_total_bytes,
-            peakBytes: () => (of.peek().trouble === undefined && !stale.peek() ? of.peek().row.memory_used_peak_bytes : undefined),
+            peakBytes: () => (of.peek().trouble === undefined && !stale.peek() && range.end === undefined ? of.peek().row.memory_used_peak_bytes : undefined),
           })
         }
         data={(pixelSeconds) => stackRows(timeline, uuid, layers, book, Math.ceil(pixelSeconds))}

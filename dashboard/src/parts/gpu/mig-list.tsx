@@ -10,7 +10,7 @@ function profileOf({ name, profile }: MigRow): string {
 }
 
 /** `7·1 · 3g.40gb`, as the tables call it. */
-const nameOf = (instance: MigRow, gpu: number): string =>
+export const instanceName = (instance: MigRow, gpu: number): string =>
   [`${gpu}·${instance.gi}`, instance.ci === '' || instance.ci === '0' ? '' : `CI ${instance.ci}`, profileOf(instance)].filter((part) => part !== '').join(' · ')
 
 export function MigList({ instances, gpu }: { readonly instances: readonly MigRow[]; readonly gpu: number }) {
@@ -20,7 +20,7 @@ export function MigList({ instances, gpu }: { readonly instances: readonly MigRo
         const { memory_used_bytes: used, memory_total_bytes: total } = instance
         return (
           <li key={`${instance.gi}/${instance.ci}`}>
-            <span class="mig-name">{nameOf(instance, gpu)}</span>
+            <span class="mig-name">{instanceName(instance, gpu)}</span>
             <Meter value={used} limit={total} label={`memory of MIG instance ${instance.gi}`} />
             <span class="mig-bytes">{`${memory(used)} / ${memory(total)}`}</span>
           </li>

@@ -1,9 +1,9 @@
-// Above the charts: how far back they reach, the second that is looked at, and what their tones and textures mean.
-import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
-import { agentNow, drawing, hovered, stale, views } from '../live/state.ts'
+// Above the charts: which time they show, and what their tones and textures mean.
+import { since } from '../../../../agent/text/time.ts'
+import { agentNow, drawing, stale, views } from '../live/state.ts'
 import { asking, charted } from './charted.ts'
 import { LANE } from '../live/lanes.ts'
-import { RangePicker } from './picker.tsx'
+import { ChartControls, RangePicker } from './picker.tsx'
 
 /** Where what is known begins well within the range, as of an agent that is young: the emptiness before it is no idleness. */
 function recordedSince(): number | undefined {
@@ -14,15 +14,8 @@ function recordedSince(): number | undefined {
   return begins.length > 0 && first > timeline.end() - range.seconds * 0.9 ? first : undefined
 }
 
-/** Without the pointer on a chart: whether the past is there. */
+/** Whether the past is there. */
 function Moment() {
-  const second = hovered.value
-  if (second !== undefined) {
-    const ms = second * 1000
-    return (
-      <span class="chart-moment">{charted.value.timeline.step > 1 ? `means around ${since(ms, agentNow.peek())}` : `figures of ${timeWithSeconds(ms)}`}</span>
-    )
-  }
   if (asking.value === 'failed') return <span class="chart-moment bad">the past could not be fetched</span>
   const begin = recordedSince()
   return (
@@ -37,6 +30,7 @@ export function ChartBar({ probed }: { readonly probed: boolean }) {
   return (
     <div class="chart-bar">
       <RangePicker />
+      <ChartControls />
       <Moment />
       <ul class="tones" aria-label="What the tones of the memory mean">
         <li>

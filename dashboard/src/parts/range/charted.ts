@@ -11,6 +11,10 @@ import { range, type Range, SHORTEST } from './range.ts'
 export type Charted = { readonly range: Range; readonly timeline: Timeline }
 const LIVE: Charted = { range: SHORTEST, timeline: kept }
 export const charted = signal<Charted>(LIVE)
+/** Whether the charts of this view follow the window of the address. */
+export const windowed = signal(false)
+/** How long a window is that goes on live, where it is not the charted one. */
+export const liveSeconds = signal<number | undefined>(undefined)
 export const asking = signal<'no' | 'yes' | 'failed'>('no')
 
 /** One GPU at large: its own measures, and finer steps. */
@@ -24,29 +28,36 @@ function follow(next: Range, close: Close | undefined): () => void {
   const step = close === undefined ? next.step : next.fine
   const timeline = createTimeline(Math.floor(next.seconds / step) + 1, step)
   let over = false
-  timeline.advance(secondOf(agentNow.peek()))
-  charted.value = { range: next, timeline }
+  const { end } = next
+  timeline.advance(end ?? secondOf(agentNow.peek()))
+  const show = (): void => {
+    charted.value = { range: next, timeline }
+  }
+  // Of a window that stands still the charts show the one before until its readings are there.
+  if (end === undefined) show()
   const stops = [
     // At once, and again after each loss of the connection.
     effect(() => {
       if (joined.value === undefined) return
       asking.value = 'yes'
-      const endMs = untracked(() => agentNow.value)
+      const endMs = end === undefined ? untracked(() => agentNow.value) : end * 1000
       const past = { timeline, span: next.seconds, endMs, token: storedToken(), wanted: () => !over, metrics: close?.metrics ?? HISTORY_METRICS }
       const told = async (): Promise<void> => {
         const all = await loadPast(close === undefined ? past : { ...past, uuid: close.uuid })
-        if (!over) asking.value = all ? 'no' : 'failed'
+        if (over) return
+        asking.value = all ? 'no' : 'failed'
+        if (end !== undefined) show()
       }
       void told()
     }),
     effect(() => {
       const now = frame.value
-      if (now !== undefined) (close?.record ?? recordFrame)(timeline, now)
+      if (now !== undefined && end === undefined) (close?.record ?? recordFrame)(timeline, now)
     }),
     // While nothing comes the charts run on empty instead of standing still.
     effect(() => {
       void drawing.value
-      timeline.advance(Math.max(timeline.end(), kept.end()))
+      if (end === undefined) timeline.advance(Math.max(timeline.end(), kept.end()))
     }),
   ]
   return () => {
@@ -58,6 +69,7 @@ function follow(next: Range, close: Close | undefined): () => void {
 /** Shows the address's range of all GPUs, or of one, until the returned function is called. */
 export function showRange(close?: Close): () => void {
   if (close === undefined) pastWanted.value = true
+  windowed.value = true
   let stop: (() => void) | undefined
   const end = effect(() => {
     const next = range.value
@@ -73,5 +85,6 @@ export function showRange(close?: Close): () => void {
     end()
     stop?.()
     charted.value = LIVE
+    windowed.value = false
   }
 }

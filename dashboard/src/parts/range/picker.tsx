@@ -1,4 +1,5 @@
 // How far back the charts reach: one press, kept in the address.
+import { chartTools } from '../chart/uplot.ts'
 import { range, RANGES, setRange } from './range.ts'
 
 type Choice = { readonly id: string; readonly label: string; readonly spoken?: string }
@@ -17,7 +18,7 @@ export function RangeButtons<Each extends Choice>({ ranges, now, label, onPick }
           key={each.id}
           type="button"
           aria-pressed={each.id === now.id}
-          aria-label={each.spoken === undefined ? undefined : `${each.label}, the last ${each.spoken}`}
+          aria-label={each.spoken === undefined ? undefined : `${each.label}, ${each.spoken}`}
           onClick={() => onPick(each)}
         >
           {each.label}
@@ -28,3 +29,9 @@ export function RangeButtons<Each extends Choice>({ ranges, now, label, onPick }
 }
 
 export const RangePicker = () => <RangeButtons ranges={RANGES} now={range.value} label="How far back the charts reach" onPick={setRange} />
+
+/** Room is kept for what is fetched once the charts are there. */
+export function ChartControls() {
+  const tools = chartTools.value
+  return <div class="chart-controls">{tools !== undefined && <tools.Controls />}</div>
+}

@@ -4,7 +4,7 @@ import type uPlot from 'uplot'
 import { hatch } from '../../../parts/chart/marks.ts'
 import { mix, type Palette } from '../../../parts/chart/palette.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
-import { FONT, QUARTERS, roundTop, sideAxis } from '../../../parts/chart/values.ts'
+import { FONT, roundTop, sideAxis } from '../../../parts/chart/values.ts'
 import { memory } from '../../../text/format.ts'
 import { type Layer, LAYERS, type Mark } from './lanes.ts'
 
@@ -91,7 +91,7 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      sideAxis({ palette, size: 62, parts: QUARTERS, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory }),
+      sideAxis({ palette, size: 62, most: 4, base: 1024, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory }),
     ],
     hooks: {
       draw: [(plot) => drawMarks(plot, spec)],

@@ -2,8 +2,9 @@
 import { timeWithSeconds } from '../../../../../agent/text/time.ts'
 import type uPlot from 'uplot'
 import type { Palette } from '../../../parts/chart/palette.ts'
+import { timeTicks } from '../../../parts/chart/ticks.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
-import { FONT, HALVES, QUARTERS, sideAxis } from '../../../parts/chart/values.ts'
+import { FONT, sideAxis } from '../../../parts/chart/values.ts'
 import type { EvidenceChart, Mark } from './charts.ts'
 import type { EvidenceLine, Window } from './lines.ts'
 
@@ -87,13 +88,6 @@ function listen(plot: uPlot, { window: { from, to }, onPoint, onPick }: Evidence
   plot.over.addEventListener('pointerup', (event) => onPick(secondOf(event)))
 }
 
-function splitsOf({ window: { from, to }, fault, chart }: EvidenceSpec): number[] {
-  const step = chart.large ? 30 : 60
-  const splits: number[] = []
-  for (let second = fault - Math.floor((fault - from) / step) * step; second < to; second += step) splits.push(second)
-  return splits
-}
-
 export function createEvidenceChart(host: HTMLElement, width: number, height: number, spec: EvidenceSpec): uPlot {
   const { chart, palette, window } = spec
   const top = topOf(chart)
@@ -118,12 +112,12 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         gap: 4,
         font: FONT,
         stroke: palette.axis,
-        splits: () => splitsOf(spec),
+        splits: () => timeTicks(window.from, window.to, chart.large ? 30 : 60),
         values: (_plot, splits) => splits.map((second) => (second - window.from < 12 || window.to - second < 6 ? null : timeWithSeconds(second * 1000))),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      sideAxis({ palette, size: 62, parts: chart.large ? QUARTERS : HALVES, top: () => top, valueText: spec.valueText }),
+      sideAxis({ palette, size: 62, most: chart.large ? 5 : 2, base: chart.unit === 'bytes' ? 1024 : 10, top: () => top, valueText: spec.valueText }),
     ],
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },
   }

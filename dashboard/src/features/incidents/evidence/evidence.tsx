@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Incident, IncidentLogLine } from '../../../../../agent/model/incident.ts'
 import { Part } from '../../../parts/incident/account.tsx'
 import { views } from '../../../parts/live/state.ts'
-import { route } from '../../../parts/route.ts'
+import { jobOf } from '../../../parts/job/identity.ts'
+import { hrefOf, route } from '../../../parts/route.ts'
 import { offsetText } from '../../../text/facts.ts'
 import { evidenceCharts, logOf, marksOf } from './charts.ts'
 import { type Course, courseOf } from './course.ts'
@@ -80,6 +81,18 @@ function Scrubber({ course }: { readonly course: Course }) {
   )
 }
 
+/** The job's log as it is now, at this moment where its lines are still kept, below the charts of that time. */
+function JobLogLink({ incident: { subject }, second }: { readonly incident: Incident; readonly second: number }) {
+  const { container } = subject
+  if (container === undefined) return null
+  const { key } = jobOf({ container: container.name, namespace: container.namespace, pod: container.pod })
+  return (
+    <p class="sub">
+      <a href={hrefOf('jobs', [key], { log: String(second) })}>{`Log of ${container.name} now`}</a>
+    </p>
+  )
+}
+
 export function Evidence({ incident }: { readonly incident: Incident }) {
   const course = courseOf(incident)
   // A card's size does not change: read once, or the charts would be made again with every frame.
@@ -101,6 +114,7 @@ export function Evidence({ incident }: { readonly incident: Incident }) {
       {lines.length > 0 && (
         <Part id="log" title="Log">
           <LogLines lines={lines} course={course} />
+          <JobLogLink incident={incident} second={course.fault} />
         </Part>
       )}
       {incident.evidence.processes.length > 0 && <ProcessesThen incident={incident} course={course} />}

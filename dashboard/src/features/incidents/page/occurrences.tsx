@@ -1,45 +1,42 @@
-// Earlier occurrences of an incident, newest first, each with its own process, figures and log lines.
-import { momentText } from '../../../../../agent/text/time.ts'
-import type { Incident, Occurrence } from '../../../../../agent/model/incident.ts'
-import { Part } from '../../../parts/incident/account.tsx'
+// Which occurrence of an incident the page shows: the newest first, one at a time, kept in the address.
+import { momentText, zoneName } from '../../../../../agent/text/time.ts'
+import type { Incident } from '../../../../../agent/model/incident.ts'
 import { agentNow } from '../../../parts/live/state.ts'
+import { hrefOf } from '../../../parts/route.ts'
 import { memory } from '../../../text/format.ts'
+import { type Choice, choicesOf } from './occurrence.ts'
 
-/** The most that the GPU, and the process, held around it. */
-function peaks({ series, pid }: Occurrence): readonly string[] {
-  return series.map(({ labels, value }) => {
-    const whose = labels['pid'] === undefined ? 'on the GPU' : `process ${pid ?? labels['pid']}`
-    return `${memory(Math.max(...value))} at most ${whose}`
-  })
-}
+const details = ({ pid, peakBytes }: Choice): string =>
+  [pid === undefined ? undefined : `pid ${pid}`, peakBytes === undefined ? undefined : `peak ${memory(peakBytes)}`]
+    .filter((part) => part !== undefined)
+    .join(' · ')
 
-export function Occurrences({ incident: { occurrences = [] } }: { readonly incident: Incident }) {
-  if (occurrences.length === 0) return null
+export function OccurrencePicker({ incident, shown }: { readonly incident: Incident; readonly shown: number }) {
+  const choices = choicesOf(incident)
+  if (choices.length < 2) return null
+  const [newest] = choices
+  const dropped = incident.count - choices.length
   return (
-    <Part id="occurrences" title="Earlier occurrences">
-      <ul class="consequences">
-        {occurrences.map((occurrence) => {
-          const { at, pid, title, verdict, log_lines: lines } = occurrence
-          return (
-            <li key={at}>
-              <details>
-                <summary>
-                  <span>{title}</span>
-                  <span class="sub">{[momentText(at, agentNow.peek()), ...(pid === undefined ? [] : [`pid ${pid}`]), ...peaks(occurrence)].join(' · ')}</span>
-                </summary>
-                <p>{verdict}</p>
-                <ol class="log-lines" tabIndex={0} aria-label="log lines of this occurrence">
-                  {lines.map(({ text, matched }, i) => (
-                    <li key={i} data-matched={matched}>
-                      {text}
-                    </li>
-                  ))}
-                </ol>
-              </details>
-            </li>
-          )
-        })}
-      </ul>
-    </Part>
+    <nav class="occurrence-picker" aria-labelledby="occurrences-title">
+      <h3 id="occurrences-title">
+        Occurrences <span class="count">{incident.count}</span>
+      </h3>
+      <ol>
+        {choices.map((choice) => (
+          <li key={choice.at}>
+            <a
+              href={hrefOf('incidents', [incident.id], choice === newest ? {} : { occurrence: String(choice.at) })}
+              aria-current={choice.at === shown ? 'true' : undefined}
+            >
+              <b>{`${momentText(choice.at, agentNow.peek())} ${zoneName(choice.at)}`}</b>
+              <span class="sub">
+                {[choice === newest ? 'newest' : undefined, details(choice)].filter((part) => part !== undefined && part !== '').join(' · ')}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ol>
+      {dropped > 0 && <p class="sub">{`Details of ${dropped} earlier ones are no longer kept.`}</p>}
+    </nav>
   )
 }

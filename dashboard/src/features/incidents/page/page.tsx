@@ -4,30 +4,39 @@ import type { Incident } from '../../../../../agent/model/incident.ts'
 import { Facts, Remedies } from '../../../parts/incident/account.tsx'
 import { connection } from '../../../parts/live/state.ts'
 import { Loading } from '../../../parts/loading.tsx'
-import { hrefOf } from '../../../parts/route.ts'
+import { hrefOf, route } from '../../../parts/route.ts'
 import { Evidence } from '../evidence/evidence.tsx'
 import { Consequences, Settings, Story } from './account.tsx'
 import { IncidentHead } from './head.tsx'
-import { Occurrences } from './occurrences.tsx'
+import { atOccurrence } from './occurrence.ts'
+import { OccurrencePicker } from './occurrences.tsx'
 import { Ranks } from './ranks.tsx'
 import { Runbook } from './runbook.tsx'
 import { detail, watchDetail } from './state.ts'
 
-function Whole({ incident }: { readonly incident: Incident }) {
+function Whole({ incident: whole }: { readonly incident: Incident }) {
+  const { incident, earlier } = atOccurrence(whole, route.value.params.get('occurrence'))
+  const shown = incident.occurred_at ?? incident.started_at
   return (
     <article class="incident-page" data-id={incident.id} aria-labelledby="incident-title">
       <IncidentHead incident={incident} />
-      <Ranks incident={incident} />
+      <OccurrencePicker incident={whole} shown={shown} />
+      <Ranks incident={whole} />
       <div class="incident-columns">
         <div class="account">
-          <Remedies incident={incident} />
+          {earlier ? (
+            <p class="nothing">
+              <a href={hrefOf('incidents', [incident.id])}>Remedies</a> are for the newest occurrence.
+            </p>
+          ) : (
+            <Remedies incident={incident} />
+          )}
           <Facts incident={incident} />
           <Story incident={incident} />
           <Consequences incident={incident} />
-          <Occurrences incident={incident} />
           <Settings incident={incident} />
         </div>
-        <Evidence incident={incident} />
+        <Evidence key={shown} incident={incident} />
       </div>
       <Runbook kind={incident.kind} />
     </article>

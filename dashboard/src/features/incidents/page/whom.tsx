@@ -3,7 +3,7 @@ import type { Incident } from '../../../../../agent/model/incident.ts'
 import { whom } from '../../../parts/incident/filter.ts'
 import { jobOf } from '../../../parts/job/identity.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
-import { frame, views } from '../../../parts/live/state.ts'
+import { agentNow, frame, views } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
 
 type Props = { readonly incident: Incident }
@@ -19,6 +19,20 @@ function Allocator({ incident: { subject } }: Props) {
   const index = views.value?.find(({ uuid }) => uuid === row?.uuid)?.index
   if (row === undefined || index === undefined) return null
   return <a href={hrefOf('allocator', [], { process: `${row.pid}-${index}` })}>Allocator now</a>
+}
+
+/** Minutes before and after: what led to it, and what became of it. */
+const [BEFORE_S, AFTER_S] = [600, 300]
+
+/** The charts of its GPU, else of its job, around that time. */
+function Then({ incident, index }: Props & { readonly index: number | undefined }) {
+  const { container } = incident.subject
+  const at = Math.round((incident.occurred_at ?? incident.started_at) / 1000)
+  const to = Math.min(at + AFTER_S, Math.floor(agentNow.peek() / 1000))
+  const around = { from: String(at - BEFORE_S), to: String(to) }
+  const job = container === undefined ? undefined : jobOf({ container: container.name, namespace: container.namespace, pod: container.pod }).key
+  if (index !== undefined) return <a href={hrefOf('gpus', [String(index)], around)}>{`GPU ${index} at that time`}</a>
+  return job === undefined ? null : <a href={hrefOf('jobs', [job], around)}>Job at that time</a>
 }
 
 export function Whom({ incident }: Props) {
@@ -37,6 +51,7 @@ export function Whom({ incident }: Props) {
           GPU {index}
         </a>
       )}
+      <Then incident={incident} index={index} />
       <Allocator incident={incident} />
     </span>
   )

@@ -1,14 +1,15 @@
 // A job's GPU memory, how busy its GPUs are, its CPU and its host memory over the range.
-import { timeOfDay, zoneName } from '../../../../../agent/text/time.ts'
-import { signal } from '@preact/signals'
+import { zoneName } from '../../../../../agent/text/time.ts'
 import { useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { ChartBox } from '../../../parts/chart/box.tsx'
 import { type Palette, PALETTES } from '../../../parts/chart/palette.ts'
 import { roundTop } from '../../../parts/chart/values.ts'
+import { hovered } from '../../../parts/live/state.ts'
 import { theme } from '../../../parts/theme.ts'
 import { cores, DASH, memory, percent } from '../../../text/format.ts'
 import { colourOf } from '../name.tsx'
+import { spanWords } from '../range.tsx'
 import type { Job } from '../running.ts'
 import { createJobChart } from './chart.ts'
 import { highest, type Line, type Lines, newest } from './lines.ts'
@@ -16,8 +17,6 @@ import { charts, type Charts, failed } from './readings.ts'
 
 /** Below, the scale would be of parts of a MiB. */
 const LEAST_BYTES = 64 * 2 ** 20
-
-const pointed = signal<number | undefined>(undefined)
 
 /** One GPU has the colour of the job, several have colours by their index. */
 function colourIn({ lines, job }: Pick<Props, 'lines' | 'job'>, { slot }: Line, { containers, trace }: Palette): string {
@@ -41,11 +40,12 @@ type Props = {
 
 function Legend({ lines, text, limit, job }: Pick<Props, 'lines' | 'text' | 'limit' | 'job'>) {
   const palette = PALETTES[theme.value]
-  const at = pointed.value
+  const second = hovered.value
+  const at = second === undefined ? -1 : lines.t.indexOf(second)
   return (
     <span class="legend">
       {lines.lines.map((line) => {
-        const value = at === undefined ? newest(line) : (line.values[at] ?? undefined)
+        const value = second === undefined ? newest(line) : (line.values[at] ?? undefined)
         return (
           <span key={line.label} class="legend-entry">
             <span class="swatch" style={{ '--swatch': colourIn({ lines, job }, line, palette) }} />
@@ -82,8 +82,13 @@ function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) 
       </figcaption>
       <ChartBox
         className="job-chart"
+        about={[`job ${all.key}`]}
+        table={() => {
+          const { t, lines: now } = latest.current.lines
+          return { name: `${job.name}-${id}`, columns: now.map(({ label }) => label), seconds: t, values: now.map(({ values }) => values) }
+        }}
         height={132}
-        label={`${title} in the last ${all.range.label}`}
+        label={`${title} over ${spanWords(all.range)}`}
         version={`${theme.value} ${lines.lines.map(({ label }) => label).join(' ')}`}
         create={(host, width, height) =>
           createJobChart(host, width, height, {
@@ -91,9 +96,9 @@ function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) 
             colours: lines.lines.map((line) => colourIn({ lines, job }, line, palette)),
             limit: () => latest.current.limit,
             top,
+            base,
             span: () => latest.current.all,
             valueText: text,
-            onPoint: (place) => (pointed.value = place),
           })
         }
         data={() => {
@@ -106,10 +111,8 @@ function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) 
   )
 }
 
-function When({ all }: { readonly all: Charts }) {
-  const at = pointed.value
-  const second = at === undefined ? undefined : all.memory.t[at]
-  return <span class="count">{second === undefined ? `last ${all.range.label}, ${zoneName(all.to)}` : `at ${timeOfDay(second * 1000)}`}</span>
+function When({ all: { range, to } }: { readonly all: Charts }) {
+  return <span class="count">{`${range.end === undefined ? `last ${range.label}` : range.label}, ${zoneName(to)}`}</span>
 }
 
 export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey: string }) {
@@ -121,7 +124,7 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
       </p>
     )
   const total = [all.memory, all.busy, all.cores, all.host].reduce((sum, { lines }) => sum + lines.length, 0)
-  if (total === 0) return <p class="nothing">{`Nothing was read of it in the last ${all.range.label}.`}</p>
+  if (total === 0) return <p class="nothing">{`Nothing was read of it in ${spanWords(all.range)}.`}</p>
   return (
     <section aria-labelledby="job-charts-title">
       <h3 id="job-charts-title">

@@ -3,7 +3,7 @@ import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import { StateMark } from '../../../parts/incident/account.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
-import { range } from '../range.tsx'
+import { range, spanWords } from '../range.tsx'
 import type { JobRow } from '../table/rows.ts'
 
 const MOST = 8
@@ -16,7 +16,7 @@ export function JobIncidents({ row: { job, incidents } }: { readonly row: JobRow
         Incidents <span class="count">{incidents.length}</span>
       </h3>
       {incidents.length === 0 ? (
-        <p class="nothing">{`Nothing went wrong with it in the last ${range.value.label}.`}</p>
+        <p class="nothing">{`Nothing went wrong with it in ${spanWords(range.value)}.`}</p>
       ) : (
         <ul class="job-incidents">
           {incidents.slice(0, MOST).map((incident) => (

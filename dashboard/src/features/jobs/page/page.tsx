@@ -1,17 +1,21 @@
 // One job: its figures now, its readings over the range, who else held its cards, its settings, processes and incidents.
-import { computed } from '@preact/signals'
+import { computed, effect } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { hrefOf, route } from '../../../parts/route.ts'
+import { liveSeconds, windowed } from '../../../parts/range/charted.ts'
+import { rangeParams } from '../../../parts/range/range.ts'
+import { ChartControls } from '../../../parts/range/picker.tsx'
+import { hrefOf } from '../../../parts/route.ts'
 import { JobProcesses } from '../cells.tsx'
 import { describe, Swatch } from '../name.tsx'
 import { past } from '../past.ts'
-import { RangeChoice } from '../range.tsx'
+import { range, RangeChoice } from '../range.tsx'
 import type { JobRow } from '../table/rows.ts'
 import { all } from '../table/state.ts'
 import { Timeline } from '../timeline/timeline.tsx'
 import { JobCharts } from './charts.tsx'
 import { JobFigures } from './figures.tsx'
 import { JobIncidents } from './incidents.tsx'
+import { JobLog } from './log.tsx'
 import { charts, watchCharts } from './readings.ts'
 import { JobServers } from './servers.tsx'
 import { JobSettings } from './settings.tsx'
@@ -37,6 +41,7 @@ function Head({ row }: { readonly row: JobRow }) {
       </h2>
       {sub !== '' && <p class="of">{sub}</p>}
       <RangeChoice />
+      <ChartControls />
     </header>
   )
 }
@@ -74,6 +79,7 @@ function Present({ jobKey }: { readonly jobKey: string }) {
         </section>
       )}
       <JobCharts job={row.job} jobKey={jobKey} />
+      <JobLog job={row.job} />
     </article>
   )
 }
@@ -85,10 +91,20 @@ function Settings({ jobKey }: { readonly jobKey: string }) {
 
 export function JobPage({ jobKey }: { readonly jobKey: string }) {
   useEffect(() => watchCharts(jobKey), [jobKey])
+  // The charts' own buttons and gestures change the window of this page.
+  useEffect(() => {
+    windowed.value = true
+    const end = effect(() => void (liveSeconds.value = range.value.ms / 1000))
+    return () => {
+      end()
+      liveSeconds.value = undefined
+      windowed.value = false
+    }
+  }, [])
   return (
     <>
       <p class="back">
-        <a href={hrefOf('jobs', [], { range: route.value.params.get('range') })}>← All jobs</a>
+        <a href={hrefOf('jobs', [], { ...rangeParams.value })}>← All jobs</a>
       </p>
       <Present jobKey={jobKey} />
       <Neighbours jobKey={jobKey} />

@@ -119,7 +119,8 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
   return (
     <section class="panel" aria-labelledby="timeline-title">
       <h2 id="timeline-title">
-        {title} <span class="count">{`last ${range.label}${from > known.from ? `, recorded since ${since(from, to)}` : ''}`}</span>
+        {title}{' '}
+        <span class="count">{`${range.end === undefined ? `last ${range.label}` : range.label}${from > known.from ? `, recorded since ${since(from, to)}` : ''}`}</span>
       </h2>
       <div class="timeline" aria-hidden="true">
         <div class="timeline-axis">
