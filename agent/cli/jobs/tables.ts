@@ -7,9 +7,9 @@ import { twoUnitSpan } from '../../text/span.ts'
 import { utcMinuteText } from '../../text/time.ts'
 import { plain } from '../plain.ts'
 
-type Cells = readonly (readonly string[])[]
+export type Cells = readonly (readonly string[])[]
 
-function aligned(rows: Cells): string {
+export function aligned(rows: Cells): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   return rows
     .map(
@@ -26,9 +26,9 @@ const csvCell = (text: string): string => {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
-const csv = (rows: Cells): string => rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
+export const csv = (rows: Cells): string => rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
 
-const hours = (seconds: number): string => (seconds === 0 ? '0' : (seconds / 3_600).toFixed(seconds < 36_000 ? 2 : 1))
+export const hours = (seconds: number): string => (seconds === 0 ? '0' : (seconds / 3_600).toFixed(seconds < 36_000 ? 2 : 1))
 const resultOf = ({ outcome, exit_code: code, signal }: Run): string =>
   outcome === undefined
     ? 'running'
