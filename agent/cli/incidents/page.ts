@@ -3,6 +3,7 @@ import { factText, subjectText } from '../../diagnosis/incidents/report.ts'
 import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
 import type { HangRank } from '../../model/facts.ts'
 import type { Incident } from '../../model/incident.ts'
+import { actionText } from '../../text/action.ts'
 import { bytesText } from '../../text/bytes.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { utcText } from '../../text/time.ts'
@@ -38,7 +39,7 @@ const rankLine = ({ rank, culprit, gpu, container, pid, waits_for: waits, stands
   )}`
 
 export function incidentPage(incident: Incident, host: string, paint: Paint): string {
-  const { id, kind, severity, status, title, verdict, confidence, facts, remedies, consequences, evidence, count, occurrences = [] } = incident
+  const { id, kind, severity, status, title, verdict, confidence, facts, remedies, consequences, evidence, count, occurrences = [], actions = [] } = incident
   const rows = (pairs: readonly (readonly [name: string, text: string])[]): readonly string[] => {
     const width = Math.max(0, ...pairs.map(([name]) => name.length))
     return pairs.map(([name, text]) => `  ${paint('dim', name.padEnd(width))}  ${printable(text)}`)
@@ -61,6 +62,13 @@ export function incidentPage(incident: Incident, host: string, paint: Paint): st
       remedies.flatMap(({ text, command }, i) => [
         `  ${i + 1}. ${printable(wrapped(text, '     ')).trimStart()}`,
         ...(command === undefined ? [] : command.split('\n').map((each) => `     ${paint('command', printable(each))}`)),
+      ]),
+    ),
+    ...part(
+      'Actions',
+      actions.flatMap((done) => [
+        `  ${utcText(done.at)}  ${printable(`${done.action} ${actionText(done)}`)}`,
+        ...(done.output === undefined ? [] : done.output.split('\n').map((each) => `    ${paint('dim', printable(each))}`)),
       ]),
     ),
     ...part('Ranks', (facts.ranks ?? []).map(rankLine)),
