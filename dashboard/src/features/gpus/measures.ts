@@ -39,7 +39,7 @@ function recordMeasures(timeline: Timeline, row: GpuRow, second: number): void {
 export function closeUp(uuid: string): Close {
   return {
     uuid,
-    metrics: [...HISTORY_METRICS.map(({ metric, lane }) => ({ metric, lane })), ...METRICS],
+    metrics: [...HISTORY_METRICS.map(({ points: _points, ...metric }) => metric), ...METRICS],
     record(timeline, frame: FrameMessage) {
       const gpus = frame.gpus.filter((row) => row.uuid === uuid)
       recordFrame(timeline, { ...frame, gpus })
