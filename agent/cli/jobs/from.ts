@@ -22,6 +22,8 @@ export type JobReader = {
   readonly waste: (since: number) => Promise<WasteSummary>
   /** By the id of a job, else the newest of that name; the newest run first. */
   readonly runs: (job: string) => Promise<readonly Run[]>
+  /** While an agent runs: what runs has lasted until now. */
+  readonly now?: () => number
   readonly close: () => void
 }
 
@@ -49,6 +51,7 @@ function overHttp(config: Config): JobReader {
   const list = (filter: JobFilter) => listOf(`/api/v1/jobs?${query(filter)}`, isJob)
   return {
     from: `the agent at ${base}`,
+    now: Date.now,
     list,
     async waste(since) {
       const body = await callAgent(config, 'jobs', 'GET', `/api/v1/usage/waste?since=${since}`)

@@ -96,11 +96,17 @@ export const jobs: Command = {
       const span = since === undefined ? {} : { since }
       if (by !== undefined) {
         const groups = await reader.groups(by, span)
-        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups, loaded.config.costs) : groupsText(groups, reader.from, loaded.config.costs))
+        io.out(
+          asJson
+            ? `${JSON.stringify(groups)}\n`
+            : asCsv
+              ? groupsCsv(groups, loaded.config.costs)
+              : groupsText(groups, reader.from, loaded.config.costs, { columns: io.columns }),
+        )
         return 0
       }
       const found = await reader.list({ ...span, limit })
-      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from))
+      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from, { columns: io.columns, now: reader.now?.() }))
       return 0
     } finally {
       reader.close()
