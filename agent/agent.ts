@@ -45,7 +45,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const diagnosis = createHostDiagnosis({ config, stores, settingsOf: containerSettings.get, log: log('agent') })
   const actions = createActionsOutput({ config, present, log: log('actions') })
   const incidents = createIncidentService({ store: stores.incidents, maintenance: stores.maintenance, actionsOf: actions.of, figures: diagnosis.figures })
-  const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, log: log('alerts') })
+  const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, waste: (from, to) => jobs.waste(from, to), log: log('alerts') })
   const jobs = createJobs(config, log('jobs'), alerts.runEnded)
   const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
   const logTail = config.logs.tail ? createLogTail() : undefined

@@ -16,4 +16,6 @@ process.exitCode = await dispatch(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   env: process.env,
   cwd: process.cwd(),
+  // 0: a serial console that does not say.
+  ...(process.stdout.isTTY && process.stdout.columns > 0 ? { columns: process.stdout.columns } : {}),
 })

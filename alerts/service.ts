@@ -6,6 +6,7 @@ import type { Incident, IncidentSummary } from '../agent/model/incident.ts'
 import type { IncidentKind } from '../agent/model/kinds.ts'
 import type { NotificationFigures, NotifierRow, NotifierTest, Reach } from '../agent/model/notification.ts'
 import type { Run } from '../agent/model/job.ts'
+import type { WasteSummary } from '../agent/model/ledger.ts'
 import type { Log } from '../agent/model/source.ts'
 import { createOutbox, type Outbox } from '../agent/store/outbox.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -15,6 +16,7 @@ import { createFinishedRuns, type FinishedRuns } from './finished-runs.ts'
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
 import { outgoing } from './messages/outgoing.ts'
 import { createRouter } from './routing/router.ts'
+import { createWasteSummaries } from './waste-summaries.ts'
 import { sendTest } from './test-message.ts'
 
 export type AlertsOptions = {
@@ -27,6 +29,8 @@ export type AlertsOptions = {
   readonly ready: () => boolean
   /** What fires now, and what was seen lately. */
   readonly firing: () => readonly IncidentSummary[]
+  /** What was held and not used between two times. */
+  readonly waste: (from: number, to: number) => WasteSummary
   readonly log: Log
 }
 export type Alerts = {
@@ -72,7 +76,7 @@ const NOBODY: Notifying = {
   pause: async () => {},
 }
 
-export async function createAlerts({ config, url, incident: get, ready, firing, log }: AlertsOptions): Promise<Alerts> {
+export async function createAlerts({ config, url, incident: get, ready, firing, waste, log }: AlertsOptions): Promise<Alerts> {
   const proxyFor = proxyRules(config.http_client)
   const reachOf = ({ alerts: { base_url } }: Settings): Reach => ({ ...(base_url === '' ? {} : { base_url }), local_url: url })
   const build = async (next: Settings): Promise<readonly BuiltNotifier[]> => Promise.all(next.notifiers.map(buildNotifier))
@@ -86,6 +90,7 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
       built.map(({ name, notifier: { refreshMs } }) => ({ name, ...(refreshMs === undefined ? {} : { refreshMs }) })),
     )
     const dispatcher = createDispatcher({ router, outbox, delivery, get, outgoing })
+    const summaries = createWasteSummaries({ routes: next.routes, notifiers: built, outbox, delivery, waste, at: next.alerts.summary_at })
     return {
       outbox,
       delivery,
@@ -95,7 +100,10 @@ export async function createAlerts({ config, url, incident: get, ready, firing, 
         dispatcher.recover(incidents)
         if (kept === undefined) delivery.start()
       },
-      tick: dispatcher.maintain,
+      tick(t) {
+        dispatcher.maintain(t)
+        summaries.tick(t)
+      },
       rows: delivery.rows,
       retry: (name) => delivery.retryAside(name) ?? 0,
       pause: async () => delivery.stop(),

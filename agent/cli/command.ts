@@ -15,6 +15,8 @@ export type Io = {
   readonly err: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
+  /** How wide the terminal is; absent: what is printed is not for one. */
+  readonly columns?: number
 }
 
 /** Flags by name: true for one without a value. */

@@ -6,8 +6,8 @@ import { commandNamed, COMMANDS, DEFAULT_COMMAND } from './index.ts'
 
 async function help(command: Command | undefined, io: Io): Promise<number> {
   const { commandHelp, overallHelp } = await import('./help/text.ts')
-  if (command !== undefined) io.out(commandHelp(command))
-  else io.out(overallHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())), await commandNamed(DEFAULT_COMMAND)))
+  if (command !== undefined) io.out(commandHelp(command, io.columns))
+  else io.out(overallHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())), await commandNamed(DEFAULT_COMMAND), io.columns))
   return 0
 }
 

@@ -2,7 +2,7 @@
 import { nearest } from '../lib/nearest.ts'
 import type { Problem } from './problem.ts'
 import { isLoopback, remoteUrl } from './listen.ts'
-import { isRunRoute } from '../model/alert-settings.ts'
+import { isIncidentRoute, isWasteRoute } from '../model/alert-settings.ts'
 import type { Config } from './schema.ts'
 
 export type RuleContext = {
@@ -26,10 +26,10 @@ export function ruleProblems(config: Config, { where, notifiersWrong }: RuleCont
   for (const [at, { to, match }] of notifiersWrong ? [] : config.routes.entries()) {
     for (const name of new Set(to)) {
       const notifier = config.notifiers.find((one) => one.name === name)
-      if (notifier?.takesRuns === false && isRunRoute({ match }))
+      if (notifier?.takesRuns === false && !isIncidentRoute({ match }))
         problems.push({
           where: where('routes', [at, 'to']),
-          text: `routes[${at}].to: ${name} is of type ${notifier.type}, which takes incidents only; a route with outcome is about runs that ended: name a notifier of another type`,
+          text: `routes[${at}].to: ${name} is of type ${notifier.type}, which takes incidents only; a route with ${isWasteRoute({ match }) ? 'waste is about summaries' : 'outcome is about runs that ended'}: name a notifier of another type`,
         })
       if (notifier !== undefined) continue
       const near = nearest(name, names)
@@ -64,7 +64,7 @@ export function ruleWarnings(config: Config, context: RuleContext): readonly Pro
 
 function unroutedWarnings({ notifiers, routes }: Config, { where }: RuleContext): readonly Problem[] {
   // Without a route for incidents all notifiers get them.
-  if (routes.every(isRunRoute)) return []
+  if (!routes.some(isIncidentRoute)) return []
   return notifiers.flatMap(({ name }, at) =>
     routes.some(({ to }) => to.includes(name))
       ? []

@@ -16,9 +16,9 @@ const STANDS_WITHIN_MS = 8_000
 const LOOK_EVERY_MS = 50
 const MAX_STDERR = 2_000
 
-/** `ssh://USER@HOST:SSH-PORT` as arguments; no shell sees them. */
+/** `ssh://USER@HOST:SSH-PORT?agent=PORT` as arguments; no shell sees them. */
 export function sshArguments(url: string, socket: string): readonly string[] {
-  const { username, hostname, port } = new URL(url)
+  const { username, hostname, port, searchParams } = new URL(url)
   const options = [
     'BatchMode=yes',
     'ExitOnForwardFailure=yes',
@@ -33,7 +33,7 @@ export function sshArguments(url: string, socket: string): readonly string[] {
     ...options.flatMap((option) => ['-o', option]),
     ...(port === '' ? [] : ['-p', port]),
     '-L',
-    `${socket}:127.0.0.1:${AGENT_PORT}`,
+    `${socket}:127.0.0.1:${searchParams.get('agent') ?? AGENT_PORT}`,
     '--',
     `${username === '' ? '' : `${username}@`}${hostname.replace(/^\[|\]$/g, '')}`,
   ]

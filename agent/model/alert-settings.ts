@@ -23,6 +23,10 @@ export type IncidentLabel = (typeof INCIDENT_LABELS)[number]
 export const RUN_LABELS = ['outcome', 'job', 'user', 'container', 'image', 'namespace'] as const
 export type RunLabel = (typeof RUN_LABELS)[number]
 
+/** What a route can ask of a summary of waste: which one, and of whose use. A route that names `waste` is about summaries alone. */
+export const WASTE_LABELS = ['waste', 'user'] as const
+export type WasteLabel = (typeof WASTE_LABELS)[number]
+
 /** A span of each chosen day; over midnight where `to` is not after `from`. */
 export type QuietHours = {
   /** Minutes since midnight by the clock of `zone`. */
@@ -40,7 +44,7 @@ export type Route = {
   /** Names of notifiers. */
   readonly to: readonly string[]
   /** All must fit; of each label's patterns one. `*` stands for any text. */
-  readonly match: Readonly<Partial<Record<IncidentLabel | RunLabel, readonly string[]>>>
+  readonly match: Readonly<Partial<Record<IncidentLabel | RunLabel | WasteLabel, readonly string[]>>>
   /** Incidents that agree in these go into one message; without any, all of the host do. */
   readonly groupBy: readonly IncidentLabel[]
   /** How long others are waited for before the first message of a group. */
@@ -53,6 +57,8 @@ export type Route = {
 }
 
 export const isRunRoute = ({ match }: Pick<Route, 'match'>): boolean => match.outcome !== undefined
+export const isWasteRoute = ({ match }: Pick<Route, 'match'>): boolean => match.waste !== undefined
+export const isIncidentRoute = (route: Pick<Route, 'match'>): boolean => !isRunRoute(route) && !isWasteRoute(route)
 
 /** One notifier, judged against its type's declaration. */
 export type NotifierConfig = {
@@ -62,6 +68,6 @@ export type NotifierConfig = {
   readonly options: Readonly<Record<string, unknown>>
   /** The options that were set, as they may be printed. */
   readonly shown: Readonly<Record<string, unknown>>
-  /** Its type has no message for a run that has ended. */
+  /** Its type has no message for a run that has ended, nor for a summary. */
   readonly takesRuns?: false
 }

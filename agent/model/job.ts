@@ -139,6 +139,8 @@ export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_se
 export type JobFilter = {
   /** Runs that ran at or after, Unix ms. */
   readonly since?: number
+  /** Without those that started then or later, and those that ended then or later. */
+  readonly until?: number
   readonly limit: number
 }
 /** How readers ask for jobs. */

@@ -66,3 +66,9 @@ export type WasteRow = {
   readonly currency?: string
 }
 export type WasteSummary = { readonly host: string; readonly from: number; readonly to: number; readonly rows: readonly WasteRow[] }
+
+/** How often a summary of waste is sent: about the day or the week before. */
+export const WASTE_PERIODS = ['daily', 'weekly'] as const
+export type WastePeriod = (typeof WASTE_PERIODS)[number]
+/** As it is sent: of one day or week, by the host's clock. `date` is its first day, such as `2026-11-25`. */
+export type WasteReport = WasteSummary & { readonly period: WastePeriod; readonly date: string }

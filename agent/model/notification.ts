@@ -2,6 +2,7 @@
 import type { Severity } from './severity.ts'
 import type { IncidentSummary } from './incident.ts'
 import type { Run } from './job.ts'
+import type { WasteReport } from './ledger.ts'
 
 /** As the contract's webhook names it. */
 export type NotificationEvent = 'firing' | 'resolved'
@@ -56,6 +57,13 @@ export type RunMessage = Reach &
     readonly runs: readonly Run[]
   }
 
+/** Summaries of waste, in one message to one receiver: never together with anything else. */
+export type WasteMessage = Reach &
+  Pick<Message, 'key' | 't' | 'host' | 'expired'> & {
+    /** Never empty. */
+    readonly waste: readonly WasteReport[]
+  }
+
 /** How a notifier is: a row of the API. No URL: its host alone. */
 export type NotifierRow = {
   readonly name: string
@@ -78,8 +86,8 @@ export type NotifierRow = {
 
 /** The receiver's last notification of an incident; kept until the incident is long resolved. */
 export type LastNotification = {
-  /** `finished`: it was a run that ended, not an incident. */
-  readonly event: NotificationEvent | 'finished'
+  /** `finished`: it was a run that ended; `waste`: a summary of waste; else an incident. */
+  readonly event: NotificationEvent | 'finished' | 'waste'
   readonly severity: Severity
   /** When it was last put into the outbox, Unix ms. */
   readonly at: number

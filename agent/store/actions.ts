@@ -1,8 +1,10 @@
 // Which actions were begun for which incidents: written before anything is done, so that none is done twice, whenever the agent is killed.
+import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { ActionResult } from '../model/action.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
+import { openReadOnly } from './open-database.ts'
 import type { Schema } from './schema.ts'
 
 export type ActionStore = {
@@ -19,6 +21,7 @@ export type ActionStore = {
   readonly close: () => void
 }
 
+export const ACTIONS_FILE = 'actions.db'
 const KEPT_MS = 90 * 24 * 3_600_000
 const TRIM_EVERY_MS = 3_600_000
 const SCHEMA: Schema = {
@@ -51,11 +54,21 @@ function actionsIn(db: Database) {
   }
 }
 
+/** For readers without an agent. Throws when it cannot be read. */
+export function actionsInFile(directory: string, incident: string): readonly ActionResult[] {
+  const db = openReadOnly(join(directory, ACTIONS_FILE))
+  try {
+    return actionsIn(db).of(incident)
+  } finally {
+    db.close()
+  }
+}
+
 export function createActionStore({ directory, log }: { readonly directory: string; readonly log: Log }): ActionStore {
   let trimmedAt = 0
   const durable = openDurable({
     directory,
-    file: 'actions.db',
+    file: ACTIONS_FILE,
     log,
     what: 'actions',
     cost: 'no action is done meanwhile, as it could be done twice',

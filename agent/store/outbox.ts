@@ -10,11 +10,11 @@ import { copyOutbox, OUTBOX_FILE, OUTBOX_SCHEMA } from './outbox/file.ts'
 import { figuresIn, type Figures, type StoredFigures } from './outbox/figures.ts'
 import { messagesIn, type Messages } from './outbox/messages.ts'
 import { lastNotificationsIn, lastOf, type LastNotifications, type LastByIncident } from './outbox/last-notification.ts'
-import { runKey, waitingIn, type Waiting } from './outbox/waiting.ts'
+import { runKey, wasteKey, waitingIn, type Waiting } from './outbox/waiting.ts'
 
 export type OutboxOptions = { readonly directory: string; readonly log: Log; readonly now?: () => number; readonly most?: number }
 export type NotifierFigures = StoredFigures & { readonly waiting: number; readonly aside: number; readonly oldestDue?: number }
-export type Outbox = Pick<Waiting, 'put' | 'putRun' | 'freshenRun' | 'awaited' | 'freshen'> &
+export type Outbox = Pick<Waiting, 'put' | 'putRun' | 'putWaste' | 'freshenRun' | 'awaited' | 'freshen'> &
   Omit<Messages, 'aside' | 'delivered'> & {
     readonly delivered: (notifier: string, key: string, t: number, thread: string | undefined) => void
     readonly lastNotification: (notifier: string, incident: string) => LastNotification | undefined
@@ -145,6 +145,11 @@ export function createOutbox({ directory, log, now = Date.now, most = MOST_ITEMS
         lastOf(last, notifier).set(runKey(ended), { event: 'finished', severity: severityOfRun(ended), at: t })
         bounded(notifier)
       }
+    },
+    putWaste(report, plan, t) {
+      run(({ waiting }) => waiting.putWaste(report, plan, t))
+      lastOf(last, plan.notifier).set(wasteKey(report), { event: 'waste', severity: 'info', at: t })
+      bounded(plan.notifier)
     },
     freshenRun: (ended) => run(({ waiting }) => waiting.freshenRun(ended)),
     lastNotification: (notifier, incident) => last.get(notifier)?.get(incident),

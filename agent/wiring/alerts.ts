@@ -4,6 +4,7 @@ import type { ReloadPart } from '../config/reload.ts'
 import type { Config } from '../config/schema.ts'
 import type { NotifierApi } from '../http/api/notifiers.ts'
 import type { Run } from '../model/job.ts'
+import type { WasteSummary } from '../model/ledger.ts'
 import type { NotificationFigures } from '../model/notification.ts'
 import type { TakesIncidents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
@@ -14,6 +15,8 @@ export type AlertsOutputOptions = {
   readonly incidents: Pick<IncidentService, 'view' | 'firing'>
   /** Whether the agent samples. */
   readonly ready: () => boolean
+  /** What was held and not used between two times. */
+  readonly waste: (from: number, to: number) => WasteSummary
   readonly log: Log
 }
 export type AlertsOutput = TakesIncidents &
@@ -35,12 +38,12 @@ export type AlertsOutput = TakesIncidents &
 
 const notifies = ({ notifiers, alerts }: Config): boolean => notifiers.length > 0 || alerts.heartbeat_url !== ''
 
-export function createAlertsOutput({ config, incidents, ready, log }: AlertsOutputOptions): AlertsOutput {
+export function createAlertsOutput({ config, incidents, ready, waste, log }: AlertsOutputOptions): AlertsOutput {
   let alerts: Alerts | undefined
   let url = ''
   const load = async (of: Config): Promise<Alerts> => {
     const { createAlerts } = await import('../../alerts/service.ts')
-    return createAlerts({ config: of, url, incident: incidents.view.get, ready, firing: incidents.firing, log })
+    return createAlerts({ config: of, url, incident: incidents.view.get, ready, firing: incidents.firing, waste, log })
   }
   return {
     name: 'alerts',
@@ -60,7 +63,7 @@ export function createAlertsOutput({ config, incidents, ready, log }: AlertsOutp
       retry: (name) => alerts?.retry(name) ?? 0,
     },
     reload: {
-      takes: ['alerts.base_url', 'alerts.heartbeat_url', 'alerts.heartbeat_interval', 'notifiers', 'routes'],
+      takes: ['alerts.base_url', 'alerts.heartbeat_url', 'alerts.heartbeat_interval', 'alerts.summary_at', 'notifiers', 'routes'],
       async prepare(next) {
         if (alerts !== undefined) return alerts.prepare(next)
         const made = notifies(next) ? await load(next) : undefined

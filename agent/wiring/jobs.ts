@@ -1,6 +1,6 @@
 // The jobs of this host: their tracker in the pipeline, and the store that outlives the agent.
 import { execKey } from '../jobs/host-processes.ts'
-import { wasteOf } from '../jobs/ledger/waste.ts'
+import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../jobs/ledger/waste.ts'
 import type { WasteSummary } from '../model/ledger.ts'
 import { createJobTracker } from '../jobs/tracker.ts'
 import { rowOf } from '../jobs/live-run.ts'
@@ -16,8 +16,8 @@ export type Jobs = TakesEvents &
   TakesTicks &
   TakesIncidents & {
     readonly view: JobsView
-    /** What was held and not used in the last days. */
-    readonly waste: (days: number) => WasteSummary
+    /** What was held and not used between two times, Unix ms. */
+    readonly waste: (from: number, to: number) => WasteSummary
     /** Running, and those that ended within the last minute. */
     readonly live: () => readonly Run[]
     /** The run of that `exec`, while it goes on or has just ended. */
@@ -30,8 +30,6 @@ export type Jobs = TakesEvents &
 
 /** A crash loses nothing of it: what was used since is counted from the checkpoint. */
 const LEDGER_EVERY_MS = 15_000
-const DAY_MS = 86_400_000
-const MOST_JOBS = 5_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
 export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
@@ -74,14 +72,13 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
         return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
       },
     },
-    waste(days) {
+    waste(from, to) {
       writeLedger()
-      const to = Date.now()
-      const from = to - days * DAY_MS
-      const held = ledger
-        .held(from, to)
-        .map(({ user, use: { heldMs, activeMs, idleMs, joules }, wholeMs }) => ({ user, heldMs, activeMs, idleMs, joules, wholeHoursMs: wholeMs }))
-      return wasteOf(held, store.list({ since: from, limit: MOST_JOBS }), config.costs, { host: config.host_name, from, to })
+      return wasteOf(ledger.held(from, to).map(heldOf), store.list({ since: from, until: to, limit: MOST_WASTE_JOBS }), config.costs, {
+        host: config.host_name,
+        from,
+        to,
+      })
     },
     live: () => tracker.live().map(rowOf),
     ofExec(id) {

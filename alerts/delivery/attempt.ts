@@ -1,7 +1,7 @@
 // One try to deliver one message: put into words, sent, and the answer judged.
 import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import { boundedWait, retryAfterMs } from '../../agent/lib/retry-after.ts'
-import type { Message, RunMessage } from '../../agent/model/notification.ts'
+import type { Message, RunMessage, WasteMessage } from '../../agent/model/notification.ts'
 import { messageOf } from '../../agent/text/error.ts'
 import type { Notifier, OutgoingRequest, ReceiverAnswer, Verdict } from '../notifiers/definition.ts'
 import type { CommonOptions } from '../notifiers/common.ts'
@@ -12,7 +12,7 @@ export type DeliveryOptions = Pick<CommonOptions, 'timeout_ms' | 'max_messages_p
 export type AttemptOptions = {
   readonly notifier: Notifier
   readonly options: DeliveryOptions
-  readonly message: Message | RunMessage
+  readonly message: Message | RunMessage | WasteMessage
   readonly threads?: ReadonlyMap<string, string>
   readonly now: () => number
   readonly signal?: AbortSignal
@@ -36,16 +36,27 @@ export function judgeByStatus({ status }: ReceiverAnswer): Verdict {
   return { result: RETRIED.has(status) || status >= 500 ? 'retry' : 'rejected', why: `the receiver answered with status ${status}` }
 }
 
-function runRequest({ finished, host }: Notifier, message: RunMessage): OutgoingRequest {
-  // It waited in the outbox while the notifier of this name got another type.
-  if (finished === undefined) throw new Error(`${host} takes incidents only, not runs that have ended`)
-  return finished(message)
+function requestOf(
+  { finished, waste, request, host }: Notifier,
+  message: Message | RunMessage | WasteMessage,
+  threads: ReadonlyMap<string, string>,
+): OutgoingRequest {
+  // It may have waited in the outbox while the notifier of this name got another type.
+  if ('runs' in message) {
+    if (finished === undefined) throw new Error(`${host} takes incidents only, not runs that have ended`)
+    return finished(message)
+  }
+  if ('waste' in message) {
+    if (waste === undefined) throw new Error(`${host} takes incidents only, not summaries of waste`)
+    return waste(message)
+  }
+  return request(message, threads)
 }
 
 export async function attempt({ notifier, options, message, threads = new Map(), now, signal, proxyFor }: AttemptOptions): Promise<Attempt> {
   let request
   try {
-    request = 'runs' in message ? runRequest(notifier, message) : notifier.request(message, threads)
+    request = requestOf(notifier, message, threads)
   } catch (error) {
     return { result: 'rejected', why: messageOf(error), unusable: true }
   }

@@ -1,6 +1,6 @@
 // Puts a message together from what the outbox keeps of it.
 import { SEVERITIES } from '../../agent/model/severity.ts'
-import type { Message, MessageItem, Reach, RunMessage } from '../../agent/model/notification.ts'
+import type { Message, MessageItem, Reach, RunMessage, WasteMessage } from '../../agent/model/notification.ts'
 import type { StoredMessage } from '../../agent/store/outbox/messages.ts'
 
 const rankOf = ({ incident }: MessageItem): number => SEVERITIES.indexOf(incident.severity)
@@ -19,16 +19,10 @@ export function messageOf({ key, at, items, expired }: Omit<StoredMessage, 'thre
   return { key, t: at, host, ...reach, items: inOrder(items), count, ...(expired === undefined ? {} : { expired }) }
 }
 
-export const runMessageOf = (
-  { key, at, expired }: Pick<StoredMessage, 'key' | 'at' | 'expired'>,
-  runs: RunMessage['runs'],
-  host: string,
-  reach: Reach,
-): RunMessage => ({
-  key,
-  t: at,
-  host,
-  ...reach,
-  runs,
-  ...(expired === undefined ? {} : { expired }),
-})
+/** What the outbox keeps: runs that ended, summaries of waste, or incidents. */
+export function anyMessageOf(stored: StoredMessage, host: string, reach: Reach): Message | RunMessage | WasteMessage {
+  const { key, at, runs, waste, expired } = stored
+  const about = { key, t: at, host, ...reach, ...(expired === undefined ? {} : { expired }) }
+  if (runs !== undefined) return { ...about, runs }
+  return waste === undefined ? messageOf(stored, host, reach) : { ...about, waste }
+}

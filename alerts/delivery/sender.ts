@@ -1,7 +1,7 @@
 // Brings what waits for one notifier to its receiver: one message at a time, in order, again and again until it is delivered, refused or too old.
 import { randomUUID } from 'node:crypto'
 import { durationText } from '../../agent/text/duration.ts'
-import type { Message, NotifierRow, OutgoingIncident, Reach, RunMessage } from '../../agent/model/notification.ts'
+import type { Message, NotifierRow, OutgoingIncident, Reach, RunMessage, WasteMessage } from '../../agent/model/notification.ts'
 import type { ProxyFor } from '../../agent/lib/proxy.ts'
 import type { Log } from '../../agent/model/source.ts'
 import type { Outbox } from '../../agent/store/outbox.ts'
@@ -10,7 +10,7 @@ import type { Notifier } from '../notifiers/definition.ts'
 import { attempt, type Attempt, type DeliveryOptions } from './attempt.ts'
 import { backoffMs, createBudget } from './backoff.ts'
 import type { Clock } from './clock.ts'
-import { messageOf, runMessageOf } from './message.ts'
+import { anyMessageOf, messageOf } from './message.ts'
 import { createPoisonMessages } from './poison-messages.ts'
 
 export type DeliveredNotifier = { readonly name: string; readonly type: string; readonly notifier: Notifier; readonly options: DeliveryOptions }
@@ -150,7 +150,7 @@ export function createSender(options: SenderOptions): Sender {
       else setAside(key, came.why, now)
     }
   }
-  const tryOne = async (message: Message | RunMessage, threads: ReadonlyMap<string, string>): Promise<Attempt> =>
+  const tryOne = async (message: Message | RunMessage | WasteMessage, threads: ReadonlyMap<string, string>): Promise<Attempt> =>
     attempt({ notifier, options: options.options, message, threads, now: clock.now, signal: abort.signal, ...(proxyFor === undefined ? {} : { proxyFor }) })
   const fly = (act: () => Promise<void>): void => {
     awake()
@@ -167,9 +167,9 @@ export function createSender(options: SenderOptions): Sender {
   const deliver = async (key: string): Promise<void> => {
     const stored = outbox.load(key)
     if (stored === undefined) return
-    const { items, runs = [], threads } = stored
-    const came = await tryOne(runs.length > 0 ? runMessageOf(stored, runs, host, reach) : messageOf(stored, host, reach), threads)
-    if (!abort.signal.aborted || came.result === 'delivered') settle(key, items.length + runs.length, came)
+    const { items, runs = [], waste = [], threads } = stored
+    const came = await tryOne(anyMessageOf(stored, host, reach), threads)
+    if (!abort.signal.aborted || came.result === 'delivered') settle(key, items.length + runs.length + waste.length, came)
   }
   const tellAgain = async (now: number): Promise<void> => {
     const incidents = [...refreshes.values()].slice(0, notifier.most)

@@ -1,6 +1,6 @@
 // What a notifier is: how a message becomes a request to one kind of receiver, and what its answer means. It sends nothing itself.
 import type { Fields, ValuesOf } from '../../agent/config/field.ts'
-import type { Message, Reach, RunMessage } from '../../agent/model/notification.ts'
+import type { Message, Reach, RunMessage, WasteMessage } from '../../agent/model/notification.ts'
 
 export type OutgoingRequest = {
   readonly method: 'POST' | 'PUT'
@@ -31,6 +31,8 @@ export type Notifier = {
   readonly request: (message: Message, threads: ReadonlyMap<string, string>) => OutgoingRequest
   /** As `request`, for runs that have ended. Absent where the definition says `takesRuns: false`. */
   readonly finished?: (message: RunMessage) => OutgoingRequest
+  /** As `finished`, for summaries of waste. */
+  readonly waste?: (message: WasteMessage) => OutgoingRequest
   /** An alert that always fires, for receivers that notice when it stays away; sent while the agent samples. Absent where it was not asked for. */
   readonly heartbeat?: (about: Reach & Pick<Message, 't' | 'host'>) => OutgoingRequest
   /** Without it: 2xx is delivered, 408, 425, 429 and 5xx are tried again, all else is rejected. */
@@ -42,7 +44,7 @@ export type NotifierDefinition<F extends Fields = Fields> = {
   readonly type: string
   /** One line for the example file. */
   readonly summary: string
-  /** The receiver keeps what fires and what is over, and a run that has ended is neither. */
+  /** The receiver keeps what fires and what is over, and a run that has ended is neither; nor is a summary. */
   readonly takesRuns?: false
   /** Beside those that all notifiers have (`common.ts`). */
   readonly options: F

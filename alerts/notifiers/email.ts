@@ -6,6 +6,7 @@ import { headerWords } from '../messages/header-words.ts'
 import { messageText } from '../messages/message-text.ts'
 import { plainText } from '../messages/render.ts'
 import { plainRuns, runMessageText } from '../messages/run-text.ts'
+import { plainWaste, wasteMessageText } from '../messages/waste-text.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
 const MOST_SUBJECT = 200
@@ -62,6 +63,7 @@ export const email = defineNotifier({
       host: new URL(url).hostname,
       request: (message) => mail(message, messageText(message).headline, plainText(message)),
       finished: (message) => mail(message, runMessageText(message).headline, plainRuns(message)),
+      waste: (message) => mail(message, wasteMessageText(message).headline, plainWaste(message)),
       judge: ({ status, body }) => (status === 250 ? { result: 'delivered' } : { result: status >= 500 ? 'rejected' : 'retry', why: body }),
     }
   },

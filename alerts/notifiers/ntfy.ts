@@ -5,6 +5,7 @@ import { incidentUrl } from '../messages/links.ts'
 import { messageText } from '../messages/message-text.ts'
 import { plainText } from '../messages/render.ts'
 import { plainRuns, runMessageText } from '../messages/run-text.ts'
+import { plainWaste, wasteMessageText } from '../messages/waste-text.ts'
 import { hostOf, receiverUrl, secretText } from './common.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
@@ -52,6 +53,7 @@ export const ntfy = defineNotifier({
         const { headline, isBad } = runMessageText(message)
         return post(message.key, headline, plainRuns(message, MOST_TEXT), { Priority: isBad ? '4' : '3', Tags: isBad ? 'warning' : 'checkered_flag' })
       },
+      waste: (message) => post(message.key, wasteMessageText(message).headline, plainWaste(message, MOST_TEXT), { Priority: '2', Tags: 'bar_chart' }),
     }
   },
 })

@@ -1,14 +1,15 @@
 // Slack: by an incoming webhook, or as a bot whose later words on an incident go into the thread of its first. Mattermost and Rocket.Chat take webhooks too.
 import { onOff, text } from '../../agent/config/field.ts'
-import type { Message, MessageItem, RunMessage } from '../../agent/model/notification.ts'
+import type { Message, MessageItem, RunMessage, WasteMessage } from '../../agent/model/notification.ts'
 import { hostOf, receiverUrl, secretText, type OptionProblem } from './common.ts'
 import { escapeSlack, fitted } from '../messages/escape.ts'
 import { markdownText } from '../messages/render.ts'
 import { markdownRuns } from '../messages/run-text.ts'
+import { markdownWaste } from '../messages/waste-text.ts'
 import { messageText } from '../messages/message-text.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 import { judgePosted, judgeWebhook } from './slack/answers.ts'
-import { headlineText, messageBlocks, runBlocks, runHeadlineText } from './slack/blocks.ts'
+import { headlineText, messageBlocks, runBlocks, runHeadlineText, wasteBlocks, wasteHeadlineText } from './slack/blocks.ts'
 
 const WEBHOOK_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com']
 const API_HOSTS: readonly string[] = ['slack.com', 'slack-gov.com']
@@ -59,6 +60,11 @@ function runBodyOf(message: RunMessage): Body {
 }
 const compatibleRunBody = (message: RunMessage): Body => ({ text: markdownRuns(message, MOST_COMPATIBLE) })
 
+function wasteBodyOf(message: WasteMessage): Body {
+  return { text: fitted(wasteHeadlineText(message), MOST_FALLBACK, escapeSlack), blocks: wasteBlocks(message), unfurl_links: false, unfurl_media: false }
+}
+const compatibleWasteBody = (message: WasteMessage): Body => ({ text: markdownWaste(message, MOST_COMPATIBLE) })
+
 /** What was never told stands in the channel itself; all else goes to the thread when there is just one. */
 function threadOf({ items }: Message, threads: ReadonlyMap<string, string>): string | undefined {
   const found = new Set(items.map(({ incident }) => threads.get(incident.id)))
@@ -97,12 +103,14 @@ export const slack = defineNotifier({
   create({ url, token, channel, api, compatible }) {
     const content = compatible && token === '' ? compatibleBody : bodyOf
     const runContent = compatible && token === '' ? compatibleRunBody : runBodyOf
+    const wasteContent = compatible && token === '' ? compatibleWasteBody : wasteBodyOf
     if (token === '')
       return {
         most: MOST,
         host: hostOf(url),
         request: (message) => json(url, content(message)),
         finished: (message) => json(url, runContent(message)),
+        waste: (message) => json(url, wasteContent(message)),
         judge: judgeWebhook,
       }
     const target = `${api.replace(/\/+$/, '')}/chat.postMessage`
@@ -115,6 +123,7 @@ export const slack = defineNotifier({
         return json(target, { channel, ...content(message), ...reply }, { Authorization: `Bearer ${token}` })
       },
       finished: (message) => json(target, { channel, ...runContent(message) }, { Authorization: `Bearer ${token}` }),
+      waste: (message) => json(target, { channel, ...wasteContent(message) }, { Authorization: `Bearer ${token}` }),
       judge: judgePosted,
     }
   },

@@ -2,6 +2,7 @@
 import { text } from '../../agent/config/field.ts'
 import { htmlText } from '../messages/render.ts'
 import { htmlRuns } from '../messages/run-text.ts'
+import { htmlWaste } from '../messages/waste-text.ts'
 import { hostOf, secretText } from './common.ts'
 import { defineNotifier, type OutgoingRequest, type ReceiverAnswer, type Verdict } from './definition.ts'
 
@@ -59,6 +60,7 @@ export const telegram = defineNotifier({
       host: hostOf(url),
       request: (message) => post(message.key, htmlText(message, MOST_TEXT)),
       finished: (message) => post(message.key, htmlRuns(message, MOST_TEXT)),
+      waste: (message) => post(message.key, htmlWaste(message, MOST_TEXT)),
       judge,
     }
   },

@@ -1,18 +1,20 @@
 // Any receiver over HTTP that a template can speak to: Discord, Microsoft Teams, ntfy, PagerDuty; docs/notifications.md has them ready.
 import type * as Library from 'liquidjs'
 import { choice, text, texts, wholeNumber } from '../../agent/config/field.ts'
-import type { Message, RunMessage } from '../../agent/model/notification.ts'
+import type { Message, RunMessage, WasteMessage } from '../../agent/model/notification.ts'
 import { messageOf } from '../../agent/text/error.ts'
 import { headerProblems, headersOption, hostOf, receiverUrl, type OptionProblem } from './common.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 import { createEngine, formOf, TemplateError, type Template } from './template/engine.ts'
 import { sampleMessages } from './template/samples.ts'
 import { runViewOf } from './template/run-view.ts'
+import { wasteViewOf } from './template/waste-view.ts'
 import { viewOf } from './template/view.ts'
 
 /** 2.3 MB of heap and 13 ms (measured with 10.30): only for those who use it. */
 let library: typeof Library | undefined
 
+type AnyMessage = Message | RunMessage | WasteMessage
 type Words = { readonly body: string; readonly content_type: string; readonly secrets: Readonly<Record<string, string>> }
 
 /** What V8 quotes of a text that is no JSON may hold a secret, so only what was expected and where is told. */
@@ -28,12 +30,13 @@ function jsonProblem(body: string): string | undefined {
 }
 
 /** Throws a TemplateError that holds no secret. */
-function renderer({ body, content_type, secrets }: Words): (message: Message | RunMessage, strict: boolean) => string {
+function renderer({ body, content_type, secrets }: Words): (message: AnyMessage, strict: boolean) => string {
   if (library === undefined) throw new Error('the template notifier was used before it was loaded')
   const form = formOf(content_type)
   const template: Template = createEngine(library, form).compile(body)
   return (message, strict) => {
-    const rendered = template.render('runs' in message ? runViewOf(message, secrets) : viewOf(message, secrets), strict)
+    const view = 'runs' in message ? runViewOf(message, secrets) : 'waste' in message ? wasteViewOf(message, secrets) : viewOf(message, secrets)
+    const rendered = template.render(view, strict)
     const problem = form === 'json' ? jsonProblem(rendered) : undefined
     if (problem !== undefined) throw new TemplateError(problem)
     return rendered
@@ -89,12 +92,12 @@ export const template = defineNotifier({
   create(options) {
     const { url, method, headers, content_type, max_items } = options
     const render = renderer(options)
-    const request = (message: Message | RunMessage): OutgoingRequest => ({
+    const request = (message: AnyMessage): OutgoingRequest => ({
       method,
       url,
       headers: { ...headers, 'Content-Type': content_type, 'Idempotency-Key': message.key },
       body: render(message, false),
     })
-    return { most: max_items, host: hostOf(url), request, finished: request }
+    return { most: max_items, host: hostOf(url), request, finished: request, waste: request }
   },
 })

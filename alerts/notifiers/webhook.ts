@@ -4,6 +4,7 @@ import type { MessageItem, Reach } from '../../agent/model/notification.ts'
 import { directionsOf, incidentUrl, runbookUrl } from '../messages/links.ts'
 import { headerProblems, headersOption, hostOf, receiverUrl, secretText } from './common.ts'
 import { runMessageText } from '../messages/run-text.ts'
+import { wasteMessageText } from '../messages/waste-text.ts'
 import { defineNotifier, type OutgoingRequest } from './definition.ts'
 
 const SIGNATURE = 'X-Warpwatch-Signature'
@@ -76,6 +77,22 @@ export const webhook = defineNotifier({
           t: message.t,
           report: reportUrl(message, run.job_id),
           count: message.runs.length,
+          others: others.length === 0 ? undefined : others,
+          expired: message.expired,
+        })
+      },
+      waste(message) {
+        const [summary, ...others] = message.waste
+        if (summary === undefined) throw new Error('a message without summaries')
+        return signed(message.key, {
+          version: 1,
+          event: 'waste',
+          text: wasteMessageText(message).headline,
+          waste: summary,
+          host: message.host,
+          key: message.key,
+          t: message.t,
+          count: message.waste.length,
           others: others.length === 0 ? undefined : others,
           expired: message.expired,
         })

@@ -1,7 +1,8 @@
 // Whether a route fits an incident, and what an incident's labels are.
-import { INCIDENT_LABELS, isRunRoute, RUN_LABELS, type IncidentLabel, type Route } from '../../agent/model/alert-settings.ts'
+import { INCIDENT_LABELS, isIncidentRoute, isRunRoute, isWasteRoute, RUN_LABELS, type IncidentLabel, type Route } from '../../agent/model/alert-settings.ts'
 import type { IncidentSummary } from '../../agent/model/incident.ts'
 import type { Run } from '../../agent/model/job.ts'
+import type { WastePeriod, WasteRow } from '../../agent/model/ledger.ts'
 
 /** Each gives the names by which a label may be asked for, best first; none where the incident does not know it. */
 const VALUES: Readonly<Record<IncidentLabel, (incident: IncidentSummary) => readonly (string | undefined)[]>> = {
@@ -43,7 +44,7 @@ export function fitsPattern(pattern: string, text: string): boolean {
 }
 
 export const fits = ({ match }: Pick<Route, 'match'>, incident: IncidentSummary): boolean =>
-  !isRunRoute({ match }) &&
+  isIncidentRoute({ match }) &&
   INCIDENT_LABELS.every((label) => {
     const patterns = match[label]
     return patterns === undefined || VALUES[label](incident).some((value) => value !== undefined && patterns.some((pattern) => fitsPattern(pattern, value)))
@@ -55,3 +56,9 @@ export const fitsRun = ({ match }: Route, run: Run): boolean =>
     const [patterns, value] = [match[label], run[label]]
     return patterns === undefined || (value !== undefined && patterns.some((pattern) => fitsPattern(pattern, value)))
   })
+
+export const fitsPeriod = ({ match }: Route, period: WastePeriod): boolean =>
+  isWasteRoute({ match }) && match.waste?.some((pattern) => fitsPattern(pattern, period)) === true
+/** Without a pattern for users everybody's use is meant, also what nobody is known to have started. */
+export const fitsUser = ({ match: { user: patterns } }: Route, { user }: Pick<WasteRow, 'user'>): boolean =>
+  patterns === undefined || (user !== undefined && patterns.some((pattern) => fitsPattern(pattern, user)))

@@ -1,5 +1,5 @@
 // Who is notified of an incident, when, and together with what. Pure: it is given what was sent before, and the time.
-import { isRunRoute, type Route } from '../../agent/model/alert-settings.ts'
+import { isIncidentRoute, type Route } from '../../agent/model/alert-settings.ts'
 import type { IncidentSummary } from '../../agent/model/incident.ts'
 import type { NotificationReason, LastNotification } from '../../agent/model/notification.ts'
 import { routeDefaults } from '../../agent/config/sections/routes.ts'
@@ -35,7 +35,7 @@ function reasonFor(incident: IncidentSummary, last: LastNotification | undefined
 }
 
 export function createRouter(configured: readonly Route[], notifiers: readonly RoutedNotifier[]): Router {
-  const routes = configured.every(isRunRoute) ? [...configured, defaultRoute(notifiers)] : configured
+  const routes = !configured.some(isIncidentRoute) ? [...configured, defaultRoute(notifiers)] : configured
 
   const routeOf = (incident: IncidentSummary, notifier: string, last: LastNotification | undefined): number => {
     const first = (as: IncidentSummary): number => routes.findIndex((route) => route.to.includes(notifier) && fits(route, as))

@@ -27,7 +27,15 @@ const loaded = await settingsFor(
 if (!isLoaded(loaded)) throw new Error(JSON.stringify(loaded))
 const log = { info: () => {}, warn: console.error, error: console.error }
 const store = createIncidentStore({ directory, log })
-const alerts = await createAlerts({ config: loaded.config, url: 'http://127.0.0.1:9839', incident: store.get, log, ready: () => true, firing: () => [] })
+const alerts = await createAlerts({
+  config: loaded.config,
+  url: 'http://127.0.0.1:9839',
+  incident: store.get,
+  log,
+  ready: () => true,
+  firing: () => [],
+  waste: (from, to) => ({ host: loaded.config.host_name, from, to, rows: [] }),
+})
 alerts.start([])
 
 /** Each on a subject of its own, as no incident joins another here. */

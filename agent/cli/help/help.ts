@@ -28,8 +28,8 @@ export const help: Command = {
     const commands = name === undefined ? await Promise.all(Object.values(COMMANDS).map((load) => load())) : [await commandNamed(name)]
     const [only] = commands
     if (flags.has('json')) io.out(`${JSON.stringify({ default: DEFAULT_COMMAND, commands: commands.map(described) }, null, 2)}\n`)
-    else if (name !== undefined && only !== undefined) io.out(commandHelp(only))
-    else io.out(overallHelp(commands, await commandNamed(DEFAULT_COMMAND)))
+    else if (name !== undefined && only !== undefined) io.out(commandHelp(only, io.columns))
+    else io.out(overallHelp(commands, await commandNamed(DEFAULT_COMMAND), io.columns))
     return 0
   },
 }

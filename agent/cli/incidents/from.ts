@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Incident, IncidentFilter, IncidentSummary } from '../../model/incident.ts'
+import { ACTIONS_FILE, actionsInFile } from '../../store/actions.ts'
 import { INCIDENTS_FILE, openIncidentFile } from '../../store/incidents/file.ts'
 import { MAINTENANCE_FILE, readLists } from '../../store/maintenance/file.ts'
 import { decorated, silenceOf } from '../../store/maintenance/match.ts'
@@ -90,6 +91,17 @@ function decorator(directory: string): <T extends IncidentSummary>(incident: T) 
   }
 }
 
+/** What was done about it, where actions are set. */
+function withActions(directory: string, incident: Incident): Incident {
+  if (!existsSync(join(directory, ACTIONS_FILE))) return incident
+  try {
+    const actions = actionsInFile(directory, incident.id)
+    return actions.length === 0 ? incident : { ...incident, actions }
+  } catch {
+    return incident
+  }
+}
+
 function overFile(directory: string): IncidentReader {
   const path = join(directory, INCIDENTS_FILE)
   if (!existsSync(path)) return { from: `${path}, which does not exist; no agent runs`, list: async () => [], get: async () => undefined, close: () => {} }
@@ -101,7 +113,7 @@ function overFile(directory: string): IncidentReader {
       list: async (filter) => file.list(filter).map(tell),
       async get(id) {
         const incident = file.get(id)
-        return incident === undefined ? undefined : tell(incident)
+        return incident === undefined ? undefined : withActions(directory, tell(incident))
       },
       close: file.close,
     }

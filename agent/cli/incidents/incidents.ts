@@ -11,6 +11,7 @@ import { openIncidents, type IncidentReader } from './from.ts'
 import { isSummary } from './is-summary.ts'
 import { isColoured, painter } from '../paint.ts'
 import { plain } from '../plain.ts'
+import { hanging } from '../wrapped.ts'
 import { incidentPage } from './page.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
 
@@ -49,18 +50,19 @@ function changeFrom({ flags }: Arguments): Change | undefined {
   }
 }
 
-export function listText(incidents: readonly IncidentSummary[], { from, runbooks }: Pick<IncidentReader, 'from' | 'runbooks'>): string {
+export function listText(incidents: readonly IncidentSummary[], { from, runbooks }: Pick<IncidentReader, 'from' | 'runbooks'>, columns?: number): string {
+  const whole = (line: string): string => hanging(line, columns, '  ')
   if (incidents.length === 0) return `No incidents (asked: ${from})\n`
   const entries = incidents.map((incident) => {
     const { id, kind, severity, status, started_at: startedAt, count, title, verdict, remedies, consequences } = incident
     const [first] = remedies
     const lines = [
       `${id}  ${utcText(startedAt)}  ${severity}  ${status}  ${kind}${count > 1 ? `, ${count} times` : ''}`,
-      `  ${title}: ${subjectText(incident)}`,
-      `  ${verdict}`,
-      ...(consequences.length === 0 ? [] : [`  followed by ${kindsOf(consequences)}`]),
+      whole(`  ${title}: ${subjectText(incident)}`),
+      whole(`  ${verdict}`),
+      ...(consequences.length === 0 ? [] : [whole(`  followed by ${kindsOf(consequences)}`)]),
       ...incidentContext(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),
-      ...(first === undefined ? [] : [`  → ${first.text}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
+      ...(first === undefined ? [] : [`${hanging(`  → ${first.text}`, columns, '    ')}${first.command === undefined ? '' : `\n    ${first.command}`}`]),
     ]
     return plain(`${lines.join('\n')}\n`)
   })
@@ -120,7 +122,7 @@ export const incidents: Command = {
     try {
       if (id === undefined) {
         const found = await reader.list(filter)
-        io.out(args.flags.has('json') ? `${JSON.stringify(found)}\n` : listText(found, reader))
+        io.out(args.flags.has('json') ? `${JSON.stringify(found)}\n` : listText(found, reader, io.columns))
         return 0
       }
       const incident = await reader.get(id)
@@ -128,7 +130,7 @@ export const incidents: Command = {
       const host = loaded.config.host_name
       if (args.flags.has('json')) io.out(`${JSON.stringify(incident)}\n`)
       else if (args.flags.has('markdown')) io.out(plain(incidentReport(incident, host)))
-      else io.out(incidentPage(incident, host, painter(isColoured(io.env))))
+      else io.out(incidentPage(incident, host, painter(isColoured(io.env)), io.columns))
       return 0
     } finally {
       reader.close()

@@ -3,23 +3,27 @@ import { factText, subjectText } from '../../diagnosis/incidents/report.ts'
 import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
 import type { HangRank } from '../../model/facts.ts'
 import type { Incident } from '../../model/incident.ts'
+import { actionText } from '../../text/action.ts'
 import { bytesText } from '../../text/bytes.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { utcText } from '../../text/time.ts'
 import { printable, type Paint } from '../paint.ts'
+import { hanging, wrapped } from '../wrapped.ts'
 
-const WIDTH = 100
-/** Words onto lines; a word that is longer stands alone. */
-function wrapped(text: string, indent: string): string {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > WIDTH - indent.length) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line].map((one) => indent + one).join('\n')
+/** Longer lines are hard to read, however wide the terminal is. */
+const MOST_WIDTH = 100
+/** Lists in words; what the API has as JSON is hard to read in a terminal. */
+function factWords(name: string, value: unknown): string {
+  if (!Array.isArray(value)) return factText(name, value)
+  return value
+    .map((one: unknown) =>
+      typeof one === 'object' && one !== null
+        ? Object.entries(one)
+            .map(([key, each]) => (key === 'bytes' ? bytesText(Number(each)) : `${label(key)} ${String(each)}`))
+            .join(' ')
+        : String(one),
+    )
+    .join(', ')
 }
 const label = (name: string): string => name.replaceAll('_', ' ').replace(/ bytes$/, '')
 
@@ -37,11 +41,14 @@ const rankLine = ({ rank, culprit, gpu, container, pid, waits_for: waits, stands
       .join(', '),
   )}`
 
-export function incidentPage(incident: Incident, host: string, paint: Paint): string {
-  const { id, kind, severity, status, title, verdict, confidence, facts, remedies, consequences, evidence, count, occurrences = [] } = incident
+export function incidentPage(incident: Incident, host: string, paint: Paint, terminal?: number): string {
+  const width = Math.min(terminal ?? MOST_WIDTH, MOST_WIDTH)
+  const { id, kind, severity, status, title, verdict, confidence, facts, remedies, consequences, evidence, count, occurrences = [], actions = [] } = incident
   const rows = (pairs: readonly (readonly [name: string, text: string])[]): readonly string[] => {
-    const width = Math.max(0, ...pairs.map(([name]) => name.length))
-    return pairs.map(([name, text]) => `  ${paint('dim', name.padEnd(width))}  ${printable(text)}`)
+    const longest = Math.max(0, ...pairs.map(([name]) => name.length))
+    return pairs.map(
+      ([name, text]) => `  ${paint('dim', name.padEnd(longest))}  ${printable(wrapped(text, Math.max(40, width), ' '.repeat(longest + 4))).trimStart()}`,
+    )
   }
   const part = (name: string, lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', paint('strong', name), ...lines])
   const out = [
@@ -54,19 +61,26 @@ export function incidentPage(incident: Incident, host: string, paint: Paint): st
       ...incidentContext(incident).map(([name, text]) => [name.toLowerCase(), text] as const),
     ]),
     '',
-    printable(wrapped(verdict, '')),
+    printable(wrapped(verdict, width)),
     ...(confidence === undefined ? [] : [paint('dim', `confidence: ${CONFIDENCE_TEXTS[confidence]}`)]),
     ...part(
       'What to do',
       remedies.flatMap(({ text, command }, i) => [
-        `  ${i + 1}. ${printable(wrapped(text, '     ')).trimStart()}`,
+        `  ${i + 1}. ${printable(wrapped(text, width, '     ')).trimStart()}`,
         ...(command === undefined ? [] : command.split('\n').map((each) => `     ${paint('command', printable(each))}`)),
+      ]),
+    ),
+    ...part(
+      'Actions',
+      actions.flatMap((done) => [
+        `  ${utcText(done.at)}  ${printable(`${done.action} ${actionText(done)}`)}`,
+        ...(done.output === undefined ? [] : done.output.split('\n').map((each) => `    ${paint('dim', printable(each))}`)),
       ]),
     ),
     ...part('Ranks', (facts.ranks ?? []).map(rankLine)),
     ...part(
       'Figures',
-      rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined || name === 'ranks' ? [] : [[label(name), factText(name, value)] as const]))),
+      rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined || name === 'ranks' ? [] : [[label(name), factWords(name, value)] as const]))),
     ),
     ...part(
       'What followed from it',
@@ -77,7 +91,11 @@ export function incidentPage(incident: Incident, host: string, paint: Paint): st
     ...part(
       'Log',
       evidence.log_lines.map(({ text, matched }) => {
-        const shown = printable(text.replaceAll('\n', '\n    '))
+        const shown = text
+          .split('\n')
+          .map((line) => hanging(`    ${printable(line)}`, terminal, '      '))
+          .join('\n')
+          .slice(4)
         return matched === true ? `  ${paint(severity, '>')} ${shown}` : `    ${paint('dim', shown)}`
       }),
     ),
@@ -90,7 +108,9 @@ export function incidentPage(incident: Incident, host: string, paint: Paint): st
     ),
     ...part(
       'Earlier occurrences',
-      occurrences.map(({ at, pid, title: what }) => `  ${utcText(at)}${pid === undefined ? '' : `  pid ${pid}`}  ${printable(what)}`),
+      occurrences.map(({ at, pid, title: what }) =>
+        hanging(`  ${utcText(at)}${pid === undefined ? '' : `  pid ${pid}`}  ${printable(what)}`, terminal, '    '),
+      ),
     ),
     '',
     paint('dim', `Readings and container settings: warpwatch incidents ${id} --markdown`),

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
+import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../../jobs/ledger/waste.ts'
 import type { JobFilter, JobGroup, JobGroupRow, JobRow, Run } from '../../model/job.ts'
+import type { WasteSummary } from '../../model/ledger.ts'
 import { JOBS_FILE, openJobFile } from '../../store/jobs/file.ts'
 import { LEDGER_FILE, openLedgerFile } from '../../store/ledger/file.ts'
 import { groupsWithUse } from '../../store/ledger/groups.ts'
@@ -16,8 +18,12 @@ export type JobReader = {
   readonly from: string
   readonly list: (filter: JobFilter) => Promise<readonly JobRow[]>
   readonly groups: (by: JobGroup, filter: Pick<JobFilter, 'since'>) => Promise<readonly JobGroupRow[]>
+  /** What was held and not used since then, Unix ms. */
+  readonly waste: (since: number) => Promise<WasteSummary>
   /** By the id of a job, else the newest of that name; the newest run first. */
   readonly runs: (job: string) => Promise<readonly Run[]>
+  /** While an agent runs: what runs has lasted until now. */
+  readonly now?: () => number
   readonly close: () => void
 }
 
@@ -26,6 +32,7 @@ const MAX_RUNS = 100
 const has = (value: unknown, field: string): boolean => typeof value === 'object' && value !== null && field in value
 const isJob = (value: unknown): value is JobRow => has(value, 'job_id') && has(value, 'last') && has(value, 'gpu_seconds')
 const isGroup = (value: unknown): value is JobGroupRow => has(value, 'by') && has(value, 'gpu_seconds')
+const isWaste = (value: unknown): value is WasteSummary => has(value, 'host') && has(value, 'rows')
 const isRun = (value: unknown): value is Run => has(value, 'job_id') && has(value, 'run') && has(value, 'gpus')
 
 function overHttp(config: Config): JobReader {
@@ -44,7 +51,13 @@ function overHttp(config: Config): JobReader {
   const list = (filter: JobFilter) => listOf(`/api/v1/jobs?${query(filter)}`, isJob)
   return {
     from: `the agent at ${base}`,
+    now: Date.now,
     list,
+    async waste(since) {
+      const body = await callAgent(config, 'jobs', 'GET', `/api/v1/usage/waste?since=${since}`)
+      if (!isWaste(body)) throw new UsageError(`jobs: ${base} did not answer with a summary; is the agent of another version? See: warpwatch version`)
+      return body
+    },
     groups: (by, { since }) => listOf(`/api/v1/jobs?${query({ by, since })}`, isGroup),
     async runs(job) {
       const id = /^[0-9a-f]{16}$/.test(job) ? job : (await list({ limit: MAX_LISTED })).find((row) => row.job === job)?.job_id
@@ -54,10 +67,18 @@ function overHttp(config: Config): JobReader {
   }
 }
 
-function overFile(directory: string): JobReader {
+function overFile({ data_dir: directory, costs, host_name: host }: Config): JobReader {
+  const spanTo = (since: number) => ({ host, from: since, to: Date.now() })
   const path = join(directory, JOBS_FILE)
   if (!existsSync(path))
-    return { from: `${path}, which does not exist; no agent runs`, list: async () => [], groups: async () => [], runs: async () => [], close: () => {} }
+    return {
+      from: `${path}, which does not exist; no agent runs`,
+      list: async () => [],
+      groups: async () => [],
+      runs: async () => [],
+      waste: async (since) => ({ ...spanTo(since), rows: [] }),
+      close: () => {},
+    }
   try {
     const file = openJobFile(directory)
     const ledger = existsSync(join(directory, LEDGER_FILE)) ? openLedgerFile(directory) : undefined
@@ -66,6 +87,10 @@ function overFile(directory: string): JobReader {
       list: async (filter) => file.list(filter),
       groups: async (by, filter) => groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []),
       runs: async (job) => file.runs(job, MAX_RUNS),
+      async waste(since) {
+        const span = spanTo(since)
+        return wasteOf((ledger?.held(since, span.to) ?? []).map(heldOf), file.list({ since, limit: MOST_WASTE_JOBS }), costs, span)
+      },
       close() {
         file.close()
         ledger?.close()
@@ -77,12 +102,12 @@ function overFile(directory: string): JobReader {
 }
 
 export async function openJobs(config: Config): Promise<JobReader> {
-  const { http, data_dir: directory } = config
+  const { http } = config
   const isAlive =
     !http.listen.endsWith(':0') &&
     (await fetch(`${localUrl(http.listen)}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
       () => true,
       () => false,
     ))
-  return isAlive ? overHttp(config) : overFile(directory)
+  return isAlive ? overHttp(config) : overFile(config)
 }

@@ -10,9 +10,11 @@ import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/sett
 import { plain } from '../plain.ts'
 import { openJobs } from './from.ts'
 import { groupsCsv, groupsText, jobsCsv, jobsText } from './tables.ts'
+import { wasteCsv, wasteText } from './waste.ts'
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000
+const DAY_MS = 86_400_000
 const isGroup = (text: string): text is JobGroup => JOB_GROUPS.some((group) => group === text)
 
 type Wanted = { readonly since?: number; readonly limit: number; readonly by?: JobGroup }
@@ -45,6 +47,7 @@ export const jobs: Command = {
     'data-dir': { kind: 'value', value: 'DIR', help: 'where jobs are stored; read when the agent does not run' },
     since: { kind: 'value', value: 'SPAN', help: 'only runs of the last 7d, 12h, …' },
     by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}` },
+    waste: { kind: 'switch', help: 'GPU time that was held and idle, or lost, by user (of the last day unless --since is given)' },
     limit: { kind: 'value', value: 'N', help: `at most so many jobs, the newest (default: ${DEFAULT_LIMIT})` },
     line: { kind: 'switch', help: 'print JOB in one line, for an epilog; slurm:ID names a job of Slurm' },
     csv: { kind: 'switch', help: 'print CSV' },
@@ -59,6 +62,9 @@ export const jobs: Command = {
     const asLine = args.flags.has('line')
     const [asCsv, asJson] = [args.flags.has('csv'), args.flags.has('json')]
     if (asCsv && asJson) throw new UsageError('jobs: give --csv or --json, not both')
+    const asWaste = args.flags.has('waste')
+    if (asWaste && (by !== undefined || job !== undefined))
+      throw new UsageError(`jobs: --waste is a list of its own: leave out ${by === undefined ? JSON.stringify(named) : '--by'}`)
     if (job === undefined && asLine) throw new UsageError('jobs: --line: the job is missing. List them: warpwatch jobs')
     if (job === undefined && args.flags.has('markdown')) throw new UsageError('jobs: --markdown: the job is missing. List them: warpwatch jobs')
     if (job !== undefined && (by !== undefined || asCsv))
@@ -82,14 +88,25 @@ export const jobs: Command = {
         )
         return 0
       }
+      if (asWaste) {
+        const summary = await reader.waste(since ?? Date.now() - DAY_MS)
+        io.out(asJson ? `${JSON.stringify(summary)}\n` : asCsv ? wasteCsv(summary) : wasteText(summary, reader.from))
+        return 0
+      }
       const span = since === undefined ? {} : { since }
       if (by !== undefined) {
         const groups = await reader.groups(by, span)
-        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups, loaded.config.costs) : groupsText(groups, reader.from, loaded.config.costs))
+        io.out(
+          asJson
+            ? `${JSON.stringify(groups)}\n`
+            : asCsv
+              ? groupsCsv(groups, loaded.config.costs)
+              : groupsText(groups, reader.from, loaded.config.costs, { columns: io.columns }),
+        )
         return 0
       }
       const found = await reader.list({ ...span, limit })
-      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from))
+      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from, { columns: io.columns, now: reader.now?.() }))
       return 0
     } finally {
       reader.close()

@@ -6,10 +6,11 @@ import { bytesText } from '../../text/bytes.ts'
 import { twoUnitSpan } from '../../text/span.ts'
 import { utcMinuteText } from '../../text/time.ts'
 import { plain } from '../plain.ts'
+import { wrapped } from '../wrapped.ts'
 
-type Cells = readonly (readonly string[])[]
+export type Cells = readonly (readonly string[])[]
 
-function aligned(rows: Cells): string {
+export function aligned(rows: Cells): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   return rows
     .map(
@@ -26,9 +27,9 @@ const csvCell = (text: string): string => {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
-const csv = (rows: Cells): string => rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
+export const csv = (rows: Cells): string => rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('')
 
-const hours = (seconds: number): string => (seconds === 0 ? '0' : (seconds / 3_600).toFixed(seconds < 36_000 ? 2 : 1))
+export const hours = (seconds: number): string => (seconds === 0 ? '0' : (seconds / 3_600).toFixed(seconds < 36_000 ? 2 : 1))
 const resultOf = ({ outcome, exit_code: code, signal }: Run): string =>
   outcome === undefined
     ? 'running'
@@ -36,7 +37,33 @@ const resultOf = ({ outcome, exit_code: code, signal }: Run): string =>
 const endsText = (outcomes: JobRow['outcomes']): string =>
   OUTCOMES.flatMap((outcome) => (outcomes[outcome] === undefined ? [] : [`${outcomes[outcome]} ${outcomeText(outcome)}`])).join(', ')
 
-export function jobsText(jobs: readonly JobRow[], from: string): string {
+/** Leaves out columns, the first of `order` first, until a row fits the terminal; the first stays. What was left out is said below. */
+function fitting(rows: Cells, order: readonly string[], columns: number): { readonly rows: Cells; readonly note: string } {
+  const head = rows[0] ?? []
+  const widths = head.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)))
+  const left = new Set<number>()
+  const needed = (): number => widths.reduce((sum, width, at) => (left.has(at) ? sum : sum + width + 2), -2)
+  for (const name of order) {
+    if (needed() <= columns) break
+    if (head.includes(name)) left.add(head.indexOf(name))
+  }
+  if (left.size === 0) return { rows, note: '' }
+  return {
+    rows: rows.map((row) => row.filter((_, at) => !left.has(at))),
+    note: `${wrapped(`Left out as the terminal is narrow: ${head.filter((_, at) => left.has(at)).join(', ')}. All columns: --csv`, columns)}\n`,
+  }
+}
+const JOBS_ORDER = ['ID', 'LAST STARTED', 'GPU MEMORY', 'ENERGY', 'LOST H', 'RUN', 'IDLE H', 'USER']
+const GROUPS_ORDER = ['OUTCOMES', 'TOKENS', 'RUNNING', 'RUNS', 'CO2', 'HELD H', 'LOST H']
+
+export type TableOptions = {
+  /** Of the terminal; absent: as wide as it becomes. */
+  readonly columns?: number | undefined
+  /** Of a running agent: what runs has lasted until then, Unix ms. */
+  readonly now?: number | undefined
+}
+
+export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infinity, now }: TableOptions = {}): string {
   if (jobs.length === 0) return `No jobs (asked: ${from})\n`
   const head = ['JOB', 'ID', 'RUN', 'LAST STARTED', 'LASTED', 'LAST OUTCOME', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'GPU MEMORY', 'USER']
   const rows = jobs.map(({ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }) => [
@@ -44,7 +71,7 @@ export function jobsText(jobs: readonly JobRow[], from: string): string {
     job_id,
     String(last.run),
     utcMinuteText(last.started_at),
-    twoUnitSpan((last.ended_at ?? last.seen_at) - last.started_at),
+    twoUnitSpan((last.ended_at ?? now ?? last.seen_at) - last.started_at),
     resultOf(last),
     hours(seconds.active + seconds.idle),
     hours(seconds.idle),
@@ -53,13 +80,14 @@ export function jobsText(jobs: readonly JobRow[], from: string): string {
     peak === undefined ? '' : bytesText(peak),
     user ?? '',
   ])
-  return `${plain(aligned([head, ...rows]))}\n${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
+  const table = fitting([head, ...rows], JOBS_ORDER, columns)
+  return `${plain(aligned(table.rows))}\n${table.note}${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
 }
 /** By the user's own factors, of the time of GPUs that it used or kept from others. */
 const costsOf = ({ gpu_seconds: { active, idle }, energy_joules: joules }: JobGroupRow, factors: CostFactors) => costOf(factors, active + idle, joules)
 const isPriced = ({ gpu_hour: hour, kwh }: CostFactors): boolean => hour > 0 || kwh > 0
 
-export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors): string {
+export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors, { columns = Infinity }: TableOptions = {}): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`
   const head = [
     (groups[0]?.by ?? '').toUpperCase(),
@@ -93,7 +121,8 @@ export function groupsText(groups: readonly JobGroupRow[], from: string, factors
       endsText(outcomes),
     ]
   })
-  return plain(aligned([head, ...rows]))
+  const table = fitting([head, ...rows], GROUPS_ORDER, columns)
+  return `${plain(aligned(table.rows))}${table.note === '' ? '' : `\n${table.note}`}`
 }
 
 const time = (ms: number | undefined): string => (ms === undefined ? '' : new Date(ms).toISOString())

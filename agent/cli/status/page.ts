@@ -5,6 +5,7 @@ import { SEVERITIES } from '../../model/severity.ts'
 import { memoryText } from '../../text/bytes.ts'
 import { twoUnitSpan } from '../../text/span.ts'
 import { printable, type Paint } from '../paint.ts'
+import { hanging } from '../wrapped.ts'
 import type { Look } from './look.ts'
 
 /** A GPU whose newest sample is older has stopped answering. */
@@ -12,6 +13,8 @@ const STALE_S = 5
 const BUSY_RATIO = 0.05
 /** More do not fit the screen beside the rest. */
 const MAX_SHOWN = 10
+/** Behind the severity. */
+const INDENT = ' '.repeat(12)
 
 const disturbs = ({ severity, silenced }: IncidentSummary): boolean => severity !== 'info' && silenced === undefined
 /** What makes the answer "not well": silenced incidents and notes do not. */
@@ -37,17 +40,16 @@ function gpuText({ gpus }: Look): string {
   ].join(', ')
 }
 
-export function statusPage(look: Look, now: number, paint: Paint): string {
+export function statusPage(look: Look, now: number, paint: Paint, columns?: number): string {
   const problems = problemsOf(look)
   const { firing, notifiers, running, sampleAgeMs } = look
   const rank = (incident: IncidentSummary): number => (disturbs(incident) ? 0 : SEVERITIES.length) - SEVERITIES.indexOf(incident.severity)
   const shown = firing.toSorted((a, b) => rank(a) - rank(b) || b.started_at - a.started_at).slice(0, MAX_SHOWN)
   const lines = shown.map(({ id, severity, title, started_at: began, silenced, acknowledged, ...rest }) =>
     [
-      `  ${paint(severity, severity.padEnd(8))}`,
-      printable(`${title}: ${subjectText(rest)}`),
+      `  ${paint(severity, severity.padEnd(8))}  ${hanging(`${INDENT}${printable(`${title}: ${subjectText(rest)}`)}`, columns, INDENT).slice(INDENT.length)}`,
       paint('dim', `(${twoUnitSpan(now - began)}, ${id}${silenced === undefined ? '' : ', silenced'}${acknowledged === undefined ? '' : ', acknowledged'})`),
-    ].join('  '),
+    ].join(columns === undefined ? '  ' : `\n${INDENT}`),
   )
   const worst = look.notReady === undefined && !firing.some((one) => disturbs(one) && one.severity === 'critical') ? 'warning' : 'critical'
   const verdict = problems.length === 0 ? 'all is well' : problems.join(', ')

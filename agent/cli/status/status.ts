@@ -36,7 +36,7 @@ export const status: Command = {
       io.out(
         `${JSON.stringify({ ok: problems.length === 0, problems, host, agent, gpus: gpus.length, jobs_running: running, firing: incidents, notifiers })}\n`,
       )
-    } else io.out(statusPage(look, Date.now(), painter(isColoured(io.env))))
+    } else io.out(statusPage(look, Date.now(), painter(isColoured(io.env)), io.columns))
     return problems.length === 0 ? 0 : 1
   },
 }

@@ -6,7 +6,7 @@ import { readGroups } from '../groups.ts'
 
 export type HostConfig = {
   readonly name: string
-  /** `http://10.0.0.7:9839`, `https://…`, or `ssh://USER@HOST` with the agent on that host's loopback. */
+  /** `http://10.0.0.7:9839`, `https://…`, or `ssh://USER@HOST` with the agent on that host's loopback, at 9839 unless `?agent=PORT` says another port. */
   readonly url: string
   readonly token: string
 }
@@ -14,7 +14,7 @@ export type HostConfig = {
 /** A row each on one page. */
 const MAX_HOSTS = 50
 /** Neither a user nor a host may look like a flag of ssh. */
-const SSH = /^ssh:\/\/(?:[A-Za-z0-9_][\w.-]{0,63}@)?[A-Za-z0-9[][\w.:[\]-]{0,252}$/
+const SSH = /^ssh:\/\/(?:[A-Za-z0-9_][\w.-]{0,63}@)?[A-Za-z0-9[][\w.:[\]-]{0,252}(?:\?agent=\d{1,5})?$/
 export const isHostUrl = (url: string): boolean => (/^https?:\/\//.test(url) ? url.length <= 2_000 && URL.canParse(url) : SSH.test(url) && URL.canParse(url))
 
 const fields = {
@@ -55,7 +55,7 @@ export const hosts: Field<readonly HostConfig[]> = {
     found.map(({ name, url, token }) => ({ name, url: url.startsWith('ssh:') ? url : shownUrl(url), ...(token === '' ? {} : { token: HIDDEN }) })),
   example: [
     "Each has a name and a url, and its agent's token where it asks for one. With ssh:// the system's ssh forwards to the agent on that host's loopback; it must",
-    'get in without a password. They are polled only while a page or top shows them.',
+    'get in without a password. Where the agent listens on another port: ssh://ops@gpu-08?agent=9840. They are polled only while a page or top shows them.',
     '- {name: gpu-07, url: "http://10.0.0.7:9839", token: TOKEN}',
     '- {name: gpu-08, url: "ssh://ops@gpu-08"}',
   ],

@@ -1,8 +1,20 @@
 // Who is notified of which incidents, and when.
 import * as z from 'zod/mini'
 import { durationText } from '../../text/duration.ts'
-import { INCIDENT_LABELS, isRunRoute, RUN_LABELS, type IncidentLabel, type Route, type RunLabel } from '../../model/alert-settings.ts'
+import {
+  INCIDENT_LABELS,
+  isIncidentRoute,
+  isRunRoute,
+  isWasteRoute,
+  RUN_LABELS,
+  WASTE_LABELS,
+  type IncidentLabel,
+  type Route,
+  type RunLabel,
+  type WasteLabel,
+} from '../../model/alert-settings.ts'
 import { OUTCOMES } from '../../model/job.ts'
+import { WASTE_PERIODS } from '../../model/ledger.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { duration, onOff, optionalDuration, type Field, type PartProblem, type ReadParts } from '../field.ts'
@@ -20,10 +32,11 @@ const MAX_PATTERN = 256
 export const routeDefaults: Omit<Route, 'to' | 'match'> = { groupBy: [], waitMs: 200, repeatMs: 4 * 3_600_000, quiet: [], resolved: true }
 
 const isLabel = (name: string): name is IncidentLabel => (INCIDENT_LABELS as readonly string[]).includes(name)
-type RouteLabel = IncidentLabel | RunLabel
-const ROUTE_LABELS: readonly RouteLabel[] = [...new Set<RouteLabel>([...INCIDENT_LABELS, ...RUN_LABELS])]
+type RouteLabel = IncidentLabel | RunLabel | WasteLabel
+const ROUTE_LABELS: readonly RouteLabel[] = [...new Set<RouteLabel>([...INCIDENT_LABELS, ...RUN_LABELS, ...WASTE_LABELS])]
 const isRouteLabel = (name: string): name is RouteLabel => (ROUTE_LABELS as readonly string[]).includes(name)
 const isRunLabel = (name: string): name is RunLabel => (RUN_LABELS as readonly string[]).includes(name)
+const isWasteLabel = (name: string): name is WasteLabel => (WASTE_LABELS as readonly string[]).includes(name)
 const problem = (text: string, ...path: PartProblem['path']) => ({ problems: [{ path, text }] })
 
 /** One text, or a list of them; YAML's numbers are taken as they are written. */
@@ -50,6 +63,7 @@ const KNOWN: Partial<Record<RouteLabel, { readonly values: readonly string[]; re
   kind: { values: INCIDENT_KINDS, unknown: unknownKind },
   severity: { values: SEVERITIES, unknown: unknownSeverity },
   outcome: { values: OUTCOMES, unknown: unknownOutcome },
+  waste: { values: WASTE_PERIODS, unknown: (text) => `must be one of ${WASTE_PERIODS.join(', ')}, not ${describeValue(text)}` },
 }
 /** What is wrong with the patterns of one label. */
 function patternProblems(label: RouteLabel, patterns: readonly string[]): readonly PartProblem[] {
@@ -67,13 +81,23 @@ const unknownLabel = (name: string, labels: readonly string[] = INCIDENT_LABELS)
 /** Incidents have no outcome and runs no severity, so a route that asks for both would fit nothing. */
 function mixedProblems(match: Route['match']): readonly PartProblem[] {
   const names = Object.keys(match)
+  if (isWasteRoute({ match }))
+    return names
+      .filter((name) => !isWasteLabel(name))
+      .map((name) => ({
+        path: [name],
+        text: `does not go with waste: a route with waste is about summaries of waste, and asks for ${WASTE_LABELS.join(', ')}`,
+      }))
   if (isRunRoute({ match }))
     return names
       .filter((name) => !isRunLabel(name))
       .map((name) => ({ path: [name], text: `is a label of incidents: a route with outcome is about runs that ended, and asks for ${RUN_LABELS.join(', ')}` }))
   return names
     .filter((name) => !isLabel(name))
-    .map((name) => ({ path: [name], text: `is a label of runs: add outcome, such as outcome: [failed, out_of_memory], or outcome: "*" for every end` }))
+    .map((name) => ({
+      path: [name],
+      text: `is a label of runs: add outcome, such as outcome: [failed, out_of_memory], or outcome: "*" for every end${isWasteLabel(name) ? '; or waste: [daily] for the summary of waste' : ''}`,
+    }))
 }
 
 const readMatch: ReadParts<Route['match']> = (value) => {
@@ -103,7 +127,7 @@ export const incidentMatch: Field<Route['match']> = {
   secret: false,
   read(value) {
     const found = readMatch(value)
-    return 'value' in found && isRunRoute({ match: found.value }) ? problem('must not ask for outcome: runs that end call for no action') : found
+    return 'value' in found && !isIncidentRoute({ match: found.value }) ? problem('must not ask for outcome or waste: runs and summaries call for no action') : found
   },
 }
 
@@ -117,7 +141,7 @@ const fields = {
     schema: z.custom<Route['match']>(isGroup),
     expected: 'labels with what they must be',
     default: {},
-    description: 'Which incidents it applies to; with outcome, which runs that ended.',
+    description: 'Which incidents it applies to; with outcome, which runs that ended; with waste, which waste summaries.',
     secret: false,
     read: readMatch,
   } satisfies Field<Route['match']>,
@@ -175,8 +199,10 @@ export const routes: Field<readonly Route[]> = {
   example: [
     `match asks for ${INCIDENT_LABELS.join(', ')}; "*" stands for any text. group_by names those that part messages; none: one for the host.`,
     `With outcome (${OUTCOMES.join(', ')}) a route is about runs that ended, and asks for ${RUN_LABELS.slice(1).join(', ')} too: one message for each run.`,
+    `With waste (${WASTE_PERIODS.join(', ')}) a route is about the summary of unused GPU time of the day or week before, sent at alerts.summary_at; user asks for some users.`,
     'A group waits 200ms (wait) before its first message; what still fires is sent again after 4h (repeat, or never). In quiet hours all but "except" waits.',
     '- {to: [team], match: {severity: [warning, critical], container: "train-*"}, group_by: [container], quiet: [{from: "22:00", to: "07:00", days: [mon, tue, wed, thu, fri], zone: Europe/Berlin, except: critical}]}',
     '- {to: [team], match: {outcome: [failed, out_of_memory, completed], job: "train-*"}}',
+    '- {to: [team], match: {waste: [weekly]}}',
   ],
 }

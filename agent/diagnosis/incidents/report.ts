@@ -2,6 +2,7 @@
 import { bytesText } from '../../text/bytes.ts'
 import type { HangRank } from '../../model/facts.ts'
 import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
+import { actionText } from '../../text/action.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
@@ -73,7 +74,7 @@ const rankRow = ({
 
 export function incidentReport(incident: Incident, host: string): string {
   const { kind, severity, status, title, verdict, facts, remedies, consequences, evidence, count } = incident
-  const { started_at: startedAt, occurred_at: occurredAt = startedAt, occurrences = [] } = incident
+  const { actions = [], started_at: startedAt, occurred_at: occurredAt = startedAt, occurrences = [] } = incident
   const seconds = incident.resolved_at === undefined ? '' : `, resolved ${isoText(incident.resolved_at)}`
   const parts = [
     `# ${prose(title)}`,
@@ -100,6 +101,13 @@ export function incidentReport(incident: Incident, host: string): string {
       remedies
         .map(({ text, command }, i) => `${i + 1}. ${prose(text)}${command === undefined ? '' : `\n\n   ${block(command, 'sh').replaceAll('\n', '\n   ')}`}`)
         .join('\n'),
+    )
+  if (actions.length > 0)
+    parts.push(
+      '## Actions',
+      ...actions.map((done) =>
+        [`- ${isoText(done.at)} ${code(done.action)} ${prose(actionText(done))}`, ...(done.output === undefined ? [] : [block(done.output)])].join('\n\n'),
+      ),
     )
   const { ranks = [] } = facts
   if (ranks.length > 0) parts.push('## Ranks', table(['Rank', 'GPU', 'Host', 'Container', 'PID', 'Waits for', 'Since', 'Stands at'], ranks.map(rankRow)))

@@ -9,8 +9,8 @@ import type { Answers } from './incidents.ts'
 export type JobApi = {
   readonly view: JobsView
   readonly report: (runs: readonly [Run, ...Run[]]) => string
-  /** What was held and not used in the last days. */
-  readonly waste: (days: number) => WasteSummary
+  /** What was held and not used between two times, Unix ms. */
+  readonly waste: (from: number, to: number) => WasteSummary
   /** `warpwatch exec` says that its command began or ended. */
   readonly record: (event: ExecEvent) => Run | undefined
   /** Sends what became of a run to a notifier; returns why not. */
@@ -21,6 +21,7 @@ export const DEFAULT_JOBS = 100
 export const MAX_JOBS = 1_000
 const RUNS = 100
 const MAX_DAYS = 31
+const DAY_MS = 86_400_000
 const NAMES = ['since', 'limit', 'by'] as const
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))
 const isGroup = (text: string): text is JobGroup => JOB_GROUPS.some((group) => group === text)
@@ -54,10 +55,14 @@ export function addJobs(app: Hono, { view, waste, report, record, send }: JobApi
     return answer(c, by === undefined ? view.list(filter) : view.groups(by, filter))
   })
   app.get('/api/v1/usage/waste', (c) => {
-    const days = new URL(c.req.url).searchParams.get('days') ?? '1'
-    if (!/^\d{1,2}$/.test(days) || Number(days) < 1 || Number(days) > MAX_DAYS)
+    const { searchParams: search } = new URL(c.req.url)
+    const [days, since, to] = [search.get('days'), search.get('since'), Date.now()]
+    if (days !== null && since !== null) return refuse(c, { code: 'bad_request', message: 'give days or since, not both' })
+    if (since !== null && !(/^\d{1,15}$/.test(since) && Number(since) < to && Number(since) >= to - MAX_DAYS * DAY_MS))
+      return refuse(c, { code: 'bad_request', message: `since: must be a time of the last ${MAX_DAYS} days in Unix milliseconds, not ${quoted(since)}` })
+    if (days !== null && !(/^\d{1,2}$/.test(days) && Number(days) >= 1 && Number(days) <= MAX_DAYS))
       return refuse(c, { code: 'bad_request', message: `days: must be a whole number from 1 to ${MAX_DAYS}, not ${quoted(days)}` })
-    return answer(c, waste(Number(days)))
+    return answer(c, waste(since === null ? to - Number(days ?? '1') * DAY_MS : Number(since), to))
   })
   app.get('/api/v1/jobs/:id', (c) => withRuns(c, (runs) => answer(c, runs)))
   app.get('/api/v1/jobs/:id/report', (c) =>

@@ -42,7 +42,11 @@ export function parametersOf(path: string): readonly unknown[] | undefined {
   if (path === '/api/v1/series') return seriesParameters()
   if (path === '/api/v1/incidents') return incidentParameters()
   if (path === '/api/v1/jobs') return jobParameters()
-  if (path === '/api/v1/usage/waste') return [{ name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } }]
+  if (path === '/api/v1/usage/waste')
+    return [
+      { name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } },
+      { name: 'since', in: 'query', description: 'In place of days: since then, Unix ms; at most 31 days ago.', schema: { type: 'integer', minimum: 0 } },
+    ]
   const container = { ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }
   const after = { name: 'after', in: 'query', description: '`next` of the answer before: only newer lines.', schema: { type: 'integer', minimum: 0 } }
   if (path === '/api/v1/containers/{id}/log') return [container, after]

@@ -1,6 +1,6 @@
 // What was held and not used, by user: told once, with the figures, for whoever can change it. Pure.
 import type { JobRow } from '../../model/job.ts'
-import type { WasteRow, WasteSummary } from '../../model/ledger.ts'
+import type { Use, WasteRow, WasteSummary } from '../../model/ledger.ts'
 import { costOf, type CostFactors } from './costs.ts'
 
 /** What a user held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so that somebody else could have had it. */
@@ -12,6 +12,18 @@ export type HeldBy = {
   readonly wholeHoursMs: number
   readonly joules: number
 }
+/** As the ledger's file gives it. */
+export const heldOf = ({ user, use, wholeMs }: { readonly user: string | undefined; readonly use: Use; readonly wholeMs: number }): HeldBy => ({
+  user,
+  heldMs: use.heldMs,
+  activeMs: use.activeMs,
+  idleMs: use.idleMs,
+  wholeHoursMs: wholeMs,
+  joules: use.joules,
+})
+
+/** So many jobs are looked at. */
+export const MOST_WASTE_JOBS = 5_000
 const MAX_ROWS = 200
 const MAX_JOBS = 5
 const HOUR_S = 3_600

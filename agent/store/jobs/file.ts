@@ -131,11 +131,11 @@ export function jobsIn(db: Database): JobFile {
   const upsertRow = db.prepare(
     'INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT (job_id, run) DO UPDATE SET roots = excluded.roots, row = excluded.row',
   )
-  const sumsBy = (column: string) =>
-    db.prepare<{ since: number }, Sums>(
-      `SELECT ${column} AS grouped, outcome, ${SUMS}, ${FIGURES} FROM runs WHERE seen_at >= :since GROUP BY ${column}, outcome`,
+  const sumsBy = (column: string, until = '') =>
+    db.prepare<{ since: number; until?: number }, Sums>(
+      `SELECT ${column} AS grouped, outcome, ${SUMS}, ${FIGURES} FROM runs WHERE seen_at >= :since ${until} GROUP BY ${column}, outcome`,
     )
-  const byJob = sumsBy('job_id')
+  const byJob = sumsBy('job_id', 'AND started_at < :until AND (outcome IS NULL OR seen_at < :until)')
   // Loss is not kept for each GPU, so it is split evenly between those that the run held.
   const byGpu = db.prepare<{ since: number }, Sums>(
     `SELECT json_extract(gpu.value, '$.gpu') AS grouped, outcome, ${SUMS}, total(json_extract(gpu.value, '$.active_seconds')) AS active, ` +
@@ -183,8 +183,8 @@ export function jobsIn(db: Database): JobFile {
         }
       }).immediate()
     },
-    list({ since = 0, limit }: JobFilter): readonly JobRow[] {
-      const sorted = [...totalsOf(byJob.all({ since }))].sort(([, a], [, b]) => Number(b.running > 0) - Number(a.running > 0) || b.newest - a.newest)
+    list({ since = 0, until = Number.MAX_SAFE_INTEGER, limit }: JobFilter): readonly JobRow[] {
+      const sorted = [...totalsOf(byJob.all({ since, until }))].sort(([, a], [, b]) => Number(b.running > 0) - Number(a.running > 0) || b.newest - a.newest)
       return sorted.slice(0, limit).flatMap(([id, { newest: _newest, last, ...totals }]) => {
         const text = rowOf.get(id ?? '', last)
         if (text === undefined) return []

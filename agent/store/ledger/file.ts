@@ -66,8 +66,8 @@ export type LedgerFile = {
 }
 
 const DAY = 24
-/** Hours are kept so long, then days. */
-const HOURLY_MS = 3 * DAY * HOUR_MS
+/** Hours are kept so long, then days: the summary of a week asks for the hours in which nothing ran. */
+const HOURLY_MS = 9 * DAY * HOUR_MS
 const KEPT_MS = 400 * DAY * HOUR_MS
 /** Rows of a day: the smallest of more are summed up by user, namespace and account. 30 days of that are 1.5 MiB. */
 const MAX_DAY_ROWS = 1_000
@@ -170,10 +170,13 @@ export function ledgerIn(db: Database): LedgerFile {
       `SELECT ${GROUPS[by]} AS grouped, ${by === 'gpu' ? '0' : 'unheld'} AS unheld, ${COLUMNS.map((name) => `sum(${name} * ${inside}) AS ${name}`).join(', ')} ` +
         'FROM use JOIN owners ON owners.id = owner JOIN cards ON cards.id = card WHERE hour > :first AND hour < :end GROUP BY 1, 2',
     )
-  // An hour without work: the GPU was held for nearly all of it, and was busy for less than a hundredth. Days of long ago do not say.
+  // An hour without work: the GPU was held for nearly all of it, by whomever, and hardly anything ran. Days of long ago do not say.
+  const SPAN = 'hour >= :first AND hour < :end'
   const heldBy = db.prepare<{ first: number; end: number }, Sums & { readonly user: string; readonly whole: number }>(
-    `SELECT user, ${COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', ')}, total(CASE WHEN hours = 1 AND idle_ms >= ${0.9 * HOUR_MS} THEN idle_ms END) AS whole ` +
-      'FROM use JOIN owners ON owners.id = owner WHERE unheld = 0 AND hour >= :first AND hour < :end GROUP BY user',
+    `WITH free AS MATERIALIZED (SELECT hour, card FROM use WHERE hours = 1 AND ${SPAN} GROUP BY hour, card HAVING sum(idle_ms) >= ${0.9 * HOUR_MS}) ` +
+      `SELECT user, ${COLUMNS.map((name) => `sum(use.${name}) AS ${name}`).join(', ')}, total(CASE WHEN hours = 1 AND free.card IS NOT NULL THEN idle_ms END) AS whole ` +
+      'FROM use JOIN owners ON owners.id = owner LEFT JOIN free ON free.hour = use.hour AND free.card = use.card ' +
+      'WHERE unheld = 0 AND use.hour >= :first AND use.hour < :end GROUP BY user',
   )
   const oldHours = db.prepare<[number], { readonly day: number }>(`SELECT DISTINCT hour / ${DAY} AS day FROM use WHERE hours = 1 AND hour < ? ORDER BY 1`)
   const intoDay = db.prepare(

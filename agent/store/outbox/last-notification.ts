@@ -9,7 +9,7 @@ export type LastNotifications = {
   readonly all: () => Map<string, LastByIncident>
   /** Puts all of it where there is nothing. */
   readonly restore: (last: ReadonlyMap<string, LastByIncident>) => void
-  /** Forgets what was over before then and waits for no notifier. */
+  /** Forgets what was over before then and waits for no notifier; of summaries the oldest of many, as a clock that is set back must not bring one twice. */
   readonly trim: (before: number) => readonly { readonly notifier: string; readonly incident: string }[]
   readonly forget: (incident: string) => void
 }
@@ -20,11 +20,15 @@ export function lastOf(last: Map<string, LastByIncident>, notifier: string): Las
   return states
 }
 
+/** Of one notifier: a year of days and weeks. */
+const MOST_SUMMARIES = 420
+const NEWER_SUMMARIES = "(SELECT count(*) FROM told AS newer WHERE newer.notifier = told.notifier AND newer.event = 'waste' AND newer.at > told.at)"
+
 export function lastNotificationsIn(db: Database): LastNotifications {
   const all = db.prepare<[], Row>('SELECT notifier, incident, event, severity, at FROM told')
   const put = db.prepare<Row>('INSERT OR IGNORE INTO told (notifier, incident, event, severity, at) VALUES (:notifier, :incident, :event, :severity, :at)')
   const trim = db.prepare<[number], { notifier: string; incident: string }>(
-    "DELETE FROM told WHERE event <> 'firing' AND at < ? AND NOT EXISTS " +
+    `DELETE FROM told WHERE event <> 'firing' AND at < ? AND (event <> 'waste' OR ${NEWER_SUMMARIES} >= ${MOST_SUMMARIES}) AND NOT EXISTS ` +
       '(SELECT 1 FROM items WHERE items.incident = told.incident AND items.notifier = told.notifier) RETURNING notifier, incident',
   )
   const forget = db.prepare<[string]>(

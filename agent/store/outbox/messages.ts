@@ -1,6 +1,7 @@
 // The messages of the outbox: put together from what waits, kept with their key until they are delivered, and set aside when they cannot be.
 import type { Database } from 'better-sqlite3'
 import type { Run } from '../../model/job.ts'
+import type { WasteReport } from '../../model/ledger.ts'
 import type { MessageItem, NotificationEvent, NotificationReason, OutgoingIncident } from '../../model/notification.ts'
 import { figuresIn, type Expired } from './figures.ts'
 
@@ -11,6 +12,8 @@ export type StoredMessage = {
   readonly items: readonly MessageItem[]
   /** In place of items: runs that have ended, which never share a message with incidents. */
   readonly runs?: readonly [Run, ...Run[]]
+  /** In place of items: summaries of waste. */
+  readonly waste?: readonly [WasteReport, ...WasteReport[]]
   readonly expired?: Expired
   /** What earlier messages about the same incidents were answered with. */
   readonly threads: ReadonlyMap<string, string>
@@ -42,7 +45,7 @@ export type Messages = {
 }
 
 type Due = { readonly grouped: string; readonly at: number; readonly due_at: number; readonly reason: NotificationReason; readonly event: StoredEvent }
-type StoredEvent = NotificationEvent | 'finished'
+type StoredEvent = NotificationEvent | 'finished' | 'waste'
 type ItemRow = {
   readonly seq: number
   readonly event: StoredEvent
@@ -62,6 +65,7 @@ const dueOf = ({ due_at: dueAt, at, reason }: Due, now: number): number => (reas
 
 const incidentIn = (body: string): OutgoingIncident => JSON.parse(body)
 const runIn = (body: string): Run => JSON.parse(body)
+const wasteIn = (body: string): WasteReport => JSON.parse(body)
 const expiredIn = (text: string | null): Expired | undefined => (text === null ? undefined : JSON.parse(text))
 const keptIn = (text: string): readonly Kept[] => JSON.parse(text)
 
@@ -72,10 +76,11 @@ export function messagesIn(db: Database): Messages {
       '(SELECT 1 FROM items AS e WHERE e.notifier = i.notifier AND e.incident = i.incident AND e.message IS NOT NULL) ORDER BY due_at, seq LIMIT 1',
   )
   const FITS = (row: string): string => `(:group IS NULL OR ${row}.grouped = :group) AND (${row}.due_at <= :now OR ${row}.due_at - ${row}.at <= :wait)`
-  // Nothing goes ahead of what is older of the same incident.
+  // Incidents, runs and summaries never share a message. Nothing goes ahead of what is older of the same incident.
+  const SORT = "CASE event WHEN 'finished' THEN 'finished' WHEN 'waste' THEN 'waste' ELSE '' END"
   const taken = db
-    .prepare<{ notifier: string; finished: number; group: string | null; now: number; wait: number; most: number }, number>(
-      `SELECT seq FROM items AS i WHERE notifier = :notifier AND message IS NULL AND (event = 'finished') = :finished AND ${FITS('i')} AND NOT EXISTS ` +
+    .prepare<{ notifier: string; sort: string; group: string | null; now: number; wait: number; most: number }, number>(
+      `SELECT seq FROM items AS i WHERE notifier = :notifier AND message IS NULL AND ${SORT} = :sort AND ${FITS('i')} AND NOT EXISTS ` +
         `(SELECT 1 FROM items AS e WHERE e.notifier = i.notifier AND e.incident = i.incident AND e.seq < i.seq AND (e.message IS NOT NULL OR NOT (${FITS('e')}))) ` +
         'ORDER BY seq LIMIT :most',
     )
@@ -122,7 +127,7 @@ export function messagesIn(db: Database): Messages {
     if (next === undefined || dueOf(next, now) > now) return false
     const chosen = taken.all({
       notifier,
-      finished: next.event === 'finished' ? 1 : 0,
+      sort: next.event === 'finished' || next.event === 'waste' ? next.event : '',
       group: anyGroup ? null : next.grouped,
       now: Math.max(now, next.due_at),
       // A run that ended a moment ago still waits for what explains it.
@@ -192,13 +197,17 @@ export function messagesIn(db: Database): Messages {
         if (found !== undefined) threads.set(incident, found)
       }
       const expired = expiredIn(message.expired)
-      const sentItems = rows.flatMap(({ event, reason, body }) => (event === 'finished' ? [] : [{ event, reason, incident: incidentIn(body) }]))
+      const sentItems = rows.flatMap(({ event, reason, body }) =>
+        event === 'finished' || event === 'waste' ? [] : [{ event, reason, incident: incidentIn(body) }],
+      )
       const [run, ...runs] = rows.flatMap(({ event, body }) => (event === 'finished' ? [runIn(body)] : []))
+      const [report, ...reports] = rows.flatMap(({ event, body }) => (event === 'waste' ? [wasteIn(body)] : []))
       return {
         key,
         at: message.at,
         items: sentItems,
         ...(run === undefined ? {} : { runs: [run, ...runs] }),
+        ...(report === undefined ? {} : { waste: [report, ...reports] }),
         ...(expired === undefined ? {} : { expired }),
         threads,
       }

@@ -1,6 +1,7 @@
 // What waits in the outbox: put there together with each notifier's last notification, within bounds, and no longer than it may.
 import type { Database } from 'better-sqlite3'
 import { severityOfRun, type Run } from '../../model/job.ts'
+import type { WasteReport } from '../../model/ledger.ts'
 import type { NotificationEvent, NotificationReason, OutgoingIncident } from '../../model/notification.ts'
 import { figuresIn } from './figures.ts'
 
@@ -12,16 +13,19 @@ export type OutboxPlan = {
   readonly reason: NotificationReason
   readonly dueAt: number
 }
-/** Of a run that has ended. */
+/** Of a run that has ended, or of a summary. */
 export type OutboxRunPlan = Omit<OutboxPlan, 'event'>
 /** Stands where incidents have their id. */
 export const runKey = ({ job_id: id, run }: Pick<Run, 'job_id' | 'run'>): string => `run ${id} ${run}`
+export const wasteKey = ({ period, date }: Pick<WasteReport, 'period' | 'date'>): string => `waste ${period} ${date}`
 
 export type Waiting = {
   /** In one transaction; what is new of an incident takes the place of what is not sent yet of the same. */
   readonly put: (incident: OutgoingIncident, plans: readonly OutboxPlan[], t: number) => void
   /** In one transaction. Only once for each run and notifier. */
   readonly putRun: (run: Run, plans: readonly OutboxRunPlan[], t: number) => void
+  /** In one transaction. Only once for each day or week and notifier. */
+  readonly putWaste: (report: WasteReport, plan: OutboxRunPlan, t: number) => void
   /** What is known better of a run, for what is in no message yet. */
   readonly freshenRun: (run: Run) => void
   /** Whether a notifier still has to be notified that it fires. */
@@ -133,6 +137,10 @@ export function waitingIn(db: Database): Waiting {
       recordLast.run(notifier, key, 'finished', severityOfRun(run), t)
     }
   })
+  const putWaste = db.transaction((report: WasteReport, { notifier, group, reason, dueAt }: OutboxRunPlan, t: number) => {
+    insertItem.run(notifier, wasteKey(report), group, 'waste', reason, t, dueAt, insertPayload.run(JSON.stringify(report)).lastInsertRowid)
+    recordLast.run(notifier, wasteKey(report), 'waste', 'info', t)
+  })
   const freshenRun = db.transaction((run: Run) => {
     const key = runKey(run)
     if (runWaits.get(key) === 1) repointRun.run(insertPayload.run(JSON.stringify(run)).lastInsertRowid, key)
@@ -162,6 +170,7 @@ export function waitingIn(db: Database): Waiting {
   return {
     put: (incident, plans, t) => put.immediate(incident, plans, t),
     putRun: (run, plans, t) => putRun.immediate(run, plans, t),
+    putWaste: (report, plan, t) => putWaste.immediate(report, plan, t),
     freshenRun: (run) => freshenRun.immediate(run),
     awaited: (incident) => awaited.get(incident) === 1,
     freshen: (incident) => freshen.immediate(incident),

@@ -1,9 +1,10 @@
 // A message as Slack's blocks, within Slack's limits whatever comes in.
 import type { Severity } from '../../../agent/model/severity.ts'
-import type { Message, RunMessage } from '../../../agent/model/notification.ts'
+import type { Message, RunMessage, WasteMessage } from '../../../agent/model/notification.ts'
 import { escapeSlack, fitted, linkTarget, slackBlock } from '../../messages/escape.ts'
 import { EXTENTS, otherLines, incidentParts, type Markup } from '../../messages/render.ts'
 import { runMessageText, runParagraphs } from '../../messages/run-text.ts'
+import { wasteMessageText, wasteParagraphs } from '../../messages/waste-text.ts'
 import { messageText, type MessageText } from '../../messages/message-text.ts'
 
 /** Without `emoji` a name such as `:fire:` stays text. */
@@ -87,6 +88,11 @@ export function messageBlocks(message: Message): readonly Block[] {
 
 export const runBlocks = (message: RunMessage): readonly Block[] =>
   shortened([header(runHeadlineText(message)), ...sections(runParagraphs(runMessageText(message), MRKDWN))])
+
+export const wasteHeadlineText = (message: WasteMessage): string => `${MARK.info} ${wasteMessageText(message).headline}`
+
+export const wasteBlocks = (message: WasteMessage): readonly Block[] =>
+  shortened([header(wasteHeadlineText(message)), ...sections(wasteParagraphs(message, MRKDWN))])
 
 function shortened(blocks: readonly Block[]): readonly Block[] {
   // The first sections say what and why, and the notes at the end can be read on the host.

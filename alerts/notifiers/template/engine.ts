@@ -1,11 +1,12 @@
 // Liquid as far as a message needs it: no files, no code, bounded, and what is printed is escaped for the form of the body.
 import type * as Library from 'liquidjs'
-import type { Message, RunMessage } from '../../../agent/model/notification.ts'
+import type { Message, RunMessage, WasteMessage } from '../../../agent/model/notification.ts'
 import { messageOf } from '../../../agent/text/error.ts'
 import { clean } from '../../messages/clean.ts'
 import { escapeHtml, escapeMarkdown, fitted } from '../../messages/escape.ts'
 import { htmlText, markdownText, plainText } from '../../messages/render.ts'
 import { htmlRuns, markdownRuns, plainRuns } from '../../messages/run-text.ts'
+import { htmlWaste, markdownWaste, plainWaste } from '../../messages/waste-text.ts'
 
 export type Form = 'json' | 'form' | 'markup' | 'text'
 export type Template = {
@@ -54,14 +55,16 @@ type Escape = (text: string) => string
 type Whole<T = Message> = (message: T, most: number) => string
 const isMessage = (value: unknown): value is Message => typeof value === 'object' && value !== null && 'items' in value && 'local_url' in value
 const isRunMessage = (value: unknown): value is RunMessage => typeof value === 'object' && value !== null && 'runs' in value && 'local_url' in value
+const isWasteMessage = (value: unknown): value is WasteMessage => typeof value === 'object' && value !== null && 'waste' in value && 'local_url' in value
 
 /** `{{ message | markdown: 1900 }}` is the message in words, `{{ item.title | markdown: 200 }}` a text escaped; neither is longer than that. */
 const marking =
-  (escape: Escape, whole: Whole, wholeOfRuns: Whole<RunMessage>) =>
+  (escape: Escape, whole: Whole, wholeOfRuns: Whole<RunMessage>, wholeOfWaste: Whole<WasteMessage>) =>
   (value: unknown, most?: unknown): string => {
     const bound = typeof most === 'number' && most >= 1 ? Math.floor(most) : undefined
     if (isMessage(value)) return whole(value, bound ?? MOST_WORDS)
     if (isRunMessage(value)) return wholeOfRuns(value, bound ?? MOST_WORDS)
+    if (isWasteMessage(value)) return wholeOfWaste(value, bound ?? MOST_WORDS)
     return bound === undefined ? escape(printed(value)) : fitted(printed(value), bound, escape)
   }
 
@@ -91,9 +94,9 @@ export function createEngine({ Liquid }: typeof Library, form: Form): { readonly
   const json = { raw: true, handler: (value: unknown) => JSON.stringify(value ?? null) }
   liquid.registerFilter('json', json)
   liquid.registerFilter('jsonify', json)
-  liquid.registerFilter('plain', marking(clean, plainText, plainRuns))
-  liquid.registerFilter('markdown', marking(escapeMarkdown, markdownText, markdownRuns))
-  liquid.registerFilter('html', marking(escapeHtml, htmlText, htmlRuns))
+  liquid.registerFilter('plain', marking(clean, plainText, plainRuns, plainWaste))
+  liquid.registerFilter('markdown', marking(escapeMarkdown, markdownText, markdownRuns, markdownWaste))
+  liquid.registerFilter('html', marking(escapeHtml, htmlText, htmlRuns, htmlWaste))
   return {
     compile(source) {
       if (source.length > MAX_TEMPLATE) throw new TemplateError(`must be at most ${MAX_TEMPLATE} characters, not ${source.length}`)

@@ -11,7 +11,7 @@ import { actions as actionsField } from '../../../agent/config/sections/actions.
 import type { Action } from '../../../agent/model/action.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { createLatestStore } from '../../../agent/store/latest.ts'
-import { createActionStore } from '../../../agent/store/actions.ts'
+import { actionsInFile, createActionStore } from '../../../agent/store/actions.ts'
 import { createActionsOutput } from '../../../agent/wiring/actions.ts'
 import { incident } from '../jobs/incident.ts'
 
@@ -175,4 +175,13 @@ test('with a simulated host an action is only said, whatever is configured', asy
   expect(output.of('a')).toMatchObject([{ state: 'dry_run' }])
   await output.stop()
   expect(existsSync(made)).toBe(false)
+})
+
+test('what was done can be read while no agent runs', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'warpwatch-actions-'))
+  const store = createActionStore({ directory, log: quiet })
+  store.claim('a', { action: 'act', at: T, state: 'done', text: 'SIGUSR1 sent to process 7' })
+  store.close()
+  expect(actionsInFile(directory, 'a')).toMatchObject([{ action: 'act', state: 'done' }])
+  expect(actionsInFile(directory, 'b')).toEqual([])
 })

@@ -35,6 +35,7 @@ async function scene(notifiers: (receiver: Receiver, other: Receiver) => readonl
     incident: (id) => fires.get(id),
     ready: () => true,
     firing: () => [...fires.values()],
+    waste: (from, to) => ({ host: 'gpu-01', from, to, rows: [] }),
     log,
   })
   alerts.start([])

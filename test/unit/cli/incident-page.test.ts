@@ -35,3 +35,12 @@ test('earlier occurrences stand with their own process', () => {
   ]
   expect(incidentPage({ ...INCIDENT, occurrences }, 'gpu-01', painter(false))).toMatch(/Earlier occurrences\n {2}\S+ \S+ UTC {2}pid 77 {2}trainer ran out/)
 })
+
+test('what actions did stands on the page, and what they printed cannot drive the terminal', () => {
+  const actions = [
+    { action: 'drain', at: INCIDENT.started_at, state: 'timeout', took_ms: 30_000, text: 'ended after 30000 ms', output: 'one\n\u001b[2Jtwo' },
+  ] as const
+  const page = incidentPage({ ...INCIDENT, actions }, 'gpu-01', painter(false))
+  expect(page).toMatch(/\nActions\n {2}\S+ \S+ UTC {2}drain timed out after 30\.0 s: ended after 30000 ms\n {4}one\n {4}\S*two\n/)
+  expect(page).not.toContain('\u001b')
+})

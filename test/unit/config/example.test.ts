@@ -43,7 +43,7 @@ const SLACK_URL = 'https://hooks.slack.com/services/T0/B0/x'
 
 test('the entries that it shows as examples are valid', async () => {
   const shown = Array.from(example.matchAll(/^ *# - (\{.*\})$/gm), (match): unknown => parse(match[1] ?? ''))
-  const [notifier, route, runRoute, signalAction, commandAction, target, host, sshHost, threshold, ...others] = shown
+  const [notifier, route, runRoute, wasteRoute, signalAction, commandAction, target, host, sshHost, threshold, ...others] = shown
   expect(others).toEqual([])
   expect(LISTS.hosts.read?.([host, sshHost])).toMatchObject({
     value: [
@@ -59,6 +59,7 @@ test('the entries that it shows as examples are valid', async () => {
   expect(judge({ path: 'routes', value: [runRoute], where: 'example' })).toMatchObject({
     value: [{ match: { outcome: ['failed', 'out_of_memory', 'completed'] } }],
   })
+  expect(judge({ path: 'routes', value: [wasteRoute], where: 'example' })).toMatchObject({ value: [{ match: { waste: ['weekly'] } }] })
   expect(judge({ path: 'actions', value: [signalAction, commandAction], where: 'example' })).toMatchObject({
     value: [
       { name: 'checkpoint', signal: 'SIGUSR1', cooldownMs: 900_000 },

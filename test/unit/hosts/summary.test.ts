@@ -57,9 +57,14 @@ describe('a host in one row', () => {
 })
 
 describe('ways to a host', () => {
-  test.each(['http://10.0.0.7:9839', 'https://gpu.example.org/agent', 'ssh://ops@gpu-07', 'ssh://gpu-07:2222', 'ssh://ops@[fe80::1]'])('%s', (url) =>
-    expect(isHostUrl(url)).toBe(true),
-  )
+  test.each([
+    'http://10.0.0.7:9839',
+    'https://gpu.example.org/agent',
+    'ssh://ops@gpu-07',
+    'ssh://gpu-07:2222',
+    'ssh://ops@[fe80::1]',
+    'ssh://ops@gpu-07?agent=9840',
+  ])('%s', (url) => expect(isHostUrl(url)).toBe(true))
   test.each([
     '',
     'gpu-07',
@@ -71,10 +76,13 @@ describe('ways to a host', () => {
     'javascript:alert(1)',
     'file:///etc/passwd',
     'ssh://a;b',
+    'ssh://a?agent=1:evil:2',
+    'ssh://a?other=1',
   ])('not %j', (url) => expect(isHostUrl(url)).toBe(false))
   test('ssh gets words, never a shell, and nothing that it could take for a flag', () => {
     const words = sshArguments('ssh://ops@gpu-07:2222', '/tmp/x/s')
     expect(words.slice(-6)).toEqual(['-p', '2222', '-L', '/tmp/x/s:127.0.0.1:9839', '--', 'ops@gpu-07'])
+    expect(sshArguments('ssh://ops@gpu-07?agent=9840', '/tmp/x/s').slice(-4)).toEqual(['-L', '/tmp/x/s:127.0.0.1:9840', '--', 'ops@gpu-07'])
   })
   test('--hosts takes names of the configuration and addresses', () => {
     const known = [{ name: 'gpu-07', url: 'https://gpu-07.example', token: 't' }]

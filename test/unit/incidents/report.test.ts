@@ -52,3 +52,18 @@ test('each kind has an alert name of its own', () => {
   expect([alertName('cuda_oom'), alertName('nvml_driver_mismatch'), alertName('xid')]).toEqual(['CudaOom', 'NvmlDriverMismatch', 'Xid'])
   expect(new Set(INCIDENT_KINDS.map(alertName)).size).toBe(INCIDENT_KINDS.length)
 })
+
+test('says what actions did about it, with the end of what they printed', () => {
+  const scene = createScene()
+  const evil = box('trainer', [])
+  scene.feed(line(T, evil, oomText()))
+  const actions = [
+    { action: 'drain', at: T, state: 'failed', took_ms: 420, exit_code: 1, text: 'exit code 1', output: '```\n# forged' },
+    { action: 'ask', at: T, state: 'skipped', text: 'not done: the incident names no pid' },
+  ] as const
+  const text = incidentReport({ ...only(scene), actions }, 'gpu-01')
+  expect(text).toContain('## Actions')
+  expect(text).toMatch(/^- 2025-11-20T\S+ `drain` failed after 420 ms: exit code 1\n\n`{4}\n```\n# forged\n`{4}$/m)
+  expect(text).toMatch(/`ask` skipped: not done: the incident names no pid/)
+  expect(incidentReport(only(scene), 'gpu-01')).not.toContain('## Actions')
+})

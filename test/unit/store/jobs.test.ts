@@ -47,6 +47,16 @@ test('what was saved is there after a restart, the running apart from the ended'
   for (const store of [before, after]) store.close()
 })
 
+test('until: without runs that started or ended later, with those that go on', () => {
+  const store = open()
+  const ran = (job: string, from: number, to: number, outcome?: Outcome): StoredRun =>
+    stored(job, 1, outcome, { started_at: T + from, seen_at: T + to, ...(outcome === undefined ? {} : { ended_at: T + to }) })
+  store.save([ran('before', -20, -10, 'failed'), ran('in', 10, 20, 'failed'), ran('over', 10, 200, 'failed'), ran('on', 10, 200), ran('late', 150, 160)])
+  const within = store.list({ since: T, until: T + 100, limit: 10 })
+  expect(within.map(({ job }) => job).toSorted()).toEqual(['in', 'on'])
+  store.close()
+})
+
 test('jobs with their sums: the running first, then the newest', () => {
   const store = open()
   store.save([stored('a', 1, 'failed'), stored('a', 2, 'completed'), stored('b', 9, 'failed', { user: 'ada' }), stored('c', 1, undefined, { user: 'ada' })])

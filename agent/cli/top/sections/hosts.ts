@@ -72,7 +72,8 @@ export const hostSection = (entries: readonly HostEntry[]): Section => ({
     { title: 'BUSY', width: 5, right: true },
     { title: 'POWER', width: 8, right: true, drop: 3 },
     { title: 'JOBS', width: 4, right: true, drop: 1 },
-    { title: 'STATE', width: 12, grow: 4 },
+    // Why a host does not answer is what is looked for: `does not answer: no agent runs there` is whole at 80 columns.
+    { title: 'STATE', width: 37, grow: 4 },
   ],
   sortedBy: 7,
   rows: entries.map(rowOf),

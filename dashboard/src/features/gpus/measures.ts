@@ -31,11 +31,11 @@ const METRICS: readonly HistoryMetric[] = MEASURES.map(({ measure, by }) => ({
   },
 }))
 
-/** Memory of the GPU and of its instances is one metric: those of an instance say which. */
-const withInstances = ({ metric, lane }: HistoryMetric): HistoryMetric =>
-  metric === gpuMemoryUsedBytes
-    ? { metric, lane: (labels, uuid) => ((labels['gi'] ?? '') === '' ? lane(labels, uuid) : migLane(uuid, labels['gi'] ?? '', labels['ci'] ?? '')) }
-    : { metric, lane }
+/** By the second, and with the lanes of MIG instances: memory of the GPU and of its instances is one metric, those of an instance say which. */
+const withInstances = ({ points: _points, ...of }: HistoryMetric): HistoryMetric =>
+  of.metric === gpuMemoryUsedBytes
+    ? { ...of, lane: (labels, uuid) => ((labels['gi'] ?? '') === '' ? of.lane(labels, uuid) : migLane(uuid, labels['gi'] ?? '', labels['ci'] ?? '')) }
+    : of
 
 function recordMeasures(timeline: Timeline, row: GpuRow, second: number): void {
   for (const { measure } of MEASURES) {

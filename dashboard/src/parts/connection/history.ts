@@ -27,7 +27,9 @@ export async function loadPast({ timeline, metrics, span, endMs, uuid, token, wa
     const points = step === 1 && span === WINDOW_S ? (metric.points ?? WINDOW_S + 2) : Math.floor(span / step) + 2
     const only = uuid === undefined ? '' : `&uuid=${encodeURIComponent(uuid)}`
     try {
-      const rows = parseSeries(await getJson(`api/v1/series?metric=${metric.metric}${only}&from=${endMs - span * 1000}&to=${endMs}&points=${points}`, token))
+      const rows = parseSeries(
+        await getJson(`api/v1/series?metric=${metric.metric}${metric.query ?? ''}${only}&from=${endMs - span * 1000}&to=${endMs}&points=${points}`, token),
+      )
       if (!wanted()) return true
       recordHistory(timeline, metric, rows)
       drawing.value++

@@ -6,11 +6,12 @@ import { PALETTES } from '../chart/palette.ts'
 import { HOST_LAYER, type Layer } from './stack.ts'
 import { colours, frame } from '../live/state.ts'
 import type { GpuView } from '../live/gpu-view.ts'
-import { outsideContainers } from '../live/rows.ts'
+import { outsideContainers, processesOf } from '../live/rows.ts'
 import type { Share } from './shares.ts'
 import { steadyList } from '../live/steady.ts'
 import { theme } from '../theme.ts'
 import { gib, memory } from '../../text/format.ts'
+import { holderName } from '../../text/names.ts'
 import { Live } from '../figure.tsx'
 
 type Props = {
@@ -53,16 +54,22 @@ function outsideTitle(uuid: string): string {
   return owners.length === 0 ? HOST_LAYER.key : `now: ${owners.join(', ')}`
 }
 
+/** What runs there, and whose it is, of the present only. */
+function holderTitle(key: string, uuid: string): string {
+  const inside = processesOf(frame.value?.processes ?? [], uuid, key)
+  return inside.length === 0 ? holderName(key) : `${holderName(key)}: ${inside.join(', ')}`
+}
+
 function Entry({ layer, all, gpu }: EntryProps) {
   const of = useComputed(() => all.value.get(layer.key))
   const kept = useComputed(() => TONES.filter((tone) => worth(of.value?.kept?.[tone])).join(' '))
-  const title = useComputed(() => (layer.kind === 'host' ? outsideTitle(gpu.value.uuid) : layer.key))
+  const title = useComputed(() => (layer.kind === 'host' ? outsideTitle(gpu.value.uuid) : holderTitle(layer.key, gpu.value.uuid)))
   const tones = TONES.filter((tone) => kept.value.includes(tone))
   return (
     <li style={{ '--swatch': layerColour(layer, PALETTES[theme.value], colours.slot) }}>
       <span class={`swatch ${layer.kind}`} />
       <span class="share-name" title={title}>
-        {layer.key}
+        {holderName(layer.key)}
       </span>
       {tones.length > 0 && (
         <span class="share-kept">

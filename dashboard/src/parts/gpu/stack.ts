@@ -1,10 +1,11 @@
-// Stacks a GPU's memory for its chart: containers from the bottom up, each with what its PyTorch keeps without using it on top, then processes outside
-// containers, then what nobody owns up to what is used.
+// Stacks a GPU's memory for its chart: containers, and jobs outside containers, from the bottom up, each with what its PyTorch keeps without using it on top,
+// then what processes hold that were not read, then what nobody owns up to what is used.
 import { type ColumnBook, type Columns, held, HOLDS_S } from '../chart/columns.ts'
 import { ALLOCATOR_MEASURES, LANE } from '../live/lanes.ts'
 import type { Timeline } from '../live/timeline.ts'
 
 export type Layer = {
+  /** `container`: a job outside containers too, whose key tells it apart (`outsideKey`). */
   readonly kind: 'container' | 'stranded' | 'cache' | 'host' | 'unattributed'
   readonly key: string
   /** Containers that share a layer: the smallest, where a long range has seen very many. */
@@ -43,7 +44,10 @@ export function layersOf(timeline: Timeline, uuid: string): readonly Layer[] {
           : []),
       ]
     })
-  const others: readonly Layer[] = members.length === 0 ? [] : [{ kind: 'container', key: `${members.length} other containers`, members }]
+  const others: readonly Layer[] =
+    members.length === 0
+      ? []
+      : [{ kind: 'container', key: `${members.length} other ${members.some((key) => key.includes(':')) ? 'jobs' : 'containers'}`, members }]
   return [...layers, ...others, HOST_LAYER, UNATTRIBUTED_LAYER]
 }
 

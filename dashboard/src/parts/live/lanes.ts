@@ -1,7 +1,7 @@
 // Which lanes of the timeline a frame and a history answer fill: used, unattributed and per-container memory, what PyTorch keeps of it, and the small
 // charts of a card.
 import type { FrameMessage, SeriesRow } from '../../../../agent/model/live.ts'
-import { containerKey } from '../../text/names.ts'
+import { containerKey, outsideKey } from '../../text/names.ts'
 import type { PastFigures } from './gpu-view.ts'
 import type { Timeline } from './timeline.ts'
 import {
@@ -11,6 +11,7 @@ import {
   gpuPowerWatts,
   gpuTemperatureCelsius,
   gpuUtilizationRatio,
+  processGpuMemoryBytes,
 } from '../../text/metric-names.ts'
 
 export const ALLOCATOR_MEASURES = ['reserved_bytes', 'active_bytes', 'inactive_split_bytes'] as const
@@ -19,6 +20,7 @@ export type AllocatorMeasure = (typeof ALLOCATOR_MEASURES)[number]
 export const LANE = {
   used: (uuid: string): string => `used ${uuid}`,
   unattributed: (uuid: string): string => `unattributed ${uuid}`,
+  /** `container`: its key, or of processes outside containers that of their job (`outsideKey`). */
   container: (uuid: string, container: string): string => `container ${uuid} ${container}`,
   containers: (uuid: string): string => `container ${uuid} `,
   utilization: (uuid: string): string => `utilization ${uuid}`,
@@ -47,6 +49,13 @@ export function recordFrame(timeline: Timeline, frame: FrameMessage): void {
   for (const container of frame.containers) {
     for (const uuid in container.gpu_memory_bytes) put(LANE.container(uuid, containerKey(container)), container.gpu_memory_bytes[uuid])
   }
+  const outside = new Map<string, number>()
+  for (const { container, uuid, gpu_memory_bytes: bytes, ...row } of frame.processes) {
+    if (container !== undefined || bytes === undefined) continue
+    const lane = LANE.container(uuid, outsideKey(row))
+    outside.set(lane, (outside.get(lane) ?? 0) + bytes)
+  }
+  for (const [lane, bytes] of outside) timeline.put(lane, second, bytes)
   const sums = new Map<string, number>()
   for (const row of frame.allocators) {
     for (const measure of ALLOCATOR_MEASURES) {
@@ -63,6 +72,8 @@ export type HistoryMetric = {
   readonly metric: string
   /** Steps of the 15 minutes; undefined: by the second. */
   readonly points?: number
+  /** Only series of these labels, as the query of the request has it. */
+  readonly query?: string
   /** undefined: this series has no lane. */
   readonly lane: (labels: SeriesRow['labels'], uuid: string) => string | undefined
 }
@@ -73,14 +84,19 @@ const ofGpu =
   (labels: SeriesRow['labels'], uuid: string): string | undefined =>
     (labels['gi'] ?? '') === '' ? lane(uuid) : undefined
 
-/** What the cards draw of the past: a step for each of their pixels or so. What comes live stays by the second. */
-/** Of 15 minutes, on a chart of some 350 pixels, and on one of some 110. */
+/** What the cards draw of the past: a step for each of their pixels or so; what comes live stays by the second. Of 15 minutes, on a chart of some 350 pixels, and on one of some 110. */
 const CARD_POINTS = 452
 const TRACE_POINTS = 182
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
   { metric: gpuMemoryUsedBytes, points: CARD_POINTS, lane: ofGpu(LANE.used) },
   { metric: containerGpuMemoryBytes, points: CARD_POINTS, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
-  // What processes outside containers hold is used minus these two: one series per GPU instead of one per process.
+  // An empty label stands for none. On a host of containers nothing comes.
+  {
+    metric: processGpuMemoryBytes,
+    points: TRACE_POINTS,
+    query: '&container=',
+    lane: ({ slurm_job = '', unit = '', process = '' }, uuid) => LANE.container(uuid, outsideKey({ slurm_job, unit, process })),
+  },
   { metric: gpuMemoryUnattributedBytes, points: CARD_POINTS, lane: ofGpu(LANE.unattributed) },
   { metric: gpuUtilizationRatio, points: TRACE_POINTS, lane: ofGpu(LANE.utilization) },
   { metric: gpuPowerWatts, points: TRACE_POINTS, lane: ofGpu(LANE.power) },

@@ -10,6 +10,8 @@ import {
   type AllocatorMeasure,
   type HistoryMetric,
 } from '../../../../dashboard/src/parts/live/lanes.ts'
+import { processesOf } from '../../../../dashboard/src/parts/live/rows.ts'
+import { holderName } from '../../../../dashboard/src/text/names.ts'
 import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
 import { container, frame, gpu } from '../helpers.ts'
 
@@ -66,6 +68,39 @@ describe('lanes', () => {
     recordFrame(timeline, frame(1000_000, [gpu(0)], [container('main', { 'GPU-0': 4 }, names)]))
     recordHistory(timeline, metric('container_gpu_memory_bytes'), [series({ uuid: 'GPU-0', ...names }, 1000, [[999, 3]])])
     expect(timeline.keys(LANE.containers('GPU-0'))).toEqual([LANE.container('GPU-0', 'ml/train-0/main')])
+  })
+
+  test('processes outside containers are jobs of their own: by Slurm job, by unit or session, else by program', () => {
+    const timeline = createTimeline()
+    const row = { uuid: 'GPU-0', gpu: '0', process: 'python' }
+    const session = { ...row, unit: 'session-3.scope' }
+    const processes = [
+      { ...session, pid: 1, gpu_memory_bytes: 2 },
+      { ...session, pid: 2, gpu_memory_bytes: 3 },
+      { ...row, pid: 3, slurm_job: '12', gpu_memory_bytes: 4 },
+      { ...row, pid: 4, gpu_memory_bytes: 5 },
+      { ...row, pid: 5, container: 'a', container_id: 'a-id', gpu_memory_bytes: 6 },
+      { ...row, pid: 6 },
+    ]
+    recordFrame(timeline, { ...frame(1000_000, [gpu(0)], [container('a', { 'GPU-0': 6 })]), processes })
+    const of = metric('process_gpu_memory_bytes')
+    expect(of.query).toBe('&container=')
+    recordHistory(timeline, of, [
+      series({ uuid: 'GPU-0', gpu: '0', pid: '1', process: 'python', unit: 'session-3.scope' }, 1000, [[999, 7]]),
+      series({ uuid: 'GPU-0', gpu: '0', pid: '9', process: 'sh', unit: 'session-3.scope' }, 1000, [[999, 1]]),
+    ])
+    const held = timeline.keys(LANE.containers('GPU-0')).map((lane) => [lane.slice(LANE.containers('GPU-0').length), timeline.at(lane, 1000)])
+    expect(Object.fromEntries(held)).toEqual({ a: 6, 'unit:session-3.scope': 5, 'slurm:12': 4, 'process:python': 5 })
+    expect(timeline.at(LANE.container('GPU-0', 'unit:session-3.scope'), 999)).toBe(8)
+    expect(processesOf(processes, 'GPU-0', 'unit:session-3.scope')).toEqual(['python (PID 1)', 'python (PID 2)'])
+    expect(['a', 'unit:session-3.scope', 'unit:ollama.service', 'slurm:12', 'process:python', 'ns/pod/main'].map(holderName)).toEqual([
+      'a',
+      'session 3',
+      'ollama.service',
+      'Slurm job 12',
+      'python',
+      'ns/pod/main',
+    ])
   })
 
   test('what could not be read writes nothing', () => {

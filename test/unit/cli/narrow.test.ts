@@ -1,0 +1,121 @@
+// What commands print on a narrow terminal: tables without their least columns, help and incidents wrapped; nothing of it where no terminal reads.
+import { expect, test } from 'vitest'
+import { commandHelp } from '../../../agent/cli/help/text.ts'
+import { incidentPage } from '../../../agent/cli/incidents/page.ts'
+import { groupsText, jobsText } from '../../../agent/cli/jobs/tables.ts'
+import { wasteText } from '../../../agent/cli/jobs/waste.ts'
+import { jobs as command } from '../../../agent/cli/jobs/jobs.ts'
+import { hanging } from '../../../agent/cli/wrapped.ts'
+import { painter } from '../../../agent/cli/paint.ts'
+import type { JobRow } from '../../../agent/model/job.ts'
+import { INCIDENT } from '../http/incident-fixture.ts'
+
+const T = Date.UTC(2026, 10, 26, 12)
+const seconds = { active: 3_600, idle: 1_800, lost: 0 }
+const job = (name: string): JobRow => ({
+  job_id: '0123456789abcdef',
+  job: name,
+  kind: 'container',
+  user: 'ada',
+  runs: 1,
+  running: 1,
+  outcomes: {},
+  gpu_seconds: seconds,
+  energy_joules: 3.6e6,
+  gpu_memory_peak_bytes: 2 ** 36,
+  last: { job_id: '0123456789abcdef', job: name, kind: 'container', run: 3, started_at: T, seen_at: T, gpus: [], gpu_seconds: seconds, incidents: [] },
+})
+const longest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length))
+const FROM = 'the agent at http://127.0.0.1:9839'
+
+test('a table leaves out its least columns, and says which', () => {
+  const rows = [job('trainer'), job('a-job-with-quite-a-long-name')]
+  const narrow = jobsText(rows, FROM, { columns: 80 })
+  expect(longest(narrow.slice(0, narrow.indexOf('Left out')))).toBeLessThanOrEqual(80)
+  expect(narrow).toMatch(/^JOB +RUN +LASTED +LAST OUTCOME +GPU H +IDLE H +USER\n/)
+  expect(narrow.replaceAll('\n', ' ')).toContain('Left out as the terminal is narrow: ID, LAST STARTED, LOST H, ENERGY, GPU MEMORY. All columns: --csv')
+  const wide = jobsText(rows, FROM)
+  expect(wide).toContain('0123456789abcdef')
+  expect(wide).not.toContain('Left out')
+  const groups = groupsText(
+    [{ by: 'user', key: 'ada', runs: 1, running: 1, outcomes: { failed: 12, completed: 400 }, gpu_seconds: seconds }],
+    FROM,
+    {
+      gpu_hour: 1,
+      kwh: 0,
+      currency: 'EUR',
+      grams_per_kwh: 0,
+    },
+    { columns: 60 },
+  )
+  expect(groups).toMatch(/^USER .*COST/)
+  expect(groups).toContain('Left out as the terminal is narrow: ')
+})
+
+test('what runs has lasted until now while an agent runs, else until it was last seen', () => {
+  expect(jobsText([job('a')], FROM, { now: T + 90 * 60_000 })).toContain('1 h 30 min')
+  expect(jobsText([job('a')], FROM)).toContain(' 0 s ')
+})
+
+test('help and incidents are wrapped at the width of the terminal', () => {
+  const help = commandHelp(command, 80)
+  expect(longest(help.slice(help.indexOf('--config')))).toBeLessThanOrEqual(80)
+  expect(help).toMatch(/\n {25,}\S/)
+  expect(commandHelp(command)).not.toMatch(/\n {25,}\S/)
+  const verdict = 'word '.repeat(60).trim()
+  const page = incidentPage({ ...INCIDENT, verdict }, 'gpu-01', painter(false), 80)
+  expect(
+    longest(
+      page
+        .split('\n')
+        .filter((line) => line.startsWith('word'))
+        .join('\n'),
+    ),
+  ).toBeLessThanOrEqual(80)
+})
+
+test('waste names who, how much, which jobs, and what FREE H means', () => {
+  const row = { user: 'ada', gpu_hours_held: 48, gpu_hours_idle: 30.2, gpu_hours_queueable: 24, gpu_hours_lost: 3.1 }
+  const summary = {
+    host: 'gpu-01',
+    from: T,
+    to: T + 86_400_000,
+    rows: [
+      {
+        ...row,
+        died: [{ job: 'train-7', job_id: 'fedcba9876543210', runs: 3, gpu_hours_lost: 3.1 }],
+        oversized: [{ job: 'notebook-1', job_id: '0123456789abcdef', text: 'used 1 of 4 GPUs' }],
+        price: 59.94,
+        currency: 'EUR',
+      },
+    ],
+  }
+  expect(wasteText(summary, FROM).split('\n')).toEqual([
+    'gpu-01, 2026-11-26 12:00 UTC to 2026-11-27 12:00 UTC',
+    '',
+    'USER  HELD H  IDLE H  FREE H  LOST H  COST',
+    'ada   48.0    30.2    24.0    3.10    59.94 EUR',
+    '',
+    '  ada: notebook-1: used 1 of 4 GPUs',
+    '  ada: train-7: 3 runs ended badly and lost 3.10 GPU hours',
+    '',
+    'FREE H: idle in whole hours in which the GPU ran nothing, so that another job could have had it.',
+    '',
+  ])
+  expect(wasteText({ ...summary, rows: [] }, FROM)).toMatch(/^gpu-01, .*: no user held more than 6 idle minutes of a GPU/)
+})
+
+test('lines hang on behind their first, and words that fill a line stay whole', () => {
+  expect(hanging('  one two three four', 10, '  ')).toBe('  one two\n  three\n  four')
+  expect(hanging('a'.repeat(30), 10, '  ')).toBe('a'.repeat(30))
+  expect(hanging(`x ${'a'.repeat(30)} y`, 10, '  ')).toBe(`x\n  ${'a'.repeat(30)}\n  y`)
+  expect(hanging('  one two three four', undefined, '  ')).toBe('  one two three four')
+  for (let columns = 8; columns < 40; columns++)
+    expect(hanging('some words of several lengths, one after the other', columns, '  ').split(/\s+/)).toHaveLength(9)
+})
+
+test('facts that are lists stand in words', () => {
+  const page = incidentPage({ ...INCIDENT, facts: { causes: ['other_process'], other_processes: [{ pid: 7, bytes: 2 ** 32 }] } }, 'gpu-01', painter(false))
+  expect(page).toMatch(/causes +other_process\n/)
+  expect(page).toMatch(/other processes +pid 7 4\.00 GiB\n/)
+})
