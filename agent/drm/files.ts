@@ -19,6 +19,8 @@ export type Files = {
   readonly bytes: (path: string) => Buffer | Failure
   /** Names in a folder in order, numbers by their value; none where it cannot be read. */
   readonly list: (path: string) => readonly string[]
+  /** The same as the kernel gives them: for folders of /proc, of which there are hundreds. */
+  readonly names: (path: string) => readonly string[]
   readonly link: (path: string) => string | undefined
   readonly has: (path: string) => boolean
 }
@@ -26,6 +28,7 @@ export type Files = {
 export const isFailure = (value: unknown): value is Failure => typeof value === 'object' && value !== null && 'reason' in value && 'detail' in value
 
 /** Attributes in sysfs hold a page at most, gpu_metrics 4 KiB, fdinfo and KFD's properties less. */
+const WHOLE_BYTES = 2_048
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024)
 
 const diskReader: FileReader = {
@@ -35,8 +38,9 @@ const diskReader: FileReader = {
       let length = 0
       for (;;) {
         const more = length < BUFFER.length ? readSync(fd, BUFFER, length, BUFFER.length - length, null) : 0
-        if (more === 0) return BUFFER.subarray(0, length)
         length += more
+        // The kernel gives an attribute or a record at once, up to a page; what came in less than half a page is whole.
+        if (more === 0 || length < WHOLE_BYTES) return BUFFER.subarray(0, length)
       }
     } finally {
       closeSync(fd)
@@ -71,6 +75,9 @@ function failed(path: string, error: unknown): Failure {
 export const wholeNumber = (path: string, text: string): number | Failure =>
   /^-?\d{1,20}$/.test(text) ? Number(text) : failureOf(path, -1, 'parse_error', `${path}: expected a whole number, found "${text.slice(0, 40)}"`)
 
+/** One for all: to make it costs more than to compare a folder's names. */
+const inOrder = new Intl.Collator('en', { numeric: true }).compare
+
 export function createFiles(reader: FileReader = diskReader): Files {
   const bytes = (path: string): Buffer | Failure => {
     try {
@@ -83,6 +90,13 @@ export function createFiles(reader: FileReader = diskReader): Files {
     const read = bytes(path)
     return isFailure(read) ? read : read.toString('utf8').trimEnd()
   }
+  const names = (path: string): readonly string[] => {
+    try {
+      return reader.list(path)
+    } catch {
+      return []
+    }
+  }
   return {
     bytes,
     text,
@@ -91,13 +105,8 @@ export function createFiles(reader: FileReader = diskReader): Files {
       if (isFailure(read)) return read
       return wholeNumber(path, read)
     },
-    list(path) {
-      try {
-        return [...reader.list(path)].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-      } catch {
-        return []
-      }
-    },
+    list: (path) => [...names(path)].sort(inOrder),
+    names,
     link(path) {
       try {
         return reader.link(path)

@@ -14,8 +14,14 @@ export type Histogram = {
 /** As OpenMetrics writes bounds: `1.0`, `0.25`, `+Inf`. */
 export const boundText = (bound: number): string => (bound === Infinity ? '+Inf' : Number.isInteger(bound) && bound < 1e15 ? bound.toFixed(1) : String(bound))
 
-export function histogramReadings(metric: MetricDef, labels: Labels, { bounds, counts, sum }: Histogram): readonly Reading[] {
-  const readingOf = (le: string, value: number): Reading => ({ series: makeSeries(metric, { ...labels, le }), value })
+/** `seriesOf` may give series that it made before. */
+export function histogramReadings(
+  metric: MetricDef,
+  labels: Labels,
+  { bounds, counts, sum }: Histogram,
+  seriesOf: (metric: MetricDef, labels: Labels, more: Labels) => Series = (one, all, more) => makeSeries(one, { ...all, ...more }),
+): readonly Reading[] {
+  const readingOf = (le: string, value: number): Reading => ({ series: seriesOf(metric, labels, { le }), value })
   return [
     ...bounds.map((bound, at) => readingOf(boundText(bound), counts[at] ?? 0)),
     readingOf(COUNT, counts.at(-1) ?? 0),

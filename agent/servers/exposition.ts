@@ -36,23 +36,39 @@ function readLabels(line: string, from: number): { readonly labels: Record<strin
   return undefined
 }
 
+const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || code === 0x3a
+const isInName = (code: number): boolean => isLetter(code) || (code >= 0x30 && code <= 0x39)
+
+/** Where the name of a series ends that begins at `from`; `from` itself where there is none. */
+function endOfName(page: string, from: number): number {
+  let at = from
+  if (isLetter(page.charCodeAt(at))) while (isInName(page.charCodeAt(at))) at++
+  return at
+}
+
 /**
- * `wanted` gives the name under which a series is kept, or undefined for one that nobody asks for: a page of 600 lines holds 60 that matter.
- * Values that are no finite number are left out.
+ * `wanted` gives the name under which a series is kept, or undefined for one that nobody asks for: a page of 600 lines holds 60 that matter, and of the others
+ * nothing is made, not even a text. Values that are no finite number are left out.
  */
 export function readExposition(page: string, wanted: (name: string) => string | undefined): Exposition {
   const found = new Map<string, Sample[]>()
   const names = new Map<string, string | undefined>()
   let samples = 0
-  for (let start = 0; start < page.length && samples < MAX_SAMPLES;) {
+  let [spelled, name]: [string, string | undefined] = ['', undefined]
+  for (let start = 0, next = 0; start < page.length && samples < MAX_SAMPLES; start = next) {
     const newline = page.indexOf('\n', start)
-    const line = page.slice(start, newline < 0 ? page.length : newline)
-    start = newline < 0 ? page.length : newline + 1
-    const spelled = /^[a-zA-Z_:][\w:]*/.exec(line)?.[0]
-    if (spelled === undefined) continue
-    if (!names.has(spelled)) names.set(spelled, wanted(spelled))
-    const name = names.get(spelled)
+    const end = newline < 0 ? page.length : newline
+    next = end + 1
+    // Most lines are of the series of the line before.
+    if (spelled === '' || !page.startsWith(spelled, start) || isInName(page.charCodeAt(start + spelled.length))) {
+      const nameEnd = endOfName(page, start)
+      if (nameEnd === start) continue
+      spelled = page.slice(start, nameEnd)
+      if (!names.has(spelled)) names.set(spelled, wanted(spelled))
+      name = names.get(spelled)
+    }
     if (name === undefined) continue
+    const line = page.slice(start, end)
     const head = line[spelled.length] === '{' ? readLabels(line, spelled.length + 1) : { labels: {}, end: spelled.length }
     if (head === undefined) continue
     // Behind the value a timestamp or an exemplar may follow.

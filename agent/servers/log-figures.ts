@@ -22,8 +22,13 @@ export function sumOfLast(values: ReadonlyMap<string, number>): number | undefin
 const MAX_CHARS = 2 ** 20
 /** Longer lines hold settings, of which the first part tells what is asked for; patterns take time by the length of a line. */
 const MAX_LINE_CHARS = 16 * 2 ** 10
-export const linesOf = (text: string): readonly string[] =>
-  text
-    .slice(0, MAX_CHARS)
-    .split('\n')
-    .map((line) => line.slice(0, MAX_LINE_CHARS))
+/** One after the other: of a long log no list of its lines is made. */
+export function* linesOf(text: string): Generator<string> {
+  const last = Math.min(text.length, MAX_CHARS)
+  for (let start = 0; start < last;) {
+    const newline = text.indexOf('\n', start)
+    const end = newline < 0 || newline > last ? last : newline
+    yield text.slice(start, Math.min(end, start + MAX_LINE_CHARS))
+    start = end + 1
+  }
+}

@@ -13,14 +13,19 @@ export function samplesOf(page: Exposition, names: readonly string[]): readonly 
   return []
 }
 
+const matching = (samples: readonly Sample[], where: Readonly<Record<string, string>>): readonly Sample[] => {
+  const wanted = Object.entries(where)
+  return wanted.length === 0 ? samples : samples.filter(({ labels }) => wanted.every(([name, value]) => labels[name] === value))
+}
+
 /** Over all engines, models and processes of the page. */
 export function sumOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): number | undefined {
-  const found = samplesOf(page, names).filter(({ labels }) => Object.entries(where).every(([name, value]) => labels[name] === value))
+  const found = matching(samplesOf(page, names), where)
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
 }
 
 export function highestOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): number | undefined {
-  const found = samplesOf(page, names).filter(({ labels }) => Object.entries(where).every(([name, value]) => labels[name] === value))
+  const found = matching(samplesOf(page, names), where)
   return found.length === 0 ? undefined : Math.max(...found.map(({ value }) => value))
 }
 
@@ -51,30 +56,34 @@ export function labelValues(page: Exposition, label: string, names?: readonly st
 }
 
 const MAX_BUCKETS = 100
-/** Buckets of the first of the names that has any, summed over the series of the page; bounds that not all have are left out. */
-export function histogramOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): Histogram | undefined {
-  const found = samplesOf(
-    page,
-    names.map((name) => `${name}_bucket`),
-  ).filter(({ labels }) => Object.entries(where).every(([name, value]) => labels[name] === value))
-  const sums = new Map<number, { count: number; series: number }>()
-  for (const { labels, value } of found) {
+/** A page has up to ten thousand of such lines, each five seconds: no object is made for each of them. */
+function addBuckets(samples: readonly Sample[]): { readonly bounds: number[]; readonly counts: number[]; readonly series: number[] } {
+  const [bounds, counts, series]: [number[], number[], number[]] = [[], [], []]
+  let at = -1
+  for (const { labels, value } of samples) {
     const text = labels['le'] ?? ''
     const bound = text === '+Inf' ? Infinity : text === '' ? Number.NaN : Number(text)
     if (Number.isNaN(bound)) continue
-    const sum = sums.get(bound)
-    if (sum === undefined) sums.set(bound, { count: value, series: 1 })
-    else {
-      sum.count += value
-      sum.series++
-    }
+    // The buckets of each series stand in the same order.
+    at = bounds[at + 1] === bound ? at + 1 : bounds.indexOf(bound)
+    if (at < 0) at = bounds.push(bound) - 1
+    counts[at] = (counts[at] ?? 0) + value
+    series[at] = (series[at] ?? 0) + 1
+    if (bounds.length > 2 * MAX_BUCKETS) break
   }
-  const most = Math.max(0, ...[...sums.values()].map(({ series }) => series))
-  const buckets = [...sums].filter(([, { series }]) => series === most).toSorted(([a], [b]) => a - b)
-  if (buckets.at(-1)?.[0] !== Infinity || buckets.length > MAX_BUCKETS) return undefined
-  const counted = names.find((name) => page.has(`${name}_bucket`))
-  const sum = counted === undefined ? undefined : sumOf(page, [`${counted}_sum`], where)
-  return { bounds: buckets.map(([bound]) => bound), counts: buckets.map(([, { count }]) => count), ...(sum === undefined ? {} : { sum }) }
+  return { bounds, counts, series }
+}
+
+/** Buckets of the first of the names that has any, summed over the series of the page; bounds that not all have are left out. */
+export function histogramOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): Histogram | undefined {
+  const name = names.find((one) => page.has(`${one}_bucket`))
+  if (name === undefined) return undefined
+  const { bounds, counts, series } = addBuckets(matching(page.get(`${name}_bucket`) ?? [], where))
+  const most = Math.max(0, ...series)
+  const order = [...bounds.keys()].filter((at) => series[at] === most).toSorted((a, b) => (bounds[a] ?? 0) - (bounds[b] ?? 0))
+  if (bounds[order.at(-1) ?? -1] !== Infinity || order.length > MAX_BUCKETS) return undefined
+  const sum = sumOf(page, [`${name}_sum`], where)
+  return { bounds: order.map((at) => bounds[at] ?? 0), counts: order.map((at) => counts[at] ?? 0), ...(sum === undefined ? {} : { sum }) }
 }
 
 /** Counts by our words for how a request ended; `undefined` of `wordOf` is left out. */

@@ -13,7 +13,7 @@ import type { Holder } from './inference-servers/discover.ts'
 import { createKnownServers, type Server, type ServersConfig } from './inference-servers/known-servers.ts'
 import { linkOf } from './inference-servers/listening.ts'
 import { createLogHead, type ReadLogHead } from './inference-servers/log-head.ts'
-import { createSameSeries, readingsOf } from './inference-servers/readings.ts'
+import { readingsOf } from './inference-servers/readings.ts'
 
 const ID = 'inference-servers'
 const metrics = Object.values(metricsByName)
@@ -49,7 +49,7 @@ type Now = {
   readonly histograms: boolean
 }
 async function told(server: Server, { t, holders, lives, histograms }: Now): Promise<Told> {
-  const { found, engines, recognised, name, url, ask, split, recent, container } = server
+  const { found, engines, recognised, name, url, ask, split, recent, container, seriesOf } = server
   const mine = holders.filter(({ pid }) => engines.some((engine) => engine.pid === pid))
   const labels: Labels = {
     name,
@@ -86,6 +86,7 @@ async function told(server: Server, { t, holders, lives, histograms }: Now): Pro
       recent: isDead ? { timeToFirstToken: [], interTokenLatency: [] } : recent(t, answer?.fresh ?? {}),
       unansweredMs: answer?.unansweredMs,
       histograms,
+      seriesOf,
     }),
     gaps: [answer?.problem ?? [], ofChildren?.problems ?? []].flat().map((problem) => ({
       metric: metricsByName.inferenceRequestsRunning.name,
@@ -110,7 +111,6 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
   })
   let [seen, lookedAt, looks] = ['', -Infinity, 0]
   let said = false
-  const sameSeries = createSameSeries()
 
   const mustLook = (t: number, holders: readonly Holder[]): boolean => {
     const now = [...new Set(holders.map(({ pid }) => pid))].toSorted((a, b) => a - b).join(' ')
@@ -166,7 +166,7 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
           group: '',
           ttlMs: TTL_MS,
           durationMs: performance.now() - begunAt,
-          readings: sameSeries(results.flatMap(({ readings }) => readings)),
+          readings: results.flatMap(({ readings }) => readings),
           gaps: results.flatMap(({ gaps }) => gaps),
         })
       })

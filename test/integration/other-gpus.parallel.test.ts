@@ -8,8 +8,9 @@ import { describe, expect, test } from 'vitest'
 import { AMD, amdCard, xeCard } from '../fakes/cards/hosts.ts'
 import type { Tree } from '../fakes/cards/tree.ts'
 import { compiler } from '../fakes/nvml/build.ts'
-import { startAgent } from '../setup/agent.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { mixedHost } from '../setup/agent-scenes.ts'
+import { hasChromium, launchBrowser, openPage, STICKING_OUT } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 
 const GIB = 1024 ** 3
@@ -37,21 +38,57 @@ const promtool = ((): string | undefined => {
   }
 })()
 
+const id = 'ab'.repeat(32)
+async function startMixed(): Promise<{ readonly agent: RunningAgent; readonly root: string }> {
+  const root = plant(amdCard, xeCard(), {
+    files: {
+      '/t/proc/900/cgroup': `0::/system.slice/docker-${id}.scope`,
+      '/t/proc/900/comm': 'python3',
+      '/t/proc/meminfo': 'MemTotal: 65000000 kB\nMemAvailable: 40000000 kB',
+    },
+  })
+  const scene = mixedHost()
+  const agent = await startAgent({
+    scenario: { ...scene, gpus: scene.gpus.slice(0, 1) },
+    env: { WARPWATCH_HOST__SYS_ROOT: join(root, 'sys'), WARPWATCH_HOST__PROC_ROOT: join(root, 'proc'), WARPWATCH_METRICS__DCGM: 'off' },
+  })
+  return { agent, root }
+}
+
 describe.skipIf(compiler === undefined)('a host with cards of three makers (needs a C compiler)', () => {
+  test.skipIf(!hasChromium)(
+    'the dashboard shows a card for each, with its own figures (needs Debian’s chromium)',
+    async () => {
+      await using agent = (await startMixed()).agent
+      const browser = await launchBrowser()
+      try {
+        await using opened = await openPage(browser, `${agent.url}/#/`)
+        const { page, complaints } = opened
+        await page.locator('article.gpu').nth(2).waitFor()
+        expect(await page.locator('article.gpu').count()).toBe(3)
+        for (const [index, uuid, watts] of [
+          [0, 'GPU-', undefined],
+          [1, 'amd-', '203'],
+          [2, 'pci-', undefined],
+        ] as const) {
+          const card = page.locator(`#gpu-${index}`)
+          expect(await card.getAttribute('data-uuid')).toContain(uuid)
+          expect(await card.getAttribute('data-trouble')).toBeNull()
+          // What the maker's card does not tell is said to be missing, never a zero.
+          if (watts !== undefined) await card.getByText(watts, { exact: false }).first().waitFor()
+        }
+        expect(await page.evaluate(STICKING_OUT)).toEqual([])
+        expect(complaints).toEqual([])
+      } finally {
+        await browser.close()
+      }
+    },
+    120_000,
+  )
+
   test('one list, one page, and a container known by its process’s cgroup', async () => {
-    const id = 'ab'.repeat(32)
-    const root = plant(amdCard, xeCard(), {
-      files: {
-        '/t/proc/900/cgroup': `0::/system.slice/docker-${id}.scope`,
-        '/t/proc/900/comm': 'python3',
-        '/t/proc/meminfo': 'MemTotal: 65000000 kB\nMemAvailable: 40000000 kB',
-      },
-    })
-    const scene = mixedHost()
-    await using agent = await startAgent({
-      scenario: { ...scene, gpus: scene.gpus.slice(0, 1) },
-      env: { WARPWATCH_HOST__SYS_ROOT: join(root, 'sys'), WARPWATCH_HOST__PROC_ROOT: join(root, 'proc'), WARPWATCH_METRICS__DCGM: 'off' },
-    })
+    const { agent: started, root } = await startMixed()
+    await using agent = started
     const page = await poll(
       async () => {
         const now = await agent.metrics()

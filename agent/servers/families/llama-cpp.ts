@@ -56,7 +56,8 @@ const isServer = (known: Known): boolean => !isRouter(known)
 export const llamaCpp = defineFamily({
   id: 'llama.cpp',
   title: 'llama.cpp',
-  command: /(?:^|[\s/])llama-server\b/,
+  // Up to b3086 the program is named server.
+  command: /(?:^|[\s/])llama-server\b|(?:^|\/)server .*\.gguf\b/,
   // Ollama's own child: Ollama is asked instead.
   helper: /\/ollama\/[\w./-]*llama-server\b/,
   image: /(?:^|\/)llama\.cpp(?:[:@]|$)/,

@@ -43,19 +43,20 @@ function sharesOneCache({ argv }: Known): boolean | undefined {
 }
 
 // Only numbers: builds up to b6000 put the prompt's text on this page.
-const slots = listOf(z.object({ n_ctx: amount, is_processing: flag, n_prompt_tokens: amount }))
+const slots = listOf(z.object({ n_ctx: amount, is_processing: flag, state: amount, n_prompt_tokens: amount }))
 export function readSlots(body: string, known: Known): ServerFigures | undefined {
-  const found = readJson(body, slots)
+  // Up to b3800 a slot has a state instead: 0 is idle.
+  const found = readJson(body, slots)?.map(({ state, is_processing: isBusy = state === undefined ? undefined : state !== 0, ...slot }) => ({ ...slot, isBusy }))
   if (found === undefined || found.length === 0) return undefined
   const contexts = found.flatMap(({ n_ctx: length }) => length ?? [])
   const oneCache = found.length === 1 ? false : sharesOneCache(known)
   const capacity =
     contexts.length !== found.length || oneCache === undefined ? undefined : oneCache ? Math.max(...contexts) : contexts.reduce((sum, each) => sum + each, 0)
-  const busy = found.filter(({ is_processing: isBusy }) => isBusy === true)
+  const busy = found.filter(({ isBusy }) => isBusy === true)
   const tokens = busy.map(({ n_prompt_tokens: count }) => count)
   const used = tokens.reduce<number | undefined>((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0)
   return figures({
-    running: found.every(({ is_processing: isBusy }) => isBusy !== undefined) ? busy.length : undefined,
+    running: found.every(({ isBusy }) => isBusy !== undefined) ? busy.length : undefined,
     context: contexts[0],
     kvCapacityTokens: capacity,
     kvUsage: capacity === undefined || capacity <= 0 || used === undefined ? undefined : Math.min(1, used / capacity),

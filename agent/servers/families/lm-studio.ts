@@ -44,7 +44,7 @@ export function readOldModels(body: string): ServerFigures | undefined {
 export const lmStudio = defineFamily({
   id: 'lm-studio',
   title: 'LM Studio',
-  command: /lm-studio|LM-Studio|(?:^|[\s/])llmster\b/,
+  command: /lm-studio|LM-Studio|\.lmstudio\/|(?:^|[\s/])llmster\b/,
   port: 1_234,
   proof: { path: '/api/v0/models', read: ({ body }) => readOldModels(body) ?? readModels(body) },
   pages: [

@@ -1,13 +1,17 @@
-// NVIDIA NIM 1.x: names without any prefix, too plain to be believed of a server that nothing else says to be a NIM.
+// NVIDIA NIM: vLLM's names in newer ones; in 1.x names without any prefix, too plain to be believed of a server that nothing else says to be a NIM.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
 import { readJson } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
 import { finishedReason, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { readVllmMetrics } from './vllm-page.ts'
 
-const NAMES = /^(?:gpu_cache_usage_perc|num_requests?_|prompt_tokens|generation_tokens|request_|time_)/
-export function readMetrics(body: string): ServerFigures | undefined {
+const NAMES =
+  /^(?:gpu_cache_usage_perc|num_requests?_|prompt_tokens|generation_tokens|request_|time_|e2e_|inter_token_latency_|kv_cache_usage_perc|prefix_cache_|num_preemptions)/
+export const readMetrics = (body: string): ServerFigures | undefined => readVllmMetrics(body) ?? readPlain(body)
+
+function readPlain(body: string): ServerFigures | undefined {
   const page = readExposition(body, (name) => (NAMES.test(name) ? name : undefined))
   if (page.size === 0) return undefined
   const finished = samplesOf(page, ['request_finish'])
@@ -16,7 +20,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
     state: 'ready',
     running: sumOf(page, ['num_requests_running']),
     waiting: sumOf(page, ['num_requests_waiting']),
-    kvUsage: shareOf(page, ['gpu_cache_usage_perc']),
+    kvUsage: shareOf(page, ['kv_cache_usage_perc', 'gpu_cache_usage_perc']),
+    preemptions: sumOf(page, ['num_preemptions']),
     promptTokens: sumOf(page, ['prompt_tokens']),
     generationTokens: sumOf(page, ['generation_tokens']),
     outcomes: outcomesOf([
@@ -24,7 +29,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
       { samples: samplesOf(page, ['request_failure']), wordOf: () => 'failed' },
     ]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
-    interTokenLatency: histogramOf(page, ['time_per_output_token_seconds']),
+    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
+    requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
   })
 }
 

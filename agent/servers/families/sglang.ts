@@ -29,10 +29,22 @@ const ofFirstRanks = (page: Exposition): Exposition =>
     }),
   )
 const RANKS = ['tp_rank', 'pp_rank', 'moe_ep_rank']
+/** With priorities a queue is told as a whole, under an empty one, and again for each of them. */
+function queueOf(page: Exposition, names: readonly string[]): number | undefined {
+  const all = samplesOf(page, names)
+  const whole = all.filter(({ labels }) => labels['priority'] === '')
+  const counted = whole.length > 0 ? whole : all
+  return counted.length === 0 ? undefined : counted.reduce((sum, { value }) => sum + value, 0)
+}
+/** The fullest of its pools, where they are told one by one. */
+const poolOf = (page: Exposition): number | undefined => {
+  const pools = ['full_token_usage', 'swa_token_usage', 'mamba_usage'].flatMap((name) => shareOf(page, [name]) ?? [])
+  return pools.length === 0 ? undefined : Math.max(...pools)
+}
 
 function usageOf(page: Exposition): number | undefined {
   const [used, most] = [sumOf(page, ['num_used_tokens', 'kv_used_tokens']), sumOf(page, ['max_total_num_tokens'])]
-  return shareOf(page, ['token_usage']) ?? (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
+  return shareOf(page, ['token_usage']) ?? poolOf(page) ?? (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
 }
 
 export function readMetrics(body: string): ServerFigures | undefined {
@@ -44,8 +56,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
   return figures({
     models: names.length > 0 ? names : labelValues(page, 'name', ['num_requests_running', 'token_usage']),
     state: 'ready',
-    running: sumOf(page, ['num_running_reqs', 'num_requests_running']),
-    waiting: sumOf(page, ['num_queue_reqs', 'num_requests_waiting', 'queue_req']),
+    running: queueOf(page, ['num_running_reqs', 'num_requests_running']),
+    waiting: queueOf(page, ['num_queue_reqs', 'num_requests_waiting', 'queue_req']),
     kvUsage: usageOf(page),
     // One for each data-parallel engine.
     kvCapacityTokens: sumOf(page, ['max_total_num_tokens']),
@@ -55,7 +67,10 @@ export function readMetrics(body: string): ServerFigures | undefined {
     prefixHitRatio: shareOf(page, ['cache_hit_rate']),
     promptTokens: sumOf(page, ['prompt_tokens']),
     generationTokens: sumOf(page, ['generation_tokens']),
-    outcomes: outcomesOf([{ samples: samplesOf(page, ['num_aborted_requests']), wordOf: () => 'aborted' }]),
+    outcomes: outcomesOf([
+      { samples: samplesOf(page, ['num_requests']), wordOf: () => 'completed' },
+      { samples: samplesOf(page, ['num_aborted_requests']), wordOf: () => 'aborted' },
+    ]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
     interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds']),
     requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),

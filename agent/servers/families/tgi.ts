@@ -57,7 +57,7 @@ export function readInfo(body: string): ServerFigures | undefined {
 export const tgi = defineFamily({
   id: 'tgi',
   title: 'TGI',
-  command: /text-generation-router\b/,
+  command: /text-generation-(?:router|backends-trtllm)\b/,
   helper: /text-generation-(?:launcher|server)\b/,
   image: /text-generation-inference/,
   port: 3_000,

@@ -1,9 +1,10 @@
-// Triton, also with TensorRT-LLM behind it. Metrics have a port of their own.
+// Triton, also with TensorRT-LLM or vLLM behind it. Metrics have a port of their own.
 import { readExposition } from '../exposition.ts'
 import { defineFamily } from '../family.ts'
-import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
+import { figures, joined, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readTrtllmLog } from './trtllm-log.ts'
+import { readVllmMetrics } from './vllm-page.ts'
 import { lookup } from '../../text/lookup.ts'
 
 const wanted = (name: string): string | undefined => (/^nv_(?:inference|trt_llm)_/.test(name) ? name : undefined)
@@ -11,7 +12,7 @@ const FAILURES: Readonly<Record<string, RequestOutcome>> = { REJECTED: 'rejected
 const REQUESTS = ['nv_trt_llm_request_metrics']
 const BLOCKS = ['nv_trt_llm_kv_cache_block_metrics']
 
-export function readMetrics(body: string): ServerFigures | undefined {
+function readOwn(body: string): ServerFigures | undefined {
   const page = readExposition(body, wanted)
   if (page.size === 0) return undefined
   const blocks = (type: string): number | undefined => highestOf(page, BLOCKS, { kv_cache_block_type: type })
@@ -28,6 +29,16 @@ export function readMetrics(body: string): ServerFigures | undefined {
       { samples: samplesOf(page, ['nv_inference_request_failure']), wordOf: ({ reason }) => lookup(FAILURES, reason ?? '') ?? 'failed' },
     ]),
   })
+}
+
+/** Its back end for vLLM puts that one's names on the same page, where they tell of the language model and Triton's own of all models. */
+export function readMetrics(body: string): ServerFigures | undefined {
+  const own = readOwn(body)
+  if (own === undefined) return undefined
+  const engine = readVllmMetrics(body)
+  if (engine === undefined) return own
+  const { outcomes: _, models: __, state: ___, ...tokens } = engine
+  return joined(tokens, own)
 }
 
 export const triton = defineFamily({

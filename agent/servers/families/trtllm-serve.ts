@@ -14,6 +14,8 @@ export function readMetrics(body: string): ServerFigures | undefined {
   if (page.size === 0) return undefined
   const [blocks, each] = [highestOf(page, ['kv_cache_max_blocks']), highestOf(page, ['kv_cache_tokens_per_block'])]
   const used = highestOf(page, ['kv_cache_used_blocks'])
+  const cached = sumOf(page, ['prompt_cached_tokens', 'prompt_cache_hit_tokens'])
+  const prompt = sumOf(page, ['prompt_tokens'])
   return figures({
     models: labelValues(page, 'model_name'),
     state: 'ready',
@@ -22,7 +24,9 @@ export function readMetrics(body: string): ServerFigures | undefined {
     kvUsage: shareOf(page, ['kv_cache_utilization']) ?? (used === undefined || blocks === undefined || blocks <= 0 ? undefined : Math.min(1, used / blocks)),
     kvCapacityTokens: blocks === undefined || each === undefined ? undefined : blocks * each,
     prefixHitRatio: shareOf(page, ['kv_cache_hit_rate']),
-    promptTokens: sumOf(page, ['prompt_tokens']),
+    prefixHits: cached,
+    prefixQueries: cached === undefined ? undefined : prompt,
+    promptTokens: prompt,
     generationTokens: sumOf(page, ['generation_tokens']),
     outcomes: outcomesOf([
       { samples: samplesOf(page, ['request_success']), wordOf: finishedReason },

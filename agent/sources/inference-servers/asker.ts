@@ -1,5 +1,6 @@
 // Asks one server: allowed GETs only, one after the other, bounded, silent while it sleeps, and never again after it wanted a key.
 import type { HttpClient } from '../../lib/http-client.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
 import type { Answer, Family, Page } from '../../servers/family.ts'
 import { joined, type ServerFigures } from '../../servers/model.ts'
 import type { Recognised } from '../../servers/recognise.ts'
@@ -75,6 +76,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
     const { status, body, cut, headers } = result.answer
     if (status === 401 || status === 403) return { kind: 'key' }
     const text = body.toString('utf8')
+    releaseBuffer(body)
     if (status === 503 && text.includes('Loading model')) return { kind: 'loading' }
     if (ABSENT.has(status)) return { kind: 'absent' }
     if (status !== 200) return { kind: 'failed', why: `GET ${path}: status ${status} instead of 200` }

@@ -10,6 +10,7 @@ import { discover, type FoundServer, type Holder } from './discover.ts'
 import type { Reach } from './reach.ts'
 import { createListeningOf } from './listening.ts'
 import type { ReadLogHead } from './log-head.ts'
+import { createSeriesOf, type SeriesOf } from './readings.ts'
 import { createRecent } from './recent.ts'
 import { createSplit, type Split } from './split.ts'
 
@@ -43,6 +44,7 @@ export type Server = {
   readonly children?: Children
   readonly split: Split
   readonly recent: ReturnType<typeof createRecent>
+  readonly seriesOf: SeriesOf
   readonly close: () => void
 }
 export type KnownServers = {
@@ -122,6 +124,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
       ...(children === undefined ? {} : { children }),
       split: createSplit(family, identify, readHead),
       recent: createRecent(),
+      seriesOf: createSeriesOf(),
       close() {
         own.close()
         children?.close()
@@ -163,6 +166,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
           ask,
           split: createSplit({}, identify, readHead),
           recent: createRecent(),
+          seriesOf: createSeriesOf(),
           close: NOTHING,
         }
         next.set(key, servers.get(key) ?? fresh)

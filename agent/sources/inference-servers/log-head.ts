@@ -1,6 +1,7 @@
 // The head of a server's log, however old: what it wrote from its start on, through the container's engine, its file, or the journal. At most 1 MiB.
 import { spawn } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
 import { createHttpClient } from '../../lib/http-client.ts'
 import type { ProcessIdentity } from '../../model/identity.ts'
 import { createFrameReader } from '../container-logs/frames.ts'
@@ -50,6 +51,20 @@ async function ofContainer(socketPath: string, id: string, since: number, until:
   return 'answer' in result && result.answer.status === 200 ? textOf(result.answer.body) : undefined
 }
 
+const PIECE_BYTES = 64 * 2 ** 10
+/** By pieces: most logs are far shorter than what is read of them at most. */
+function headOf(fd: number): string {
+  const [piece, decoder] = [Buffer.allocUnsafe(PIECE_BYTES), new StringDecoder('utf8')]
+  let text = ''
+  for (let at = 0; at < MAX_BYTES;) {
+    const length = readSync(fd, piece, 0, PIECE_BYTES, at)
+    if (length === 0) break
+    text += decoder.write(piece.subarray(0, length))
+    at += length
+  }
+  return text
+}
+
 /** Where its output goes, if that is a file. Opened without waiting: a pipe under that name has no other end for us. */
 function ofFile(process: string): string | undefined {
   for (const output of ['1', '2']) {
@@ -57,8 +72,7 @@ function ofFile(process: string): string | undefined {
     if (fd === undefined) continue
     try {
       if (!fstatSync(fd).isFile()) continue
-      const bytes = Buffer.alloc(MAX_BYTES)
-      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, MAX_BYTES, 0))
+      return headOf(fd)
     } catch {
       continue
     } finally {

@@ -16,22 +16,43 @@ export type Told = {
   readonly unansweredMs?: number | undefined
   /** Its own histograms too. */
   readonly histograms?: boolean
+  /** Of this server; without it each reading has a new series. */
+  readonly seriesOf?: SeriesOf
 }
 
-/** Gives the readings of each round the series of the one before: what the stores keep of a series would else be garbage five seconds later. */
-export function createSameSeries(): (readings: readonly Reading[]) => readonly Reading[] {
-  let known = new Map<string, Series>()
-  return (readings) => {
-    const same = readings.map(({ series, value }) => ({ series: known.get(series.key) ?? series, value }))
-    known = new Map(same.map(({ series }) => [series.key, series]))
-    return same
+const alwaysNew: SeriesOf = (metric, labels, more) => makeSeries(metric, { ...labels, ...more })
+const NOTHING_MORE: Labels = {}
+
+/** Series of one server, made once: new ones in each round would be garbage five seconds later, as would be what the stores keep of them. */
+export type SeriesOf = (metric: MetricDef, labels: Labels, more: Labels) => Series
+
+const MAX_SERIES = 1_000
+export function createSeriesOf(): SeriesOf {
+  let known = new Map<MetricDef, Map<string, Series>>()
+  let of = ''
+  let count = 0
+  return (metric, labels, more) => {
+    const whose = Object.values(labels).join('\n')
+    if (whose !== of || count > MAX_SERIES) [known, of, count] = [new Map(), whose, 0]
+    const key = Object.values(more).join('\n')
+    const byKey = known.get(metric) ?? new Map<string, Series>()
+    if (byKey.size === 0) known.set(metric, byKey)
+    let series = byKey.get(key)
+    if (series === undefined) {
+      series = makeSeries(metric, { ...labels, ...more })
+      // Of what is told of a server but once, only the newest is worth keeping.
+      if (metric.kind === 'info') byKey.clear()
+      byKey.set(key, series)
+      count++
+    }
+    return series
   }
 }
 
-export function readingsOf({ labels, server, url, figures, recent, unansweredMs, histograms = false }: Told): readonly Reading[] {
+export function readingsOf({ labels, server, url, figures, recent, unansweredMs, histograms = false, seriesOf = alwaysNew }: Told): readonly Reading[] {
   const readings: Reading[] = []
-  const add = (metric: MetricDef, value: number | undefined, more: Labels = {}): void => {
-    if (value !== undefined && Number.isFinite(value)) readings.push({ series: makeSeries(metric, { ...labels, ...more }), value })
+  const add = (metric: MetricDef, value: number | undefined, more: Labels = NOTHING_MORE): void => {
+    if (value !== undefined && Number.isFinite(value)) readings.push({ series: seriesOf(metric, labels, more), value })
   }
   const { version = '', models = [], quantization = '', context, state = '', memoryShare, layers = '' } = figures
   add(metrics.inferenceServerInfo, 1, {
@@ -70,6 +91,7 @@ export function readingsOf({ labels, server, url, figures, recent, unansweredMs,
       [metrics.inferenceTimePerOutputTokenHistogramSeconds, figures.timePerOutputToken],
       [metrics.inferenceRequestDurationHistogramSeconds, figures.requestDuration],
     ] as const)
-      if (counted !== undefined) readings.push(...histogramReadings(metric, { ...labels, server, model: models.join(', ') }, counted))
+      if (counted !== undefined)
+        readings.push(...histogramReadings(metric, labels, counted, (one, all, more) => seriesOf(one, all, { ...more, server, model: models.join(', ') })))
   return readings
 }

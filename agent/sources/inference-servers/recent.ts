@@ -45,9 +45,10 @@ export function createRecent(): (t: number, fresh: ServerFigures) => RecentFigur
       const last = kept.at(-1)
       return last === undefined || t - last.t > LONGEST_MS ? { timeToFirstToken: [], interTokenLatency: [] } : newest
     }
-    kept = kept.filter((one) => t - one.t <= LONGEST_MS && one.t < t)
-    // The oldest of the last minute, or the one before where there is none.
-    const before = kept.find((one) => t - one.t <= WINDOW_MS) ?? kept.at(-1)
+    // The oldest of the last minute, or the one before where there is none: nothing older is kept.
+    const first = kept.findIndex((one) => t - one.t <= WINDOW_MS)
+    kept = kept.slice(first < 0 ? -1 : first).filter((one) => t - one.t <= LONGEST_MS && one.t < t)
+    const [before] = kept
     kept.push({ t, figures: countedOf(fresh) })
     if (before === undefined) return newest
     const seconds = (t - before.t) / 1_000

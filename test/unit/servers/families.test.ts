@@ -202,6 +202,11 @@ describe('recognising', () => {
     ['text-embeddings-router --model-id m', 'tei'],
     ['/opt/venv/bin/python /opt/venv/bin/infinity_emb v2 --model-id m', 'infinity'],
     ['/app/llama-server -m /models/x.gguf', 'llama.cpp'],
+    ['/server -m /models/x.gguf -c 4096', 'llama.cpp'],
+    ['ACME::APIServer_1', 'vllm'],
+    ['text-generation-router-llamacpp --model-gguf x.gguf', 'tgi'],
+    ['text-generation-backends-trtllm --model-id m', 'tgi'],
+    ['/home/lab/.lmstudio/bin/llmworker', 'lm-studio'],
     ['/usr/local/bin/ollama serve', 'ollama'],
     ['/usr/bin/python3 /usr/local/bin/lmdeploy serve api_server m', 'lmdeploy'],
     ['tritonserver --model-repository=/m', 'triton'],
@@ -209,18 +214,23 @@ describe('recognising', () => {
     ['python main.py --listen 0.0.0.0', 'comfyui'],
     ['python3 launch.py --api', 'webui'],
   ])('%s', (command, family) => expect(by(command)).toBe(family))
-  test.each(['VLLM::EngineCore', 'sglang::scheduler_TP0', '/usr/bin/ollama runner --model x --port 5', '/usr/lib/ollama/llama-server --model x --port 5'])(
-    '%s answers for nobody',
-    (command) => {
-      expect(isHelper(command.split(' '))).toBe(true)
-      expect(by(command, 8_080)).toBeUndefined()
-    },
-  )
+  test.each([
+    'VLLM::EngineCore',
+    'ACME::EngineCore_DP0',
+    'VLLM::Worker_TP0',
+    'sglang::scheduler_TP0',
+    '/usr/bin/ollama runner --model x --port 5',
+    '/usr/lib/ollama/llama-server --model x --port 5',
+  ])('%s answers for nobody', (command) => {
+    expect(isHelper(command.split(' '))).toBe(true)
+    expect(by(command, 8_080)).toBeUndefined()
+  })
   test("by the image, by a port that is one family's own, and not by a port of many", () => {
     expect(by('python3 /start.py', 1, 'docker.io/vllm/vllm-openai:v0.11.0')).toBe('vllm')
     expect(by('python3 /start.py', 1, 'nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3')).toBe('nim')
     expect(by('/opt/mystery', 11_434)).toBe('ollama')
     expect(by('python3 train.py', 8_000)).toBeUndefined()
+    expect(by('python3 /app/server.py --model x.gguf', 8_000)).toBeUndefined()
     expect(by('python3 train.py', 29_500)).toBeUndefined()
   })
   test('no family asks what harms: nothing that generates, drains, wakes or holds secrets', () => {

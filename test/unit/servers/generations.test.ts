@@ -5,8 +5,9 @@ import type { ServerFigures } from '../../../agent/servers/model.ts'
 import { FAMILIES } from '../../../agent/servers/recognise.ts'
 import { JSONS } from './pages/json.ts'
 import { TEXTS } from './pages/texts.ts'
+import { VERSIONS } from './pages/versions.ts'
 
-describe.each([...TEXTS, ...JSONS])('%s', (_name, id, path, body, expected) => {
+describe.each([...TEXTS, ...JSONS, ...VERSIONS])('%s', (_name, id, path, body, expected) => {
   const family: Family | undefined = FAMILIES.find((one) => one.id === id)
   const read = (text: string): ServerFigures | undefined => family?.pages.find((one) => one.path === path)?.read(text, { argv: [], figures: {} })
   test(`${id} ${path}`, () => expect(read(body)).toMatchObject(expected))

@@ -9,6 +9,7 @@ import { processes, whoHolds } from '../remedies/gpu.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import type { Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
+import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
 import { relaxLimit } from './xpu.ts'
 
@@ -140,6 +141,7 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
   return plan(
     spilled,
     situation.vendor === 'intel' && relaxLimit(facts, situation),
+    raiseShare(facts, situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     facts.allowed_bytes !== undefined && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),

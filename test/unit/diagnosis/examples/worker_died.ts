@@ -2,6 +2,9 @@
 import type { Facts } from '../../../../agent/model/facts.ts'
 import type { LogKind } from '../../../../agent/model/kinds.ts'
 
+const BLOCK =
+  '(EngineCore_DP0 pid=133) INFO 03-02 10:11:12 [shm_broadcast.py:466] No available shared memory broadcast block found in 60 seconds. This typically happens when some processes are hanging or doing some time-consuming work (e.g. compilation).'
+
 export const examples: readonly { name: string; text: string; kinds: readonly LogKind[]; facts?: Facts }[] = [
   {
     name: 'a DataLoader',
@@ -34,4 +37,41 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['worker_died'],
     facts: { pid: 4411 },
   },
+  {
+    name: 'a scheduler of SGLang',
+    text: '[2026-03-02 07:23:48 TP0] Load weight begin. avail mem=78.60 GB\n[2026-03-02 07:24:10] Received sigquit from a child process. It usually means the child failed.',
+    kinds: ['worker_died'],
+  },
+  {
+    name: 'a shard of TGI that was killed while it loaded',
+    text: '2026-03-02T10:11:24.140000Z ERROR shard-manager: text_generation_launcher: Shard process was signaled to shutdown with signal 9 rank=1\n2026-03-02T10:11:24.230000Z ERROR text_generation_launcher: Shard 1 failed to start\nError: ShardCannotStart',
+    kinds: ['worker_died'],
+    facts: { rank: 1, signal: 'SIGKILL' },
+  },
+  {
+    name: "a shard's own error comes first",
+    text: '2026-03-02T10:11:24.140000Z ERROR shard-manager: text_generation_launcher: Shard complete standard error output:\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 1.10 GiB is free.\n2026-03-02T10:11:24.230000Z ERROR text_generation_launcher: Shard 0 failed to start',
+    kinds: ['cuda_oom', 'worker_died'],
+  },
+  {
+    name: 'quiet: shards that wait and start',
+    text: '2026-03-02T10:11:12.120000Z  INFO text_generation_launcher: Starting shard rank=0\n2026-03-02T10:11:22.130000Z  INFO text_generation_launcher: Waiting for shard to be ready... rank=0\n2026-03-02T10:11:29.130000Z  INFO text_generation_launcher: Shard ready in 17.1s rank=0',
+    kinds: [],
+  },
+  {
+    name: "SGLang's health check",
+    text: "[2026-03-02 09:31:10] Health check failed. Server couldn't get a response from detokenizer for last 20 seconds. tic start time: 09:30:50. last_heartbeat time: 09:12:01",
+    kinds: ['worker_died'],
+  },
+  {
+    name: "vLLM's engine waited for its workers",
+    text: `${BLOCK}\n(EngineCore_DP0 pid=133) ERROR 03-02 10:16:12 [core.py:866] TimeoutError: RPC call to sample_tokens timed out.`,
+    kinds: ['worker_died'],
+  },
+  {
+    name: 'the same in an older version under compose',
+    text: 'chat-1  | ERROR 03-02 10:16:12 core.py:387] RuntimeError: RPC call to execute_model timed out.',
+    kinds: ['worker_died'],
+  },
+  { name: 'quiet: a worker of vLLM that compiles', text: `${BLOCK}\n${BLOCK}\n(APIServer pid=1) INFO:     Application startup complete.`, kinds: [] },
 ]

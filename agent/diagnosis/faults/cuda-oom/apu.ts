@@ -1,0 +1,29 @@
+// What is special to AMD GPUs inside a processor: what they call their memory is a limit of the driver, by default half of host memory.
+// k7.3 drivers/gpu/drm/ttm/ttm_device.c (pages_limit), amd/amdgpu/amdgpu_ttm.c (apu_prefer_gtt).
+import type { Facts } from '../../../model/facts.ts'
+import { gib } from '../../../text/bytes.ts'
+import type { Situation } from '../../situation/situation.ts'
+import type { Piece } from '../remedies/plan.ts'
+
+const STEP = 4 * 2 ** 30
+/** What the driver keeps for itself of a card's memory. */
+const KEPT = 2 ** 30 / 8
+
+/** Cards have a multiple of 4 GiB, less some MiB (23.98, 63.98); half of host memory is any number. */
+const isOddSize = (bytes: number): boolean => {
+  const above = bytes % STEP
+  return above !== 0 && STEP - above > KEPT
+}
+
+export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Situation): Piece =>
+  vendor === 'amd' &&
+  total !== undefined &&
+  isOddSize(total) && {
+    text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again; what the BIOS sets aside for the GPU is better small.`,
+    ...(system !== 'windows' && system !== 'wsl'
+      ? {
+          command:
+            'echo "options ttm pages_limit=$(( $(awk \'/^MemTotal/ {print $2}\' /proc/meminfo) * 3 / 16 ))" | sudo tee /etc/modprobe.d/ttm.conf && sudo update-initramfs -u',
+        }
+      : {}),
+  }

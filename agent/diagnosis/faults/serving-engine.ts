@@ -1,0 +1,126 @@
+// What inference servers print when the engine behind their port ended or no longer answers.
+// Messages: SGLang managers/tokenizer_manager.py and entrypoints/http_server.py; vLLM v1/executor/multiproc_executor.py; TGI launcher/src/main.rs.
+// vLLM's "No available shared memory broadcast block" alone is no fault: it stands in ordinary starts too, each minute that a worker compiles.
+import type { Facts } from '../../model/facts.ts'
+import { KERNEL_LOG } from './host-oom/remedies.ts'
+import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
+import { known, whole } from './parts/window.ts'
+import { xidsBeside } from './remedies/debug.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const BLOCK = 'No available shared memory broadcast block'
+/** How far above the message its sign stands: one line a minute, for the five minutes that a worker is waited for. */
+const LINES_ABOVE = 200
+const waited = ({ text, at }: Seen): number => text.slice(Math.max(0, at - LINES_ABOVE), at).filter((line) => line.includes(BLOCK)).length
+
+/** A stuck process is looked at from outside before it is ended: afterwards nobody knows where it stood. */
+const whereItStands = (titles: string): Piece => ({
+  text: 'Before the restart, see where the engine stands: a collective that waits for another GPU, a kernel that never ends, or Python code.',
+  command: `for pid in $(pgrep -f '${titles}'); do sudo py-spy dump --pid $pid; done`,
+})
+const restart: Piece = {
+  text: 'Restart the server: it does not recover by itself, and what waits for an answer gets none.',
+}
+
+/** The shard and the signal that ended it, out of this line or those above. */
+function readShard({ match, text, at }: Seen): Facts {
+  const above = text.slice(Math.max(0, at - 40), at + 1)
+  const last = (pattern: RegExp): string | undefined => above.map((line) => pattern.exec(line)?.[1]).findLast((one) => one !== undefined)
+  const signal = last(/signaled to shutdown with signal (\d{1,2})\b/)
+  return known({
+    rank: whole(match[1] ?? last(/\bShard (\d{1,4}) (?:failed to start|crashed)\b/)),
+    signal: signal === '9' ? 'SIGKILL' : signal === '15' ? 'SIGTERM' : undefined,
+  })
+}
+const shardOf = ({ rank }: Facts): string => (rank === undefined ? 'A shard of TGI' : `Shard ${String(rank)} of TGI`)
+
+const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
+  { text: 'Read the lines under "Shard complete standard error output": they are the shard\'s own last words, and name the cause.' },
+  facts['signal'] === 'SIGKILL' && KERNEL_LOG,
+  facts['signal'] === 'SIGKILL' && { text: 'Give the container more host memory: the weights of a shard are read through it before they reach the GPU.' },
+  situation().programs.has('docker') && {
+    text: 'Give the container more shared memory: shards talk to each other through it, and 64 MiB are not enough.',
+    command: 'docker run --shm-size 1g …',
+  },
+  situation().vendor !== 'amd' && xidsBeside,
+]
+
+export const servingEngine = ruleFamily({
+  id: 'serving-engine',
+  kind: 'worker_died',
+  literals: [
+    "Server couldn't get a response from detokenizer",
+    'Received sigquit from a child process',
+    'RPC call to ',
+    'text_generation_launcher: Shard ',
+    'ShardCannotStart',
+    'ShardFailed',
+  ],
+  rules: [
+    {
+      pattern: /Health check failed\. Server couldn't get a response from detokenizer for last (\d{1,6}) seconds/,
+      severity: 'critical',
+      title: "SGLang's engine does not answer its health check",
+      verdict: ({ match }) =>
+        `SGLang asked its own engine for one token and got none for ${match[1]} s. The port still answers, and /health says 503. The scheduler is stuck, has ended, or computes one very long batch.`,
+      remedies: ({ situation }) => [
+        whereItStands('sglang::'),
+        situation().vendor !== 'amd' && xidsBeside,
+        restart,
+        {
+          text: 'If it comes back by itself after long prompts: compute them in smaller pieces, or give the check more time.',
+          command: 'python3 -m sglang.launch_server … --chunked-prefill-size 2048',
+        },
+      ],
+    },
+    {
+      pattern: /\bRPC call to (\w{1,60}) timed out/,
+      severity: 'critical',
+      title: "vLLM's workers did not answer their engine",
+      verdict: (seen) => {
+        const count = waited(seen)
+        const sign = count === 0 ? '' : ` "${BLOCK}" stands ${count === 1 ? 'once' : `${count} times`} above it: a worker had stopped taking work before.`
+        return `The engine of vLLM waited for "${seen.match[1]}" of its workers until its time ran out, and ended.${sign} A worker is stuck, mostly in a collective of several GPUs, or has ended without a word.`
+      },
+      remedies: ({ situation }) => [
+        { text: 'Look for the first error of a worker above this one: an illegal access, an Xid or a lost GPU stops all others.' },
+        situation().vendor !== 'amd' && xidsBeside,
+        whereItStands('VLLM::Worker'),
+        {
+          text: 'If a first request really compiles for longer: give it more time.',
+          command: 'export VLLM_EXECUTE_MODEL_TIMEOUT_SECONDS=1200',
+        },
+        restart,
+      ],
+    },
+    {
+      pattern: /Received sigquit from a child process\. It usually means the child failed/,
+      severity: 'critical',
+      title: "A process of SGLang's engine ended",
+      verdict:
+        'A scheduler or the detokenizer of SGLang ended, and the server with it. Its own error stands above, mostly under "Scheduler hit an exception" or "watchdog timeout".',
+      remedies: ({ situation }) => [
+        { text: 'Read the lines above: the process that failed prints its traceback before it tells the server.' },
+        KERNEL_LOG,
+        situation().vendor !== 'amd' && xidsBeside,
+      ],
+    },
+    {
+      pattern: /\bShard (\d{1,4}) failed to start\b|\bShardCannotStart\b/,
+      severity: 'critical',
+      title: ({ facts }) => `${shardOf(facts)} did not start`,
+      verdict: ({ facts }) =>
+        `${shardOf(facts)} ended before it was ready${facts['signal'] === undefined ? '' : `, by ${String(facts['signal'])}`}, and the server with it.${facts['signal'] === 'SIGKILL' ? ' Nobody but the kernel or an operator sends SIGKILL: mostly host memory ran out.' : ''}`,
+      remedies: shardRemedies,
+      facts: readShard,
+    },
+    {
+      pattern: /\bShard (\d{1,4}) crashed\b|\bShardFailed\b/,
+      severity: 'critical',
+      title: ({ facts }) => `${shardOf(facts)} crashed`,
+      verdict: ({ facts }) => `${shardOf(facts)} ended while it served, and the server with it.`,
+      remedies: shardRemedies,
+      facts: readShard,
+    },
+  ],
+})
