@@ -2,7 +2,7 @@
 import type { Cause, Confidence } from '../model.ts'
 import { countsOf } from './counts.ts'
 import { isAway, missingRanks } from './graph.ts'
-import { ownKernel, ranksIn } from './gpus.ts'
+import { hotRank, ranksIn, readingRank } from './gpus.ts'
 import type { Job } from './job.ts'
 import { firstMismatch, type Mismatch } from './mismatch.ts'
 import { deviatingRanks } from './order.ts'
@@ -91,14 +91,11 @@ const idleGpu: Way = (job) => {
 const launched: Way = (job) => {
   const counts = countsOf(job)
   if (counts === undefined || counts.moved) return undefined
+  const few = (ranks: readonly number[]): readonly number[] => (ranks.length * 2 < job.ranks.length ? ranks : [])
   return (
     suspects('dead', counts.dead, 'read', 'NCCL cannot reach their processes') ??
-    suspects(
-      'missing',
-      counts.behind.length * 2 < job.ranks.length ? counts.behind : [],
-      'computed',
-      'they launched fewer collectives than the others (NCCL RAS)',
-    ) ??
+    suspects('missing', few(counts.behind), 'computed', 'they launched fewer collectives than the others (NCCL RAS)') ??
+    suspects('order', few(counts.ahead), 'computed', 'they launched more collectives than the others (NCCL RAS)') ??
     suspects('mismatch', counts.differing, 'computed', 'they launched other collectives than the others (NCCL RAS)')
   )
 }
@@ -162,11 +159,16 @@ const notStarted: Way = (job) => {
 }
 
 const hotGpu: Way = (job) => {
-  const rank = ownKernel(job)
+  const rank = hotRank(job)
   return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'its GPU draws clearly more power than those that only wait')
 }
 
-const WAYS: readonly Way[] = [named, graph, mismatch, late, order, stacks, launched, idleGpu, gaveUp, silentWatchdog, otherLine, notStarted, hotGpu]
+const readingGpu: Way = (job) => {
+  const rank = readingRank(job)
+  return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'its GPU reads memory while those of all others only wait')
+}
+
+const WAYS: readonly Way[] = [named, graph, mismatch, late, order, stacks, launched, idleGpu, gaveUp, silentWatchdog, otherLine, notStarted, hotGpu, readingGpu]
 
 /** Without ranks: two sides disagree, and nothing says which of them is wrong. */
 export function findSuspects(job: Job): Suspects | undefined {

@@ -41,7 +41,11 @@ function rootOf(job: Job, culprits: readonly number[]): Op | undefined {
     const whole = heads.filter(({ group, seq }) => job.members(group).every((rank) => job.head(rank)?.group === group && job.head(rank)?.seq === seq))
     if (whole.length > 0) return earliest(whole)
   }
-  const concerned = heads.filter(({ group }) => job.group(group)?.partial === true || job.members(group).some((rank) => wanted.has(rank)))
+  // Of a group that no line describes, nobody knows the members.
+  const concerned = heads.filter(({ group }) => {
+    const members = job.members(group)
+    return members.length === 0 || job.group(group)?.partial === true || members.some((rank) => wanted.has(rank))
+  })
   return earliest(concerned.length > 0 ? concerned : heads)
 }
 
