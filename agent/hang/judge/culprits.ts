@@ -36,6 +36,16 @@ const named: Way = (job) => {
   return suspects(causeOf(job, missing), missing, 'read', 'named by the library that waited for them')
 }
 
+/** A library compared the calls. It names two ranks at a time, and the one that differs from several others is wrong. */
+const compared: Way = (job) => {
+  const said = job.evidence.statements.flatMap(({ statement: { what, ranks } }) => (what === 'mismatch' ? [ranks] : []))
+  if (said.length === 0) return undefined
+  const pairs = new Map(said.flatMap((ranks) => (ranks.length === 2 ? [[sorted(ranks).join(' '), ranks]] : [])))
+  const [first = []] = pairs.values()
+  const always = pairs.size < 2 ? [] : first.filter((rank) => [...pairs.values()].every((pair) => pair.includes(rank)))
+  return { cause: 'mismatch', ranks: sorted(always), confidence: 'read', reason: 'the library that compared the calls says that theirs differs' }
+}
+
 const graph: Way = (job) => {
   const missing = missingRanks(job)
   return suspects(causeOf(job, missing), missing, 'computed', 'the others wait for a collective that they did not join')
@@ -168,7 +178,23 @@ const readingGpu: Way = (job) => {
   return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'its GPU reads memory while those of all others only wait')
 }
 
-const WAYS: readonly Way[] = [named, graph, mismatch, late, order, stacks, launched, idleGpu, gaveUp, silentWatchdog, otherLine, notStarted, hotGpu, readingGpu]
+const WAYS: readonly Way[] = [
+  named,
+  graph,
+  mismatch,
+  compared,
+  late,
+  order,
+  stacks,
+  launched,
+  idleGpu,
+  gaveUp,
+  silentWatchdog,
+  otherLine,
+  notStarted,
+  hotGpu,
+  readingGpu,
+]
 
 /** Without ranks: two sides disagree, and nothing says which of them is wrong. */
 export function findSuspects(job: Job): Suspects | undefined {
