@@ -59,13 +59,23 @@ const CAUSE: Readonly<Record<Exclude<Answer['cause'], 'missing' | 'stuck' | 'non
   late: ['That rank came after the others had given up. Find out what it did before, or raise the time-out: init_process_group(timeout=...).'],
 }
 
-export function remediesOf({ cause, culprits, doing, verdict }: Answer): readonly string[] {
+/** Nobody can be named, and which collective each rank is in is not known either. */
+const UNDECIDED = [
+  'Get the Flight Recorder dumps: they say which rank is missing or disagrees. Where TORCH_NCCL_DEBUG_INFO_PIPE_FILE is set, write a byte into PIPE_FILE + rank + ".pipe"; else PyTorch writes them at its time-out. Then run warpwatch hang again.',
+  'If the recorder is off, switch it on for the next run: TORCH_FR_BUFFER_SIZE=2000 (before torch 2.9 TORCH_NCCL_TRACE_BUFFER_SIZE=2000).',
+]
+
+export function remediesOf({ cause, culprits, doing, verdict, root, callSites }: Answer): readonly string[] {
   if (verdict === 'healthy') return []
   // A single process is named by what it does alone.
   const doings = [...new Set(culprits.length > 0 ? culprits.flatMap((rank) => doing.get(rank) ?? []) : doing.values())]
   const byDoing = doings.flatMap((one) => DOING[one])
   if (cause === 'none') return doings.some((one) => one !== 'code' && one !== 'unknown') ? byDoing : []
-  if (cause === 'missing' || cause === 'stuck' || cause === 'slow_phase')
-    return cause !== 'slow_phase' ? (byDoing.length > 0 ? byDoing : DOING.unknown) : [...byDoing, ...CAUSE.slow_phase]
-  return cause === 'mismatch' && doings.some((one) => one === 'teardown') ? [...CAUSE[cause], ...CAUSE.left_early] : CAUSE[cause]
+  if (cause === 'missing' || cause === 'stuck') return byDoing.length > 0 ? byDoing : DOING.unknown
+  if (cause === 'slow_phase') return [...(doings.every((one) => one === 'code' || one === 'unknown') ? [] : byDoing), ...CAUSE.slow_phase]
+  if (cause === 'transport' && root === undefined) return UNDECIDED
+  // A barrier against a step of training: the loop of that rank has ended.
+  const [mine, ...others] = callSites
+  const left = mine?.what.startsWith('barrier') === true && others.every(({ what }) => !what.startsWith('barrier'))
+  return cause === 'mismatch' && (left || doings.some((one) => one === 'teardown')) ? [...CAUSE.left_early, ...CAUSE.mismatch] : CAUSE[cause]
 }

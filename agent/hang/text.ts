@@ -27,35 +27,38 @@ export const DOES: Readonly<Record<Doing, string>> = {
   compile: 'compiles',
   evaluate: 'evaluates',
   prepare: 'prepares data',
-  code: 'is elsewhere',
+  code: 'is in its own code',
   unknown: 'did not join',
 }
 /** A process that nobody waits for is nowhere "elsewhere". */
 const stuckText = (does: Doing): string => (does === 'code' || does === 'unknown' ? 'does not go on' : DOES[does])
-const CAUSE: Readonly<Record<Cause, (many: boolean) => string>> = {
-  missing: () => '',
-  stuck: () => '',
+const CAUSE: Readonly<Record<Exclude<Cause, 'missing' | 'stuck' | 'transport' | 'none'>, (many: boolean) => string>> = {
   mismatch: (many) => `${many ? 'call' : 'calls'} another collective than the others, or the same with another size or type`,
   order: (many) => `${many ? 'call' : 'calls'} collectives in another order than the others`,
-  dead: (many) => `ended, the others wait for ${many ? 'them' : 'it'}`,
+  dead: () => 'ended',
   left_early: (many) => `${many ? 'wait' : 'waits'} at another line than all others, probably after fewer batches`,
-  exception: () => 'failed with an exception, the others wait',
+  exception: () => 'failed with an exception',
   kernel: (many) => `${many ? 'have' : 'has'} a GPU kernel that does not end`,
-  transport: () => '',
   straggler: (many) => `${many ? 'are' : 'is'} slower than the others`,
-  slow_phase: (many) => `${many ? 'work' : 'works'} alone while the others wait`,
+  slow_phase: (many) => `${many ? 'work' : 'works'} alone`,
   late: () => 'joined only after the others had given up',
-  none: () => '',
 }
+/** Where the stack of a moment says nothing about the cause. */
+const WITHOUT_PLACE: ReadonlySet<Cause> = new Set(['kernel', 'straggler', 'dead'])
+const WAITED_FOR: ReadonlySet<Cause> = new Set(['missing', 'slow_phase', 'exception', 'dead'])
 
 export const clock = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(11, 19)} UTC`
 const rootText = ({ root }: Answer): string =>
   root === undefined ? '' : `${root.op} ${root.seq} of group ${root.desc === '' ? root.group : `${root.desc} (${root.group})`}`
 
-/** A job of one process has no ranks that anybody knows. */
+/** With its GPU, and with its host where there are several. A job of one process has no ranks that anybody knows. */
 function whoText({ ranks }: Evidence, culprits: readonly number[]): string {
   const [only, ...others] = ranks.values()
-  return only?.pid !== undefined && others.length === 0 && culprits.length === 1 ? `process ${only.pid}` : ranksText(culprits)
+  if (only?.pid !== undefined && others.length === 0 && culprits.length === 1) return `process ${only.pid}`
+  const [me, ...more] = culprits.flatMap((rank) => ranks.get(rank) ?? [])
+  if (me?.gpu === undefined || more.length > 0 || culprits.length > 1) return ranksText(culprits)
+  const hosts = new Set([...ranks.values()].flatMap(({ host }) => host ?? []))
+  return `${ranksText(culprits)} (GPU ${me.gpu}${hosts.size > 1 && me.host !== undefined ? ` on ${me.host}` : ''})`
 }
 
 /** A single process: what it does and where, without a judgement. */
@@ -72,7 +75,7 @@ function ofOne(evidence: Evidence, { stands, doing, cause }: Answer): string | u
 export function headline(evidence: Evidence, answer: Answer): string {
   const alone = ofOne(evidence, answer)
   if (alone !== undefined) return alone
-  const { verdict, cause, culprits, doing, stands, root } = answer
+  const { verdict, culprits, root } = answer
   if (verdict === 'healthy') return 'No hang: nothing shows that the job stands still.'
   const begun = root?.since ?? evidence.silence?.since
   const since = begun !== undefined && begun > EPOCH ? ` since ${clock(begun)}` : ''
@@ -84,21 +87,45 @@ export function headline(evidence: Evidence, answer: Answer): string {
     resumed: 'Stood still, goes on again',
     healthy: '',
   }[verdict]
-  // Of a disagreement the call counts, not where the rank waits now.
-  const [site] = answer.callSites
-  const at = site?.at ?? culprits.flatMap((rank) => stands.get(rank) ?? [])[0]
-  const where = at === undefined ? '' : `, at ${placeText(at)} in ${at.function}`
-  if (culprits.length === 0) {
-    if (cause === 'mismatch') return `${state}: ranks disagree about ${rootText(answer)}; which side is wrong cannot be told.`
-    return root === undefined
-      ? `${state}: all ranks wait; who disagrees or is missing is not in the evidence.`
-      : `${state}: all ranks joined ${rootText(answer)} and none finishes it: the transport between them.`
-  }
+  if (culprits.length === 0) return `${state}: ${nobodyText(answer)}.`
+  return `${state}: ${whoText(evidence, culprits)} ${disagreement(answer) ?? whatText(evidence, answer)}.`
+}
+
+function nobodyText(answer: Answer): string {
+  if (answer.cause === 'mismatch')
+    return answer.root === undefined
+      ? 'ranks disagree in a collective; the evidence does not say which of them is wrong'
+      : `ranks disagree about ${rootText(answer)}; the evidence does not say which of them is wrong`
+  return answer.root === undefined
+    ? 'all ranks wait in collectives; the evidence does not say which of them is missing or disagrees'
+    : `all its ranks joined ${rootText(answer)} and none finishes it, most likely because of the connection between them`
+}
+
+const atText = (at: Frame | undefined): string => (at === undefined ? '' : ` at ${placeText(at)} in ${at.function}`)
+
+/** Both calls, where both are known. */
+function disagreement({ cause, culprits, callSites }: Answer): string | undefined {
+  const [mine, ...rest] = callSites
+  const [theirs] = rest.filter(({ ranks }) => !ranks.some((rank) => culprits.includes(rank))).toSorted((a, b) => b.ranks.length - a.ranks.length)
+  if ((cause !== 'mismatch' && cause !== 'order') || mine === undefined || theirs === undefined || !mine.ranks.some((rank) => culprits.includes(rank)))
+    return undefined
+  return `${culprits.length > 1 ? 'call' : 'calls'} ${mine.what}${atText(mine.at)}; the others call ${theirs.what}${atText(theirs.at)}`
+}
+
+function whatText({ ranks }: Evidence, answer: Answer): string {
+  const { cause, culprits, doing, stands, root } = answer
   const many = culprits.length > 1
+  const doings = [...new Set(culprits.map((rank) => doing.get(rank) ?? 'unknown'))]
+  const vague = doings.every((does) => does === 'code' || does === 'unknown')
+  const exits = [...new Set(culprits.flatMap((rank) => ranks.get(rank)?.exit ?? []))]
+  const at = WITHOUT_PLACE.has(cause) ? undefined : culprits.flatMap((rank) => stands.get(rank) ?? [])[0]
   const what =
-    cause === 'missing' || cause === 'stuck' || cause === 'slow_phase'
-      ? andList([...new Set(culprits.map((rank) => (cause === 'stuck' ? stuckText : (does: Doing) => DOES[does])(doing.get(rank) ?? 'unknown')))])
-      : CAUSE[cause](many)
-  const missing = cause === 'missing' && root !== undefined ? `; the others wait for ${many ? 'them' : 'it'} in ${rootText(answer)}` : ''
-  return `${state}: ${whoText(evidence, culprits)} ${what}${where}${missing}.`
+    cause === 'stuck'
+      ? andList(doings.map(stuckText))
+      : cause === 'missing' || cause === 'transport' || cause === 'none' || (cause === 'slow_phase' && !vague)
+        ? andList(doings.map((does) => DOES[does]))
+        : `${CAUSE[cause](many)}${cause === 'dead' && exits.length > 0 ? ` (${exits.join(', ')})` : ''}`
+  const place = at === undefined ? '' : cause === 'exception' ? ` and now ${many ? 'stand' : 'stands'}${atText(at)}` : `,${atText(at)}`
+  const waits = !WAITED_FOR.has(cause) || (cause === 'missing' && root === undefined) ? '' : `; the others wait for ${many ? 'them' : 'it'}`
+  return `${what}${place}${waits}${waits === '' || root === undefined ? '' : ` in ${rootText(answer)}`}`
 }

@@ -11,6 +11,12 @@ import { twoUnitSpan } from '../../text/span.ts'
 /** What a file may contain must not reach the terminal as commands to it. */
 const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '·')
 const MOST_ROWS = 64
+/** How sure the answer is. */
+const SURE: Readonly<Record<Answer['confidence'], string>> = {
+  read: 'reported by a library or a process',
+  computed: 'computed from what the ranks left',
+  likely: 'likely, not certain',
+}
 
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
@@ -76,11 +82,11 @@ export function answerText(evidence: Evidence, answer: Answer, coloured: boolean
   const since = answer.root?.since
   const lines = [strong(clean.head)]
   if (since !== undefined && since > EPOCH && Date.now() / 1000 - since < 86_400 * 3 && answer.verdict === 'hang')
-    lines.push(`It waits for ${twoUnitSpan(Date.now() - since * 1000)}.`)
+    lines.push(`That was ${twoUnitSpan(Date.now() - since * 1000)} ago.`)
   lines.push(...clean.exceptions, ...clean.workers)
   if (clean.ranks.length > 0) lines.push('', ...clean.ranks)
   if (clean.sites.length > 0) lines.push('', 'Both sides:', ...clean.sites)
-  if (clean.evidence.length > 0) lines.push('', `Known from (${answer.confidence}):`, ...clean.evidence.map((line) => `- ${line}`))
+  if (clean.evidence.length > 0) lines.push('', `Evidence (${SURE[answer.confidence]}):`, ...clean.evidence.map((line) => `- ${line}`))
   if (clean.remedies.length > 0) lines.push('', 'What to change:', ...clean.remedies.map((line) => `- ${line}`))
   if (clean.problems.length > 0) lines.push('', 'Not read:', ...clean.problems.map((line) => `- ${line}`))
   return `${lines.map((line, i) => (i === 0 && coloured ? line : printable(line))).join('\n')}\n`

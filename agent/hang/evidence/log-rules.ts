@@ -134,6 +134,12 @@ export const LINE_RULES: readonly LineRule[] = [
     take: (_, { me, state }) => state(me === undefined ? [] : [me.rank], 'waits'),
   },
   {
+    name: 'Gloo operation of another size',
+    literal: 'op.preamble.length <= op.nbytes',
+    pattern: /op\.preamble\.length <= op\.nbytes\. \d{1,20} vs \d{1,20}/,
+    take: (_, { state }) => state([], 'mismatch'),
+  },
+  {
     name: 'Gloo peer gone',
     literal: 'gloo/transport',
     pattern: /gloo\/transport\/\S{1,60} (?:Connection closed by peer|Read error .{0,80}Connection reset by peer)/,

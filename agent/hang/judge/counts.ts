@@ -1,9 +1,7 @@
 // What two RAS answers say: whether anything was launched between them, and who has launched less, or something else, than the rest.
 import type { RasComm } from '../model.ts'
 import type { Job } from './job.ts'
-import { minority, sidesBy } from './signature.ts'
-
-const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
+import { launchesOf, total } from './launches.ts'
 
 /** RAS names processes; ranks of the job are found by their pid and, where that is not unique, by their order on the hosts. */
 function rankFinder(job: Job): (place: string) => number | undefined {
@@ -44,6 +42,8 @@ export type Counts = {
   readonly dead: readonly number[]
   /** Ranks behind in a communicator and ahead in none; empty where counts are equal. */
   readonly behind: readonly number[]
+  /** Ranks ahead in a communicator and behind in none. */
+  readonly ahead: readonly number[]
   /** Ranks with as many operations as the others, but of other kinds. */
   readonly differing: readonly number[]
 }
@@ -58,35 +58,14 @@ export function countsOf(job: Job): Counts | undefined {
   const counted = last.comms.some(({ ranks }) => ranks.some(({ counts }) => total(counts) > 0))
   const same = sumOf(first.comms) === sumOf(last.comms)
   const apart = first.at === undefined || last.at === undefined ? 0 : last.at - first.at
-  const [behind, ahead, differing] = [new Set<number>(), new Set<number>(), new Set<number>()]
-  for (const { ranks } of last.comms) {
-    const totals = ranks.map(({ counts }) => total(counts))
-    const most = Math.max(...totals)
-    const least = Math.min(...totals)
-    if (most > least)
-      for (const { place, counts } of ranks) {
-        const rank = find(place)
-        if (rank !== undefined) (total(counts) < most ? behind : ahead).add(rank)
-      }
-    else {
-      const few = minority(
-        sidesBy(
-          ranks.map((_, i) => i),
-          (i) => JSON.stringify(ranks[i]?.counts),
-        ),
-      )
-      for (const i of few ?? []) {
-        const rank = find(ranks[i]?.place ?? '')
-        if (rank !== undefined) differing.add(rank)
-      }
-    }
-  }
-  const sorted = (ranks: Iterable<number>): number[] => [...ranks].toSorted((a, b) => a - b)
+  const launches = launchesOf(last.comms)
+  const ranksAt = (places: readonly string[]): number[] => [...new Set(places.flatMap((place) => find(place) ?? []))].toSorted((a, b) => a - b)
   return {
     frozenSeconds: polls.length > 1 && counted && apart > 0 ? (same ? apart : 0) : undefined,
     moved: polls.length > 1 && !same,
-    dead: sorted(new Set(last.comms.flatMap(({ dead }) => dead.flatMap(({ place }) => find(place) ?? [])))),
-    behind: sorted([...behind].filter((rank) => !ahead.has(rank))),
-    differing: sorted(differing),
+    dead: ranksAt(last.comms.flatMap(({ dead }) => dead.map(({ place }) => place))),
+    behind: ranksAt(launches.behind),
+    ahead: ranksAt(launches.ahead),
+    differing: ranksAt(launches.differing),
   }
 }

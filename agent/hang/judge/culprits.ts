@@ -2,7 +2,7 @@
 import type { Cause, Confidence } from '../model.ts'
 import { countsOf } from './counts.ts'
 import { isAway, missingRanks } from './graph.ts'
-import { ownKernel, ranksIn } from './gpus.ts'
+import { hotRank, ranksIn, readingRank } from './gpus.ts'
 import type { Job } from './job.ts'
 import { firstMismatch, type Mismatch } from './mismatch.ts'
 import { deviatingRanks } from './order.ts'
@@ -13,6 +13,7 @@ export type Suspects = {
   readonly cause: Cause
   readonly ranks: readonly number[]
   readonly confidence: Confidence
+  /** A predicate: "has not joined …". */
   readonly reason: string
   readonly mismatch?: Mismatch
   /** The place in the sequence of each process at which they left that of the others. */
@@ -21,10 +22,12 @@ export type Suspects = {
 type Way = (job: Job) => Suspects | undefined
 
 const sorted = (ranks: Iterable<number>): number[] => [...new Set(ranks)].toSorted((a, b) => a - b)
-const suspects = (cause: Cause, ranks: Iterable<number>, confidence: Confidence, reason: string): Suspects | undefined => {
+type Reason = string | ((many: boolean) => string)
+const suspects = (cause: Cause, ranks: Iterable<number>, confidence: Confidence, reason: Reason): Suspects | undefined => {
   const list = sorted(ranks)
-  return list.length === 0 ? undefined : { cause, ranks: list, confidence, reason }
+  return list.length === 0 ? undefined : { cause, ranks: list, confidence, reason: typeof reason === 'string' ? reason : reason(list.length > 1) }
 }
+const have = (many: boolean): string => (many ? 'have' : 'has')
 
 const causeOf = (job: Job, ranks: readonly number[]): Cause =>
   ranks.some((rank) => job.dead(rank)) ? 'dead' : ranks.some((rank) => job.of(rank)?.exception !== undefined) ? 'exception' : 'missing'
@@ -33,12 +36,27 @@ const causeOf = (job: Job, ranks: readonly number[]): Cause =>
 const named: Way = (job) => {
   const said = (what: string): number[] => job.evidence.statements.flatMap(({ statement }) => (statement.what === what ? statement.ranks : []))
   const missing = said('missing')
-  return suspects(causeOf(job, missing), missing, 'read', 'named by the library that waited for them')
+  return suspects(causeOf(job, missing), missing, 'read', (many) => `${many ? 'were' : 'was'} named by the library that waited`)
+}
+
+/** A library compared the calls. It names two ranks at a time, and the one that differs from several others is wrong. */
+const compared: Way = (job) => {
+  const said = job.evidence.statements.flatMap(({ statement: { what, ranks } }) => (what === 'mismatch' ? [ranks] : []))
+  if (said.length === 0) return undefined
+  const pairs = new Map(said.flatMap((ranks) => (ranks.length === 2 ? [[sorted(ranks).join(' '), ranks]] : [])))
+  const [first = []] = pairs.values()
+  const always = pairs.size < 2 ? [] : first.filter((rank) => [...pairs.values()].every((pair) => pair.includes(rank)))
+  return {
+    cause: 'mismatch',
+    ranks: sorted(always),
+    confidence: 'read',
+    reason: 'called something else than the others, says the library that compared the calls',
+  }
 }
 
 const graph: Way = (job) => {
   const missing = missingRanks(job)
-  return suspects(causeOf(job, missing), missing, 'computed', 'the others wait for a collective that they did not join')
+  return suspects(causeOf(job, missing), missing, 'computed', (many) => `${have(many)} not joined the collective that the others wait in`)
 }
 
 const mismatch: Way = (job) => {
@@ -49,7 +67,7 @@ const mismatch: Way = (job) => {
     cause: 'mismatch',
     ranks: found.wrong ?? [],
     confidence: 'computed',
-    reason: new Set(issued).size > 1 ? 'they issued another operation than the others at the same place' : 'they passed another size or type than the others',
+    reason: new Set(issued).size > 1 ? 'issued another operation than the others at the same place' : 'passed another size or type than the others',
     mismatch: found,
   }
 }
@@ -62,7 +80,7 @@ const order: Way = (job) => {
         cause: 'order',
         ranks: found.ranks,
         confidence: 'computed',
-        reason: 'their sequence of collectives differs from that of the others',
+        reason: 'issued collectives in another sequence than the others',
         record: found.record,
       }
 }
@@ -70,36 +88,38 @@ const order: Way = (job) => {
 /** Ended, or standing in something of their own while others wait; for runs without a recorder. */
 const stacks: Way = (job) => {
   const dead = job.ranks.filter((rank) => job.dead(rank))
-  if (dead.length > 0 && dead.length < job.ranks.length) return suspects('dead', dead, 'read', 'their processes ended')
+  if (dead.length > 0 && dead.length < job.ranks.length) return suspects('dead', dead, 'read', 'ended')
   const threw = job.ranks.filter((rank) => job.of(rank)?.exception !== undefined && !waitsForOthers(standingOf(job.of(rank))))
   const waiting = job.ranks.filter((rank) => waitsForOthers(standingOf(job.of(rank))))
   const away = job.ranks.filter((rank) => isAway(job, rank))
   const elsewhere = job.ranks.filter((rank) => standingOf(job.of(rank))?.kind === 'code')
   const all = sorted([...threw, ...away, ...(waiting.length > 0 ? elsewhere : [])])
   if (all.length === 0 || all.length * 2 > job.ranks.length) return undefined
-  return suspects(causeOf(job, all), all, waiting.length > 0 ? 'computed' : 'likely', 'they stand in something of their own while the others wait')
+  return suspects(
+    causeOf(job, all),
+    all,
+    waiting.length > 0 ? 'computed' : 'likely',
+    (many) => `${many ? 'are' : 'is'} in no collective, by the stack, while others wait in one`,
+  )
 }
 
 /** A GPU that idles while the others spin has no kernel of the collective: that rank did not launch it. */
 const idleGpu: Way = (job) => {
   const idle = ranksIn(job, 'idle').filter((rank) => !job.dead(rank))
   return ranksIn(job, 'spins').length > idle.length
-    ? suspects('missing', idle, 'likely', 'their GPUs idle while those of the others wait in a kernel')
+    ? suspects('missing', idle, 'likely', (many) => `${have(many)} an idle GPU while the GPUs of the others wait in a kernel`)
     : undefined
 }
 
 const launched: Way = (job) => {
   const counts = countsOf(job)
   if (counts === undefined || counts.moved) return undefined
+  const few = (ranks: readonly number[]): readonly number[] => (ranks.length * 2 < job.ranks.length ? ranks : [])
   return (
-    suspects('dead', counts.dead, 'read', 'NCCL cannot reach their processes') ??
-    suspects(
-      'missing',
-      counts.behind.length * 2 < job.ranks.length ? counts.behind : [],
-      'computed',
-      'they launched fewer collectives than the others (NCCL RAS)',
-    ) ??
-    suspects('mismatch', counts.differing, 'computed', 'they launched other collectives than the others (NCCL RAS)')
+    suspects('dead', counts.dead, 'read', (many) => `${many ? 'do' : 'does'} not answer NCCL (RAS)`) ??
+    suspects('missing', few(counts.behind), 'computed', 'launched fewer collectives than the others (NCCL RAS)') ??
+    suspects('order', few(counts.ahead), 'computed', 'launched more collectives than the others (NCCL RAS)') ??
+    suspects('mismatch', counts.differing, 'computed', 'launched other collectives than the others (NCCL RAS)')
   )
 }
 
@@ -107,7 +127,7 @@ const launched: Way = (job) => {
 const silentWatchdog: Way = (job) => {
   const silent = job.ranks.filter((rank) => (job.of(rank)?.timeouts.length ?? 0) === 0)
   return silent.length * 3 <= job.ranks.length
-    ? suspects(causeOf(job, silent), silent, 'likely', 'the watchdogs of the others timed out, theirs did not')
+    ? suspects(causeOf(job, silent), silent, 'likely', 'did not time out, while the watchdogs of the others did')
     : undefined
 }
 
@@ -120,7 +140,7 @@ const otherLine: Way = (job) => {
   const few = minority(sides)
   const largest = Math.max(0, ...[...sides.values()].map((ranks) => ranks.length))
   return few !== undefined && few.length * 4 <= job.ranks.length && largest * 3 >= job.ranks.length * 2
-    ? suspects('left_early', few, 'likely', 'they wait at another line than all others')
+    ? suspects('left_early', few, 'likely', (many) => `${many ? 'wait' : 'waits'} at another line than all others`)
     : undefined
 }
 
@@ -131,8 +151,8 @@ const gaveUp: Way = (job) => {
   const other = job.ranks.filter((rank) => !victims.has(rank) && (victims.size > 0 || !lost.has(rank)))
   if ((victims.size === 0 && lost.size === 0) || other.length === 0 || other.length * 2 >= job.ranks.length) return undefined
   return victims.size > 0
-    ? suspects('late', other, 'likely', 'the others timed out waiting, they came after that')
-    : suspects('dead', other, 'likely', 'the others lost the connection to them')
+    ? suspects('late', other, 'likely', 'came after the others had timed out')
+    : suspects('dead', other, 'likely', 'closed the connection to the others')
 }
 
 /** All issued the same, one of them after the time-out of the others. */
@@ -146,7 +166,7 @@ const late: Way = (job) => {
     'late',
     job.ranks.filter((rank) => (job.of(rank)?.ops?.findLast(({ p2p }) => !p2p)?.issued ?? 0) > limit),
     'computed',
-    'they joined after the time-out of the others',
+    'joined after the time-out of the others',
   )
 }
 
@@ -158,15 +178,41 @@ const notStarted: Way = (job) => {
     const others = job.members(head.group).filter((member) => member !== rank)
     return others.length > 0 && others.every((member) => job.at(member, head.group, head.seq)?.state === 'started')
   })
-  return suspects('kernel', waiting, 'computed', 'the collective has started on the GPUs of all others: a kernel of their own does not end')
+  return suspects(
+    'kernel',
+    waiting,
+    'computed',
+    (many) => `${have(many)} not started the collective on the GPU, all others have: a kernel before it does not end`,
+  )
 }
 
 const hotGpu: Way = (job) => {
-  const rank = ownKernel(job)
-  return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'its GPU draws clearly more power than those that only wait')
+  const rank = hotRank(job)
+  return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'has a GPU that draws clearly more power than those that only wait')
 }
 
-const WAYS: readonly Way[] = [named, graph, mismatch, late, order, stacks, launched, idleGpu, gaveUp, silentWatchdog, otherLine, notStarted, hotGpu]
+const readingGpu: Way = (job) => {
+  const rank = readingRank(job)
+  return rank === undefined ? undefined : suspects('kernel', [rank], 'likely', 'has the only GPU that reads memory; those of the others only wait')
+}
+
+const WAYS: readonly Way[] = [
+  named,
+  graph,
+  mismatch,
+  compared,
+  late,
+  order,
+  stacks,
+  launched,
+  idleGpu,
+  gaveUp,
+  silentWatchdog,
+  otherLine,
+  notStarted,
+  hotGpu,
+  readingGpu,
+]
 
 /** Without ranks: two sides disagree, and nothing says which of them is wrong. */
 export function findSuspects(job: Job): Suspects | undefined {

@@ -25,12 +25,22 @@ export const ranksIn = (job: Job, state: GpuState): readonly number[] =>
 const CLEARLY_MORE = 1.25
 
 /** The one rank that draws clearly more than every other that seems to spin. */
-export function ownKernel(job: Job): number | undefined {
-  const [top, second, ...others] = ranksIn(job, 'spins')
-    .flatMap((rank) => {
-      const watts = job.of(rank)?.figures?.watts
-      return watts === undefined ? [] : [{ rank, watts }]
-    })
-    .toSorted((a, b) => b.watts - a.watts)
+export function hotRank(job: Job): number | undefined {
+  const [top, second, ...others] = spinning(job).toSorted((a, b) => b.watts - a.watts)
   return top !== undefined && second !== undefined && others.length >= 2 && top.watts > second.watts * CLEARLY_MORE ? top.rank : undefined
 }
+
+/** The one rank whose GPU reads memory and draws no less than the middle one, while all others only wait: a kernel that waits for peers touches no memory. */
+export function readingRank(job: Job): number | undefined {
+  const known = spinning(job)
+  const [one, ...more] = known.filter(({ memory }) => memory > 0)
+  if (one === undefined || more.length > 0 || known.length < 4 || known.length < job.ranks.length) return undefined
+  const watts = known.map(({ watts: drawn }) => drawn).toSorted((a, b) => a - b)
+  return one.watts >= (watts[watts.length >> 1] ?? 0) ? one.rank : undefined
+}
+
+const spinning = (job: Job): { readonly rank: number; readonly watts: number; readonly memory: number }[] =>
+  ranksIn(job, 'spins').flatMap((rank) => {
+    const { watts, memory = 0 } = job.of(rank)?.figures ?? {}
+    return watts === undefined ? [] : [{ rank, watts, memory }]
+  })

@@ -26,7 +26,7 @@ function keyOf(evidence: Evidence, rank: number, name: string): string {
 }
 
 /** What the watchdog of a rank without a recorder said, in the form of the recorder. */
-function headOfTimeouts(evidence: Evidence, rank: RankEvidence): Op | undefined {
+function headOfTimeouts(evidence: Evidence, rank: RankEvidence, clock: number): Op | undefined {
   const oldest = rank.timeouts.filter(({ seq }) => seq !== undefined).toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0))[0]
   if (oldest?.seq === undefined) return undefined
   return {
@@ -39,7 +39,7 @@ function headOfTimeouts(evidence: Evidence, rank: RankEvidence): Op | undefined 
     elements: { inputs: oldest.inputs ?? '', outputs: oldest.outputs ?? '' },
     dtypes: '',
     state: 'waiting',
-    ...(oldest.since === undefined ? {} : { issued: oldest.since }),
+    ...(oldest.since === undefined ? {} : { issued: oldest.since + clock }),
     frames: oldest.frames,
   }
 }
@@ -62,16 +62,27 @@ function addGroupsOfLogs(evidence: Evidence, world: readonly number[]): void {
     }
 }
 
+/** What to add to the clock of the logs, which has no year, to get that of the recorders; by ranks of which both are known. */
+function logClock(evidence: Evidence): number {
+  const apart = [...evidence.ranks.values()].flatMap((me) => {
+    const head = me.ops?.find(({ state }) => state !== 'done')
+    const said = me.timeouts.find(({ seq, name, since }) => since !== undefined && seq === head?.seq && name === head?.name)
+    return head?.issued === undefined || said?.since === undefined ? [] : [head.issued - said.since]
+  })
+  return apart.toSorted((a, b) => a - b)[apart.length >> 1] ?? 0
+}
+
 export function jobOf(evidence: Evidence): Job {
   const named = new Set(evidence.ranks.keys())
   for (const { members } of evidence.groups.values()) for (const rank of members) named.add(rank)
   const ranks = [...named].toSorted((a, b) => a - b)
   addGroupsOfLogs(evidence, ranks)
+  const clock = logClock(evidence)
   const heads = new Map<number, Op>()
   const places = new Map<number, Map<string, Op>>()
   for (const me of evidence.ranks.values()) {
     const recorded = me.ops !== undefined && me.ops.length > 0
-    const head = recorded ? me.ops?.find(({ state }) => state !== 'done') : headOfTimeouts(evidence, me)
+    const head = recorded ? me.ops?.find(({ state }) => state !== 'done') : headOfTimeouts(evidence, me, clock)
     if (head !== undefined) heads.set(me.rank, head)
     places.set(me.rank, new Map((me.ops ?? []).filter(({ p2p }) => !p2p).map((op) => [`${op.group}#${op.seq}`, op])))
     if (!recorded && head !== undefined && !head.p2p) places.get(me.rank)?.set(`${head.group}#${head.seq}`, head)

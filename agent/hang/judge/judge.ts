@@ -8,6 +8,7 @@ import { movementOf, type Movement } from './movement.ts'
 import { doingOf, standingOf, waitsForOthers } from './places.ts'
 import { opText } from './signature.ts'
 import { stragglersOf } from './straggler.ts'
+import { andList } from '../../text/grammar.ts'
 
 const waitingOf = (job: Job): Waiting[] =>
   job.ranks.flatMap((rank) => {
@@ -41,7 +42,11 @@ function rootOf(job: Job, culprits: readonly number[]): Op | undefined {
     const whole = heads.filter(({ group, seq }) => job.members(group).every((rank) => job.head(rank)?.group === group && job.head(rank)?.seq === seq))
     if (whole.length > 0) return earliest(whole)
   }
-  const concerned = heads.filter(({ group }) => job.group(group)?.partial === true || job.members(group).some((rank) => wanted.has(rank)))
+  // Of a group that no line describes, nobody knows the members.
+  const concerned = heads.filter(({ group }) => {
+    const members = job.members(group)
+    return members.length === 0 || job.group(group)?.partial === true || members.some((rank) => wanted.has(rank))
+  })
   return earliest(concerned.length > 0 ? concerned : heads)
 }
 
@@ -212,10 +217,14 @@ export function judge(evidence: Evidence): Answer {
       ...(found === undefined
         ? [
             waiting.length > 0
-              ? 'everybody joined the same operation, and nobody finishes it'
-              : 'everybody waits for the others; which collective each rank is in is not in the evidence',
+              ? `all ranks of the group joined the same operation and none finishes it${waiting.some(({ rank }) => job.head(rank)?.dtypes !== '') ? '' : '; element types are not in the evidence'}`
+              : 'all ranks wait for others; which collective each is in is not in the evidence',
           ]
-        : [`${culprits.length === 1 ? 'rank' : 'ranks'} ${culprits.join(', ')}: ${found.reason}`]),
+        : [
+            culprits.length === 0
+              ? `the calls of the ranks differ: one side ${found.reason}`
+              : `${culprits.length === 1 ? 'rank' : 'ranks'} ${andList(culprits.map(String))} ${found.reason}`,
+          ]),
     ],
     callSites: found !== undefined && (found.cause === 'mismatch' || found.cause === 'order') ? callSitesOf(job, found, root) : [],
     confidence: found === undefined || movement.confidence === 'likely' ? ('likely' as const) : found.confidence,

@@ -21,7 +21,7 @@ export function movementOf(job: Job): Movement {
   const ended: string[] = []
   const { statements } = job.evidence
   const timedOut = job.ranks.filter((rank) => (job.of(rank)?.timeouts.length ?? 0) > 0)
-  if (timedOut.length > 0) ended.push(`the watchdog of ${ranksText(timedOut)} gave up waiting`)
+  if (timedOut.length > 0) ended.push(`the ${timedOut.length === 1 ? 'watchdog' : 'watchdogs'} of ${ranksText(timedOut)} timed out`)
   const dead = job.ranks.filter((rank) => job.dead(rank))
   if (dead.length > 0 && dead.length < job.ranks.length) ended.push(`${ranksText(dead)} ended while the others went on`)
   const waits = statements.filter(({ statement: { what } }) => what !== 'stalled')
@@ -58,7 +58,7 @@ export function movementOf(job: Job): Movement {
       confidence: 'computed',
       evidence: [
         silence.by === 'log'
-          ? `no progress for ${Math.round(silence.seconds)} s; the job said something of it every ${figure(silence.usualSeconds)} s before`
+          ? `no progress for ${Math.round(silence.seconds)} s; before, the job reported some every ${figure(silence.usualSeconds)} s`
           : `its GPUs have computed nothing for ${Math.round(silence.seconds)} s`,
       ],
     }

@@ -20,7 +20,7 @@ const sizeText = ({ inputs, elements }: Op): string =>
 export const opText = (op: Op): string =>
   op.p2p && op.from !== undefined && op.to !== undefined
     ? `${op.name} ${op.from} to ${op.to}`
-    : [op.name, sizeText(op), op.dtypes.replace(/^\["([^"]*)".*/, '$1')].filter((part) => part !== '').join(' ')
+    : [op.name, sizeText(op), /^\["([^"]*)"/.exec(op.dtypes)?.[1] ?? ''].filter((part) => part !== '').join(' ')
 
 /** The smaller side of a split in two or more; undefined where no side is smaller than the rest together, so that nobody can say who is wrong. */
 export function minority<Key>(sides: ReadonlyMap<Key, readonly number[]>): readonly number[] | undefined {

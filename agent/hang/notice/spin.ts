@@ -9,8 +9,8 @@ export type GpuLoad = {
   readonly limitWatts?: number | undefined
 }
 export type SpinWatch = {
-  /** Whether it spins now, and since when, Unix ms; undefined where that cannot be told. */
-  readonly see: (t: number, load: GpuLoad) => { readonly spins: boolean; readonly since: number } | undefined
+  /** Whether it spins now, since when (Unix ms), and its least memory traffic since then; undefined where that cannot be told. */
+  readonly see: (t: number, load: GpuLoad) => { readonly spins: boolean; readonly since: number; readonly memory: number } | undefined
   /** How long it has computed since it was first seen, ms. */
   readonly worked: () => number
 }
@@ -34,6 +34,8 @@ export function createSpinWatch(): SpinWatch {
   let worked = 0
   let seen: number | undefined
   let since: number | undefined
+  /** One look alone may show 0 or 1 % for the same wait. */
+  let least = Number.POSITIVE_INFINITY
   return {
     see(t, { busy, memory, watts, limitWatts }) {
       const passed = seen === undefined ? 0 : Math.min(MOST_STEP_MS, Math.max(0, t - seen))
@@ -49,7 +51,8 @@ export function createSpinWatch(): SpinWatch {
       const most = work === undefined ? SPIN_LIMIT * (limitWatts ?? 0) : SPIN_POWER * work
       if (busy < SPIN_BUSY || memory > SPIN_MEMORY || watts > most) since = undefined
       else since ??= t
-      return { spins: since !== undefined && t - since >= LEAST_MS, since: since ?? t }
+      least = since === undefined ? Number.POSITIVE_INFINITY : Math.min(least, memory)
+      return { spins: since !== undefined && t - since >= LEAST_MS, since: since ?? t, memory: Math.min(least, memory) }
     },
     worked: () => worked,
   }

@@ -40,7 +40,7 @@ export function createGpuLoads(latest: Pick<LatestStore, 'of'>): GpuLoads {
         const load: GpuLoad = { busy, memory: traffic, watts: watts?.get(uuid), limitWatts: limits?.get(uuid) }
         const watch = watchOf(uuid)
         const said = watch.see(t, load)
-        found.set(uuid, { ...load, uuid, gpu, spins: said?.spins, worked: watch.worked() })
+        found.set(uuid, { ...load, memory: said?.spins === true ? said.memory : traffic, uuid, gpu, spins: said?.spins, worked: watch.worked() })
       }
       return found
     },

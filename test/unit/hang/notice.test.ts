@@ -119,6 +119,11 @@ describe('a GPU that spins', () => {
   ])('not one that %s', (_, load) => {
     expect(see([...many(works), ...many(load)]).includes(true)).toBe(false)
   })
+  test('with its least memory traffic since then: one look may show 1 % for the same wait', () => {
+    const watch = createSpinWatch()
+    const said = [0.01, 0, 0.01].map((memory, i) => watch.see(i * 2_000, { ...spins, memory })?.memory)
+    expect(said).toEqual([0.01, 0, 0])
+  })
   test('is not told without its power', () => {
     expect(see(many({ busy: 1, memory: 0 }))).toEqual(many(works).map(() => undefined))
   })

@@ -1,8 +1,18 @@
 // The client of NCCL's RAS against servers that answer well, late, half, or with rubbish: bounded, and never a command that changes something.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { askStatus, isSafe, versionIn } from '../../../agent/hang/live/ras.ts'
+import { askStatus, isSafe, pollRas, versionIn } from '../../../agent/hang/live/ras.ts'
 import { readRas } from '../../../agent/hang/evidence/ras.ts'
+import { createEvidence } from '../../../agent/hang/model.ts'
+import { findPythons } from '../../setup/pythons.ts'
+
+const RANK = join(import.meta.dirname, '../../fakes/hang/ras.py')
+/** What asks from within the network namespace of a rank. */
+const CHILD = join(import.meta.dirname, '../../../agent/hang/live/child-main.ts')
 
 const servers: Server[] = []
 const sockets = new Set<Socket>()
@@ -59,6 +69,7 @@ describe('a status of RAS', () => {
     ['says nothing', () => {}, 'no whole answer within 0.3 s'],
     ['does not end its answer', (line, socket) => void socket.write(line.startsWith('SET') ? 'OK\n' : STATUS.slice(0, 50)), 'no whole answer within 0.3 s'],
     ['hangs up', (_, socket) => void socket.end(), 'it closed the connection'],
+    ['never answers the status', (line, socket) => void (line.startsWith('SET') && socket.write('OK\n')), 'no whole answer within 0.3 s'],
     ['sends for ever', (line, socket) => void socket.write(line.startsWith('SET') ? 'OK\n' : Buffer.alloc(17 * 2 ** 20, 'x')), 'the answer is too long'],
     ['sends rubbish first', (_, socket) => void socket.write('\u0000\u0001\n'), 'does not answer in JSON'],
   ])('of a server that %s', async (_, answer, problem) => {
@@ -66,6 +77,7 @@ describe('a status of RAS', () => {
     await expect(askStatus('127.0.0.1', port, problem.includes('0.3') ? 300 : 20_000)).rejects.toThrow(problem)
   })
   test.each([
+    ['nothing', ''],
     ['half of it', STATUS.slice(0, 80)],
     ['rubbish', '\u0000'.repeat(1000)],
     ['of another kind', '{"nccl_version":"2.29.7"}'],
@@ -76,6 +88,61 @@ describe('a status of RAS', () => {
   })
   test('is refused where nobody listens', async () => {
     await expect(askStatus('127.0.0.1', 1)).rejects.toThrow('ECONNREFUSED')
+  })
+})
+
+const python = process.platform === 'linux' && process.getuid?.() === 0 ? findPythons().at(-1)?.path : undefined
+
+describe.skipIf(python === undefined)('the ranks of a job (needs root and Python 3)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ras-'))
+  const children: ChildProcess[] = []
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+  })
+  /** A process that has NCCL of this version, and what it was asked. */
+  async function rankOf(port: number, count: number, version = '2.29.7', ...more: readonly string[]) {
+    const library = join(folder, `libnccl.so.${version}`)
+    writeFileSync(library, 'library')
+    const env = { ...process.env, NCCL_RAS_ADDR: `localhost:${port}` }
+    const child = spawn(python ?? '', [RANK, String(port), library, String(count), ...more], { stdio: ['ignore', 'pipe', 'inherit'], env })
+    children.push(child)
+    let said = ''
+    await new Promise<void>((resolve) => child.stdout.on('data', (chunk: Buffer) => ((said += chunk.toString()), said.includes('ready') && resolve())))
+    return { pid: child.pid ?? 0, asked: () => said.split('\n').filter((line) => line !== '' && !line.startsWith('ready')) }
+  }
+  async function freePort(): Promise<number> {
+    const { port } = await serve(() => {})
+    await new Promise<void>((resolve) => void servers.pop()?.close(() => resolve()))
+    return port
+  }
+  const counts = (poll: Awaited<ReturnType<typeof pollRas>>) => poll?.comms.map(({ ranks }) => ranks.map((rank) => rank.counts['AllReduce']))
+
+  test('in another network namespace are asked there', async () => {
+    const { pid, asked } = await rankOf(28_028, 7, '2.29.7', 'netns')
+    const evidence = createEvidence()
+    expect(counts(await pollRas(new Map([[0, pid]]), CHILD, evidence))).toEqual([[7]])
+    expect(evidence.problems).toEqual([])
+    await expect.poll(asked).toEqual(['SET FORMAT json', 'STATUS'])
+  })
+  test('of two jobs on one port: never the answer of the other', async () => {
+    const port = await freePort()
+    const [one, other] = [await rankOf(port, 1), await rankOf(port, 2)]
+    for (const [{ pid }, count] of [
+      [one, 1],
+      [other, 2],
+    ] as const) {
+      const evidence = createEvidence()
+      const poll = await pollRas(new Map([[0, pid]]), CHILD, evidence)
+      expect(poll === undefined ? evidence.problems : counts(poll)).toEqual(poll === undefined ? ['NCCL RAS: another job answers on its port'] : [[count]])
+    }
+    const commands = [...one.asked(), ...other.asked()]
+    expect(commands.length).toBeGreaterThanOrEqual(4)
+    expect(commands.filter((line) => line !== 'SET FORMAT json' && line !== 'STATUS')).toEqual([])
+  })
+  test('whose NCCL can crash when it is asked are not asked', async () => {
+    const { pid, asked } = await rankOf(await freePort(), 1, '2.28.9')
+    expect(await pollRas(new Map([[0, pid]]), CHILD, createEvidence())).toBeUndefined()
+    expect(asked()).toEqual([])
   })
 })
 
