@@ -110,7 +110,7 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
     (at) => free(at) && !NO_LOSS.test(fields[at]?.key ?? '') && fields[at]?.whole === false && fields[at]?.total === undefined && moves(column(at)),
   )
   const falls = floats.filter((at) => (fields[at]?.key.length ?? 9) <= 2 && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
-  const loss = floats.length === 1 ? floats[0] : falls[0]
+  const loss = floats.length === 1 ? floats[0] : (floats.find((at) => isSum(at, floats, rows)) ?? falls[0])
   if (loss !== undefined) out.loss = loss
   const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && !rising(column(at)) && !constant(column(at)))
   if (each !== undefined) out.each = each
@@ -126,6 +126,15 @@ function isElapsed(field: Field | undefined, role: Role | undefined, values: Val
   const bare = role === undefined && field.key === '' && /^(?:m?s|secs?|seconds?)$/.test(field.unit ?? '')
   return (took || bare) && (grows(values) || (/^(?:train|total|training|wall) /.test(field.key) && sinceLong(values)))
 }
+
+/** One of several figures is the sum of the others in each row: the whole of a loss beside its parts. */
+const isSum = (at: number, among: readonly number[], rows: readonly Row[]): boolean =>
+  among.length >= 3 &&
+  rows.every((row) => {
+    const whole = row[2 * at] ?? Number.NaN
+    const parts = among.reduce((sum, other) => sum + (other === at ? 0 : (row[2 * other] ?? Number.NaN)), 0)
+    return Math.abs(whole) > 0 && Math.abs(parts - whole) <= 0.002 * Math.abs(whole)
+  })
 
 const moves = (values: Values): boolean => {
   const gaps = gapsOf(values)

@@ -5,16 +5,16 @@ import type { Observation } from '../observation.ts'
 import { phaseOf } from '../phases.ts'
 import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
-import { roleOf, tookRole, type Role } from '../roles.ts'
+import { isEvaluation, roleOf, tookRole, type Role } from '../roles.ts'
 import { createTable } from '../table.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const SHAPE_KEYS = 6
 
-/** What makes lines of one statement alike: the names of their first figures. */
+/** What makes lines of one statement alike: the names of their first figures, without those of a validation, which only some lines have. */
 const shapeOf = (fields: readonly Field[]): string =>
   `line ${fields
-    .filter(({ aside }) => !aside)
+    .filter(({ aside, key }) => !aside && !isEvaluation(key))
     .slice(0, SHAPE_KEYS)
     .map(({ key, unit }) => key.replace(/\d+/g, '#') || (unit ?? '#'))
     .join(' | ')}`
@@ -24,7 +24,10 @@ function headCounters(fields: readonly Field[], out: Figures): void {
   const bare = (field: Field | undefined): field is Field =>
     field !== undefined && field.key === '' && field.whole && field.unit === undefined && field.total === undefined && !field.aside
   const [first, second] = fields
-  if (!bare(first) || out.step !== undefined) return
+  if (!bare(first)) return
+  // The step is known by its movement: what stands before it counts the epochs.
+  if (bare(second) && out.step === second.value) out.epoch ??= first.value
+  if (out.step !== undefined) return
   if (bare(second)) {
     out.step = second.value
     out.epoch ??= first.value
@@ -87,6 +90,10 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   return { known, counts }
 }
 
+/** A figure that could be a result: no counter, no time, no share. */
+const isDecimal = ({ whole, unit, duration, total, value }: Field): boolean =>
+  !whole && unit === undefined && duration === undefined && total === undefined && !Number.isInteger(value)
+
 /** `Batch 3/400`: epoch 3, step 400. */
 function pairOf(field: Field | undefined, out: Figures): void {
   if (field?.total === undefined || out.step !== field.value) return
@@ -148,6 +155,7 @@ function createReader(): (line: Line) => Read | undefined {
       ...(risen === undefined ? {} : { risen }),
       ...(phase === undefined ? {} : { phase }),
       ...(!before || foreign ? { loose: true as const } : {}),
+      ...(fields.some(isDecimal) ? { decimals: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
     return { observation }
