@@ -92,7 +92,10 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
-  const pair = all.find((at) => constant(column(at)) && regular(rows.map((row) => row[2 * at + 1] ?? Number.NaN)))
+  const pair = all.find((at) => {
+    const totals = rows.map((row) => row[2 * at + 1] ?? Number.NaN).filter((total, row, before) => total !== before[row - 1])
+    return totals.length > 1 && constant(column(at)) && regular(totals)
+  })
   if (pair !== undefined) out.pair = pair
   const restarted = counters.find((at) => epochOf(column(at), columns) !== undefined)
   const step = steady.find((at) => fields[at]?.total !== undefined) ?? steady[0] ?? restarted

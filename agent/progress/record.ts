@@ -96,7 +96,13 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         if (found.of === 'token' && (out.tokensRate === undefined || /gen/.test(field.key)))
           out.tokensRate = found.secondsEach === undefined ? 0 : 1 / found.secondsEach
         // Of several times the whole is the longest: the data's, the forward pass's are parts of the step's.
-        const longer = role.took === true && rate.took === true && rate.weight > 3 && rate.weight < MEAN_WEIGHT && role.weight > 3 && (found.secondsEach ?? 0) > (out.rate?.secondsEach ?? 0)
+        const longer =
+          role.took === true &&
+          rate.took === true &&
+          rate.weight > 3 &&
+          rate.weight < MEAN_WEIGHT &&
+          role.weight > 3 &&
+          (found.secondsEach ?? 0) > (out.rate?.secondsEach ?? 0)
         if (longer || (role.weight > rate.weight && !(role.took === true && rate.took === true && rate.weight > 3 && role.weight < MEAN_WEIGHT))) {
           rate.took = role.took === true
           rate.weight = role.weight

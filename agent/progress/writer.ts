@@ -48,6 +48,8 @@ const NEAR = 48
 const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
+/** The names with which lines of one shape begin. */
+const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' | ')
 
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
@@ -187,7 +189,8 @@ export function createWriter(): Writer {
       if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
       metricAt = now
     }
-    if (seen.etaSeconds !== undefined && seen.step === undefined && (seen.loose !== true || seen.rate !== undefined)) looseEta = { value: seen.etaSeconds, at: now }
+    if (seen.etaSeconds !== undefined && seen.step === undefined && (seen.loose !== true || seen.rate !== undefined))
+      looseEta = { value: seen.etaSeconds, at: now }
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.
@@ -221,9 +224,12 @@ export function createWriter(): Writer {
       (rate === undefined ? 0 : 2) +
       (last.step === undefined ? -6 : 0) +
       Math.min(seen, 3) / 3
-    return [...tracks.values()]
-      .filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
-      .toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
+    const telling = [...tracks.values()].filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
+    const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
+    if (best === undefined) return undefined
+    // The same statement, which this time has a figure more at its end.
+    const alike = telling.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
+    return alike.toSorted((a, b) => b.at - a.at)[0]
   }
   const primary = (): Track | undefined => {
     const best = record()
