@@ -60,7 +60,11 @@ export function createLearner(): Learner {
       // The newest shape stands last: what has not been seen for long is forgotten first.
       shapes.delete(shape)
       shapes.set(shape, rows)
-      rows.push(fields.flatMap(({ value, total }) => [value, total ?? Number.NaN]))
+      const row = fields.flatMap(({ value, total }) => [value, total ?? Number.NaN])
+      // The same line again: a bar that was read twice, the other rank.
+      const before = rows.at(-1)
+      if (before?.length === row.length && row.every((value, at) => Object.is(value, before[at]))) rows.pop()
+      rows.push(row)
       if (rows.length > ROWS) rows.shift()
       const alike = rows.filter((row) => row.length === 2 * fields.length)
       return alike.length < ENOUGH ? undefined : judge(alike, fields, roles)
