@@ -46,6 +46,8 @@ export type Observation = {
   readonly sure?: true
   /** Its words came but once, or speak of requests and bytes: a step's name alone says nothing here. */
   readonly loose?: true
+  /** Speaks of requests and bytes. */
+  readonly foreign?: true
   /** Has a figure that could be a result. */
   readonly decimals?: true
   /** How often the learner saw the counter rise; absent where its name says that it counts. */

@@ -33,7 +33,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   let ms: Rate | undefined
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
-    const role = roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
+    const role = countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
     if (role === undefined) {
       // `step=70 total=500`: what stands right behind the step under such a name is what it counts to.
       if (index - 1 === stepAt && field.whole && field.unit === undefined && ENDS.test(field.key) && field.value >= (out.step ?? Infinity))
@@ -161,6 +161,17 @@ function takeCounter(out: Figures, counters: readonly Field[]): void {
   }
   out.step = counter.value
   out.total = counter.total
+}
+
+/** `Train loss 3210 0.412`: the step stands between the name and its figure. */
+function countedLoss(index: number, fields: readonly Field[], roles: readonly (Role | undefined)[]): Role | undefined {
+  const counts = (at: number): boolean => {
+    const [own, next] = [fields[at], fields[at + 1]]
+    if (roles[at]?.is !== 'loss' || own?.whole !== true || own.total !== undefined || next === undefined) return false
+    return next.key === '' && !next.whole && !next.aside && next.unit === undefined && next.duration === undefined && next.from - own.to <= 3
+  }
+  if (counts(index)) return { is: 'step', weight: 0 }
+  return counts(index - 1) ? roles[index - 1] : undefined
 }
 
 /** `loss at step 400 is 2.31`, `objective for minibatches 10-19 is -3.91`. */

@@ -158,9 +158,10 @@ export function createWriter(): Writer {
     const { step, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
     if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
     if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
+    if (seen.sure === true && near(epoch?.at)) return true
     // A rate that only a training has, again and again: `global_step/sec: 0.29`.
     if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
-    if (risen !== undefined) return risen >= 2 && near(looseMetricsAt)
+    if (risen !== undefined) return risen >= 2 && near(looseMetricsAt) && (total !== undefined || decimals === true)
     if (step !== undefined) {
       if (near(looseLoss?.at) && near(looseRate?.at)) return true
       if (near(looseLoss?.at) || near(looseRate?.at) || near(looseMetricsAt)) return total !== undefined || track.rose >= 1
@@ -189,8 +190,8 @@ export function createWriter(): Writer {
       if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
       metricAt = now
     }
-    if (seen.etaSeconds !== undefined && seen.step === undefined && (seen.loose !== true || seen.rate !== undefined))
-      looseEta = { value: seen.etaSeconds, at: now }
+    const trusted = seen.foreign !== true && (seen.loose !== true || seen.rate !== undefined || confirmed.size > 0)
+    if (seen.etaSeconds !== undefined && seen.step === undefined && trusted) looseEta = { value: seen.etaSeconds, at: now }
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.
@@ -200,10 +201,12 @@ export function createWriter(): Writer {
       looseLoss = { value: seen.loss, at: now, part: seen.lossIsPart === true, ...(seen.step === undefined ? {} : { step: seen.step }) }
     if (seen.rate !== undefined && seen.rateIsLoose !== true && !(seen.rate.of !== 'step' && looseRate?.value.of === 'step' && near(looseRate.at)))
       looseRate = { value: seen.rate, at: now }
-    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined))
+    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
       for (const other of tracks.values())
         if (other.last.form === 'record' && other.last.step !== undefined && near(other.at)) {
           const { total, epochs } = other.last
+          const alone = seen.loss === undefined && seen.rate === undefined
+          if (alone && other.rose === 0) continue
           if ((total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }

@@ -44,7 +44,8 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
 
 /** The first words, in which a validation or a save says so. */
 const leadOf = (text: string): string =>
-  text
+  // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
+  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text)
     .trimStart()
     .split(/\s+/)
     .slice(0, 3)
@@ -61,7 +62,7 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
 
 type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
 /** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
@@ -155,6 +156,7 @@ function createReader(): (line: Line) => Read | undefined {
       ...(risen === undefined ? {} : { risen }),
       ...(phase === undefined ? {} : { phase }),
       ...(!before || foreign ? { loose: true as const } : {}),
+      ...(foreign ? { foreign: true as const } : {}),
       ...(fields.some(isDecimal) ? { decimals: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
