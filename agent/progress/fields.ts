@@ -22,13 +22,15 @@ export type Field = {
 
 const MAX_FIELDS = 96
 const VALUE = new RegExp(
-  `(?:(?<![\\w.])|(?<=[a-zA-Z_])(?=\\d{1,9}\\s?/\\s?\\d)|(?<=[xX=:_]))(?:(${DURATION})|(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])]|$))?)`,
+  `(?:(?<![\\w.@])|(?<=[a-zA-Z_])(?=\\d{1,9}\\s?/\\s?\\d)|(?<=[xX=:_]))(?:(${DURATION})|(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])]|$))?)`,
   'gi',
 )
 const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round)(?=\d)/gi
+/** `7 epoch / 20 epochs`: the name stands behind both. */
+const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/])|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/])|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
@@ -50,26 +52,33 @@ export const wordsOf = (key: string): string =>
 /** A bracket behind a name holds its unit, or says nothing: `Epoch(train)`. */
 const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} per .{1,12})$/
 
+const PARTS = /[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/
+const PREPOSITION = /^\s*(?:for|at|in|after|on)\s/
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 function nameOf(gap: string): { readonly key: string; readonly unit?: string } {
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const text = bracket === null ? cut : cut.slice(0, bracket.index)
-  const last = text.split(/[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/).at(-1) ?? ''
-  const key = wordsOf(last.slice(-48))
+  const piece = text.split(PARTS).at(-1) ?? ''
+  // `Average objective for 'output' for minibatches`: the quoted word is one of the name.
+  const last = PREPOSITION.test(piece) ? (text.replace(/["']/g, '').split(PARTS).at(-1) ?? '') : piece
+  const key = wordsOf(last.slice(-48)).replace(/ (?:is|are|was|were)$/, '')
   const unit = (bracket !== null && UNIT_LIKE.test(bracket[1] ?? '') ? bracket[1] : undefined) ?? / in (m?s|secs?|seconds)$/.exec(key)?.[1]
   return unit === undefined ? { key } : { key, unit }
 }
 
 export function fieldsOf(text: string): readonly Field[] {
-  const line = text.replace(GLUED, '$1 ').replace(BAR, ' | ')
+  const line = text.replace(GLUED, '$1 ').replace(PAIRED, '$2 $1/$3').replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
   const fields: Field[] = []
   let end = 0
   VALUE.lastIndex = 0
   for (let found = VALUE.exec(line); found !== null && fields.length < MAX_FIELDS; found = VALUE.exec(line)) {
-    const [all, time, figure, kilo = ''] = found
+    const [, time, figure, suffix = ''] = found
+    // `1.45m` is a time; millions are written with a capital.
+    const kilo = suffix === 'm' ? '' : suffix
+    const all = found[0].slice(0, found[0].length - (suffix.length - kilo.length))
     const from = found.index
     const gap = line.slice(end, from)
     const duration = time === undefined ? undefined : durationOf(time)

@@ -28,7 +28,7 @@ export type Learner = { readonly learn: (shape: string, fields: readonly Field[]
 
 /** What counts in other logs: requests, records, packets, and names with a number. */
 const NO_COUNTER =
-  /\b(?:requests?|req|id|pid|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?)\b/
+  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?)\b/
 const NO_LOSS =
   /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d)\b/
 const MAX_SHAPES = 32
@@ -60,7 +60,11 @@ export function createLearner(): Learner {
       // The newest shape stands last: what has not been seen for long is forgotten first.
       shapes.delete(shape)
       shapes.set(shape, rows)
-      rows.push(fields.flatMap(({ value, total }) => [value, total ?? Number.NaN]))
+      const row = fields.flatMap(({ value, total }) => [value, total ?? Number.NaN])
+      // The same line again: a bar that was read twice, the other rank.
+      const before = rows.at(-1)
+      if (before?.length === row.length && row.every((value, at) => Object.is(value, before[at]))) rows.pop()
+      rows.push(row)
       if (rows.length > ROWS) rows.shift()
       const alike = rows.filter((row) => row.length === 2 * fields.length)
       return alike.length < ENOUGH ? undefined : judge(alike, fields, roles)
@@ -92,7 +96,10 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
-  const pair = all.find((at) => constant(column(at)) && regular(rows.map((row) => row[2 * at + 1] ?? Number.NaN)))
+  const pair = all.find((at) => {
+    const totals = rows.map((row) => row[2 * at + 1] ?? Number.NaN).filter((total, row, before) => total !== before[row - 1])
+    return totals.length > 1 && constant(column(at)) && regular(totals)
+  })
   if (pair !== undefined) out.pair = pair
   const restarted = counters.find((at) => epochOf(column(at), columns) !== undefined)
   const step = steady.find((at) => fields[at]?.total !== undefined) ?? steady[0] ?? restarted
@@ -110,7 +117,7 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
     (at) => free(at) && !NO_LOSS.test(fields[at]?.key ?? '') && fields[at]?.whole === false && fields[at]?.total === undefined && moves(column(at)),
   )
   const falls = floats.filter((at) => (fields[at]?.key.length ?? 9) <= 2 && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
-  const loss = floats.length === 1 ? floats[0] : falls[0]
+  const loss = floats.length === 1 ? floats[0] : (floats.find((at) => isSum(at, floats, rows)) ?? falls[0])
   if (loss !== undefined) out.loss = loss
   const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && !rising(column(at)) && !constant(column(at)))
   if (each !== undefined) out.each = each
@@ -126,6 +133,15 @@ function isElapsed(field: Field | undefined, role: Role | undefined, values: Val
   const bare = role === undefined && field.key === '' && /^(?:m?s|secs?|seconds?)$/.test(field.unit ?? '')
   return (took || bare) && (grows(values) || (/^(?:train|total|training|wall) /.test(field.key) && sinceLong(values)))
 }
+
+/** One of several figures is the sum of the others in each row: the whole of a loss beside its parts. */
+const isSum = (at: number, among: readonly number[], rows: readonly Row[]): boolean =>
+  among.length >= 3 &&
+  rows.every((row) => {
+    const whole = row[2 * at] ?? Number.NaN
+    const parts = among.reduce((sum, other) => sum + (other === at ? 0 : (row[2 * other] ?? Number.NaN)), 0)
+    return Math.abs(whole) > 0 && Math.abs(parts - whole) <= 0.002 * Math.abs(whole)
+  })
 
 const moves = (values: Values): boolean => {
   const gaps = gapsOf(values)

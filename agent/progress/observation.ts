@@ -26,6 +26,8 @@ export type Observation = {
   readonly loss?: number
   /** An average of several steps, by its name. */
   readonly lossIsMean?: boolean
+  /** The loss of one part, by its name: the whole stands elsewhere, if anywhere. */
+  readonly lossIsPart?: boolean
   readonly gradNorm?: number
   readonly learningRate?: number
   readonly rate?: Rate
@@ -44,6 +46,10 @@ export type Observation = {
   readonly sure?: true
   /** Its words came but once, or speak of requests and bytes: a step's name alone says nothing here. */
   readonly loose?: true
+  /** Speaks of requests and bytes. */
+  readonly foreign?: true
+  /** Has a figure that could be a result. */
+  readonly decimals?: true
   /** How often the learner saw the counter rise; absent where its name says that it counts. */
   readonly risen?: number
   /** When the line was written, in seconds, where the line says it; comparable within one log only. */

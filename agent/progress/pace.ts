@@ -30,6 +30,12 @@ const LAST = 0.99
 
 const sorted = (values: readonly number[]): readonly number[] => values.toSorted((a, b) => a - b)
 const quantile = (values: readonly number[], q: number): number => values[Math.min(values.length - 1, Math.floor(q * values.length))] ?? Number.NaN
+/** The mean of the middle third: a log is looked at now and then, so that single times are rounded, and a pause must not count. */
+function middle(values: readonly number[]): number {
+  const third = Math.floor(values.length / 3)
+  const kept = values.slice(third, values.length - third)
+  return kept.reduce((sum, value) => sum + value, 0) / kept.length
+}
 export const median = (values: readonly number[]): number => quantile(sorted(values), 0.5)
 
 export function createPace(): Pace {
@@ -61,7 +67,7 @@ export function createPace(): Pace {
     count: () => samples.length,
     now() {
       const last = sorted(recent.slice(-12))
-      return last.length === 0 ? undefined : { seconds: quantile(last, 0.5), low: quantile(last, 0.25), high: quantile(last, 0.75) }
+      return last.length === 0 ? undefined : { seconds: middle(last), low: quantile(last, 0.25), high: quantile(last, 0.75) }
     },
     slowdown(total) {
       const found = changeOf(samples)

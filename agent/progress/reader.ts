@@ -31,6 +31,9 @@ const MAX_GLUED = 4
 
 type State = { readonly writer: Writer; readonly rank?: number; readonly formats: readonly ((line: Line) => Read | undefined)[]; title: string; at: number }
 
+/** Of ranks that say as much the first; a prefix that is known as a rank's only when it comes again goes on where none was. */
+const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.at - a.at : a.rank - b.rank)
+
 export function createProgressReader(): ProgressReader {
   const writers = new Map<string, State>()
   let turn = 0
@@ -93,7 +96,7 @@ export function createProgressReader(): ProgressReader {
     said,
     progress(judged = true) {
       // The writer that says most: of ranks that print the same, the first.
-      const [best] = telling().toSorted((a, b) => b.writer.weight() - a.writer.weight() || (a.rank ?? -1) - (b.rank ?? -1))
+      const [best] = telling().toSorted((a, b) => b.writer.weight() - a.writer.weight() || before(a, b))
       return best?.writer.progress(judged)
     },
     ranks(judged = true) {

@@ -2,7 +2,7 @@
 import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
-import { roleOf, type Role } from './roles.ts'
+import { isResource, lossAt, MEAN_WEIGHT, roleOf, type Role } from './roles.ts'
 
 export type Figures = { -readonly [K in keyof Observation]?: Observation[K] }
 type Best = { weight: number; took?: boolean }
@@ -33,7 +33,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   let ms: Rate | undefined
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
-    const role = roles[index] ?? perCounter(field, fields)
+    const role = countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
     if (role === undefined) {
       // `step=70 total=500`: what stands right behind the step under such a name is what it counts to.
       if (index - 1 === stepAt && field.whole && field.unit === undefined && ENDS.test(field.key) && field.value >= (out.step ?? Infinity))
@@ -87,6 +87,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
           loss.weight = role.weight
           out.loss = field.value
           out.lossIsMean = role.mean
+          out.lossIsPart = role.part
         }
         break
       case 'rate': {
@@ -95,8 +96,14 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         if (found.of === 'token' && (out.tokensRate === undefined || /gen/.test(field.key)))
           out.tokensRate = found.secondsEach === undefined ? 0 : 1 / found.secondsEach
         // Of several times the whole is the longest: the data's, the forward pass's are parts of the step's.
-        const longer = role.took === true && rate.took === true && rate.weight > 3 && role.weight > 3 && (found.secondsEach ?? 0) > (out.rate?.secondsEach ?? 0)
-        if (longer || (role.weight > rate.weight && !(role.took === true && rate.took === true && rate.weight > 3))) {
+        const longer =
+          role.took === true &&
+          rate.took === true &&
+          rate.weight > 3 &&
+          rate.weight < MEAN_WEIGHT &&
+          role.weight > 3 &&
+          (found.secondsEach ?? 0) > (out.rate?.secondsEach ?? 0)
+        if (longer || (role.weight > rate.weight && !(role.took === true && rate.took === true && rate.weight > 3 && role.weight < MEAN_WEIGHT))) {
           rate.took = role.took === true
           rate.weight = role.weight
           out.rate = found
@@ -118,7 +125,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         out.gradNorm ??= field.value
         break
       case 'metric':
-        if (!field.aside) metrics += 1
+        if (!field.aside && !isResource(field.key)) metrics += 1
         break
       case 'evaluation':
         break
@@ -154,6 +161,23 @@ function takeCounter(out: Figures, counters: readonly Field[]): void {
   }
   out.step = counter.value
   out.total = counter.total
+}
+
+/** `Train loss 3210 0.412`: the step stands between the name and its figure. */
+function countedLoss(index: number, fields: readonly Field[], roles: readonly (Role | undefined)[]): Role | undefined {
+  const counts = (at: number): boolean => {
+    const [own, next] = [fields[at], fields[at + 1]]
+    if (roles[at]?.is !== 'loss' || own?.whole !== true || own.total !== undefined || next === undefined) return false
+    return next.key === '' && !next.whole && !next.aside && next.unit === undefined && next.duration === undefined && next.from - own.to <= 3
+  }
+  if (counts(index)) return { is: 'step', weight: 0 }
+  return counts(index - 1) ? roles[index - 1] : undefined
+}
+
+/** `loss at step 400 is 2.31`, `objective for minibatches 10-19 is -3.91`. */
+function lossBehind({ key, whole, unit, total }: Field, before: Field | undefined): Role | undefined {
+  const said = before !== undefined && lossAt(before) && !whole && unit === undefined && total === undefined && /^(?:is|was|of|)$/.test(key)
+  return said ? { is: 'loss', weight: 8, part: false, mean: false } : undefined
 }
 
 /** `0.51 s/Schritt` beside `Schritt 300`: per step, whatever the language. */

@@ -19,6 +19,7 @@ export type Role =
   | { readonly is: 'evaluation' }
 
 const EVALUATION = /\b(?:val|valid|validation|eval|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
+export const isEvaluation = (words: string): boolean => EVALUATION.test(words)
 const LOSS =
   /\b(?:loss|losses|cost|nll|objective|perte|verlust|loss value|criterion|train loss)\b|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/
 const LOSS_WORD = /\b(?:loss|losses|cost|nll|objective|perte|verlust|criterion)\b|损失|損失|потер[иья]|손실/
@@ -28,12 +29,12 @@ const WHOLE_LOSS =
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
-const NO_STEP_BUT = /\b(?:total timesteps|global step|end of|gradient step|inner step|saving step|running step)\b/
+const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
-  /^(?:of|out of)$|^(?!num updates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
+  /^(?:of|out of)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
@@ -42,7 +43,7 @@ const ETA =
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
-  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes)(?: in (?:m?s|secs?|seconds))?$/
+  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: in (?:m?s|secs?|seconds))?$/
 const NO_STEP_TIME =
   /\b(?:data|reader|load\w*|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 const RATE_WORD =
@@ -103,8 +104,10 @@ const pairRole = ({ total, unit }: Field): Role | undefined => {
   return rate === undefined ? undefined : { is: 'rate', rate, weight: 5 }
 }
 
+/** So sure that no longer time beside it is the step's: `train_time:11482ms step_avg:90.4ms`. */
+export const MEAN_WEIGHT = 7
 /** `step avg`, `iter mean`: a time by its unit alone. */
-const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:step|iter|iteration|batch|it|update)(?: avg| mean| average| dur| duration)?$/
+const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:step|iter|iteration|batch|bch|it|update)(?: avg| mean| average| dur| duration)?$/
 /** What else takes time than the whole of a step: `generate time`, `sync time`. */
 const PART_TIME =
   /(?:^|\s)(?!(?:step|iter|iteration|batch|update|train|training|tick|total|avg|average|mean|current|cur|last|per|elapsed|the|wall|it|one|each|this)\s)[a-z]\w* (?:time|timing|duration|secs?|seconds|ms)$/
@@ -116,12 +119,24 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
   const rate = rateOf(field.value, unit)
-  const weight = /\b(?:cost)\b/.test(words) || words === 'in' ? 2 : PART_TIME.test(words) ? 2.5 : /\b(?:per|step|iter|iteration|dt)\b/.test(words) ? 6 : 5.5
+  const weight = byUnit
+    ? MEAN_WEIGHT
+    : /\b(?:cost)\b/.test(words) || words === 'in'
+      ? 2
+      : PART_TIME.test(words)
+        ? 2.5
+        : /\b(?:per|step|iter|iteration|dt)\b/.test(words)
+          ? 6
+          : 5.5
   return rate === undefined ? undefined : { is: 'rate', rate, weight, took: true }
 }
 
+/** Paddle's costs are times. */
+const COSTS_TIME = /\b(?:batch|reader|data|iter|step|time) cost$/
+
 function lossRole(words: string): Role | undefined {
-  if (!LOSS.test(words) || /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words)) return undefined
+  if (!LOSS.test(words) || COSTS_TIME.test(words) || /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words))
+    return undefined
   if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
   const list = words.split(' ')
   const part = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word))
@@ -144,9 +159,18 @@ function lengthOf({ duration, unit, value }: Field, words: string): number {
   return value * (named === undefined ? 1 : (secondsOf(named) ?? Number.NaN))
 }
 
+/** What a machine uses, not what a training reaches. */
+export const isResource = (words: string): boolean => /\b(?:mem|memory|vram)\b/.test(words)
+/** The counter behind a loss that comes after it: `loss at step 400`. */
+export const lossAt = ({ key, whole }: Field): boolean =>
+  whole &&
+  LOSS_WORD.test(key) &&
+  /\b(?:at|for|in|after|of|on) (?:the )?(?:steps?|iters?|iterations?|batch|batches|minibatch|minibatches|epoch|update)$/.test(key)
+
 export function roleOf(field: Field): Role | undefined {
   const words = field.key
   if (field.aside && field.unit === undefined) return undefined
+  if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
   const loss = field.duration === undefined && field.total === undefined ? lossRole(words) : undefined
   if (loss !== undefined) return loss
   if (ETA.test(words)) {

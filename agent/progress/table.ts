@@ -31,14 +31,19 @@ const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? 
 
 export function createTable(): Table {
   let names: readonly string[] = []
+  /** The same head parted at each space: `Epoch batch    loss` may be three names or two. */
+  let words: readonly string[] = []
   return {
-    head(text) {
+    head(line) {
+      const text = line.replace(/^\s*#\s+(?=\p{L})/u, '')
       if (text.length > 400 || !/\b(?:epoch|step|iter|loss|batch|round|it)/i.test(text)) return
       for (const delimiter of DELIMITERS) {
         const found = cells(text, delimiter)
         if (found.length < 3 || !found.every((cell) => NAME.test(cell))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
         names = found.map(nameOf)
+        const single = cells(text, /\s+/)
+        words = single.length <= 12 && single.every((cell) => NAME.test(cell)) ? single.map(nameOf) : []
         return
       }
     },
@@ -50,7 +55,8 @@ export function createTable(): Table {
       for (const delimiter of DELIMITERS) {
         if (named && delimiter !== BARS) continue
         const found = cells(text, delimiter)
-        if (found.length !== names.length) continue
+        const heads = found.length === names.length ? names : found.length === words.length && delimiter !== BARS ? words : undefined
+        if (heads === undefined) continue
         const ends: number[] = []
         for (const cell of found) ends.push(text.indexOf(cell, ends.at(-1) ?? 0) + cell.length)
         const taken = new Set<number>()
@@ -58,7 +64,7 @@ export function createTable(): Table {
           const cell = ends.findIndex((end) => end > field.from)
           if (taken.has(cell)) return { ...field, key: '', aside: true }
           taken.add(cell)
-          return { ...field, key: names[cell] ?? '' }
+          return { ...field, key: heads[cell] ?? '' }
         })
       }
       return fields

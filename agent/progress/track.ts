@@ -68,14 +68,19 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
   return mistaken
 }
 
+/** A log is looked at five times a second, and bars print whole seconds. */
+const LEAST_SECONDS = 1.5
+
 /** The time of a step: as printed, else from the times at which lines were written. */
 function stepTime(track: Track, seen: Observation, clock: number | undefined): number | undefined {
   const { step = 0, at, rate } = seen
   const time = at ?? seen.elapsedSeconds ?? clock
   const { from } = track
-  if (time !== undefined && (from === undefined || step < from.step || time !== from.time)) track.from = { step, time }
   const steps = from === undefined ? 0 : step - from.step
   const passed = from === undefined || time === undefined ? 0 : time - from.time
+  // A clock that is rounded says nothing of short times, but the first is better than none.
+  const soon = at === undefined && track.pace.count() > 0 && passed < LEAST_SECONDS
+  if (time !== undefined && (from === undefined || step < from.step || (passed !== 0 && !soon))) track.from = { step, time }
   const took = rate?.secondsEach
   if (took !== undefined) {
     const ofAll =
@@ -88,5 +93,5 @@ function stepTime(track: Track, seen: Observation, clock: number | undefined): n
         ? { value: took / steps, unit: 's/it', of: 'step', secondsEach: took / steps }
         : { value: tokens, unit: 'tokens/s', of: 'token', secondsEach: tokens > 0 ? 1 / tokens : undefined }
   }
-  return steps > 0 && passed > 0 ? passed / steps : undefined
+  return steps > 0 && passed > 0 && !soon ? passed / steps : undefined
 }

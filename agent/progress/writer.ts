@@ -48,6 +48,8 @@ const NEAR = 48
 const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
+/** The names with which lines of one shape begin. */
+const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' | ')
 
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
@@ -56,7 +58,7 @@ export function createWriter(): Writer {
   let main: Track | undefined
   let phase: Phase | undefined
   let epoch: { value: number; of?: number; at: number } | undefined
-  let looseLoss: { value: number; at: number; step?: number } | undefined
+  let looseLoss: { value: number; at: number; part: boolean; step?: number } | undefined
   let looseRate: { value: Rate; at: number } | undefined
   /** A time left on a line of its own. */
   let looseEta: { value: number; at: number } | undefined
@@ -83,6 +85,14 @@ export function createWriter(): Writer {
     if (updateTrack(track, seen, now, clock)) looseRate = undefined
   }
 
+  /** A bar without a loss that counts to less than lines with losses have counted already: a validation. */
+  const besideLines = ({ loss: lossIs, title = '', total }: Observation): boolean => {
+    const lines = main === undefined ? record() : undefined
+    if (lines?.loss === undefined || lines.last.step === undefined || lines.seen < 2) return false
+    if (lossIs !== undefined || total === undefined || saysTraining(title)) return false
+    return lines.last.total === undefined ? total < lines.last.step : total !== lines.last.total
+  }
+
   /** Bars: one is the job's own; others run inside it, before it, or after it. */
   const seeBar = (seen: Observation, clock: number | undefined): boolean => {
     const hasLoss = seen.loss !== undefined
@@ -99,6 +109,10 @@ export function createWriter(): Writer {
     const perSecond = seen.rate?.secondsEach === undefined ? undefined : 1 / seen.rate.secondsEach
     if (!hasLoss && seen.rate?.of === 'step' && perSecond !== undefined && perSecond > TOO_FAST) {
       phase = 'preparing'
+      return false
+    }
+    if (besideLines(seen)) {
+      phase = 'evaluating'
       return false
     }
     const track = trackOf(seen)
@@ -141,14 +155,18 @@ export function createWriter(): Writer {
   /** What a line says may be too little by itself; with what stands near it is enough. */
   const accepted = (seen: Observation, track: Track): boolean => {
     if (strong(seen)) return true
-    const { step, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape } = seen
+    const { step, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
     if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
-    if (risen !== undefined) return risen >= 2 && near(looseMetricsAt)
+    if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
+    if (seen.sure === true && near(epoch?.at)) return true
+    // A rate that only a training has, again and again: `global_step/sec: 0.29`.
+    if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
+    if (risen !== undefined) return risen >= 2 && near(looseMetricsAt) && (total !== undefined || decimals === true)
     if (step !== undefined) {
       if (near(looseLoss?.at) && near(looseRate?.at)) return true
-      if (near(looseLoss?.at) || near(looseRate?.at)) return total !== undefined || track.rose >= 1
+      if (near(looseLoss?.at) || near(looseRate?.at) || near(looseMetricsAt)) return total !== undefined || track.rose >= 1
       if (metrics > 0 && track.rose >= 1) return true
-      return loose !== true && track.rose >= 2 && (total !== undefined || (at !== undefined && STEP_WORD.test(shape)))
+      return loose !== true && track.rose >= 2 && (total !== undefined || ((at !== undefined || decimals === true) && STEP_WORD.test(shape)))
     }
     if (lossIs !== undefined)
       return (
@@ -172,17 +190,26 @@ export function createWriter(): Writer {
       if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
       metricAt = now
     }
-    if (seen.etaSeconds !== undefined && seen.step === undefined && seen.loose !== true) looseEta = { value: seen.etaSeconds, at: now }
+    const trusted = seen.foreign !== true && (seen.loose !== true || seen.rate !== undefined || confirmed.size > 0)
+    if (seen.etaSeconds !== undefined && seen.step === undefined && trusted) looseEta = { value: seen.etaSeconds, at: now }
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.
-    if (seen.loss !== undefined && !(seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step))
-      looseLoss = { value: seen.loss, at: now, ...(seen.step === undefined ? {} : { step: seen.step }) }
+    const isMean = seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step
+    const isPart = seen.lossIsPart === true && looseLoss?.part === false && near(looseLoss.at)
+    if (seen.loss !== undefined && !isMean && !isPart)
+      looseLoss = { value: seen.loss, at: now, part: seen.lossIsPart === true, ...(seen.step === undefined ? {} : { step: seen.step }) }
     if (seen.rate !== undefined && seen.rateIsLoose !== true && !(seen.rate.of !== 'step' && looseRate?.value.of === 'step' && near(looseRate.at)))
       looseRate = { value: seen.rate, at: now }
-    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined))
+    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
       for (const other of tracks.values())
-        if (other.last.form === 'record' && other.last.step !== undefined && other.last.total !== undefined && near(other.at)) confirmed.add(other.shape)
+        if (other.last.form === 'record' && other.last.step !== undefined && near(other.at)) {
+          const { total, epochs } = other.last
+          const alone = seen.loss === undefined && seen.rate === undefined
+          if (alone && other.rose === 0) continue
+          if ((total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
+        }
+    if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
     if (!accepted(seen, track)) return confirmed.has(track.shape)
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
@@ -200,9 +227,12 @@ export function createWriter(): Writer {
       (rate === undefined ? 0 : 2) +
       (last.step === undefined ? -6 : 0) +
       Math.min(seen, 3) / 3
-    return [...tracks.values()]
-      .filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
-      .toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
+    const telling = [...tracks.values()].filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
+    const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
+    if (best === undefined) return undefined
+    // The same statement, which this time has a figure more at its end.
+    const alike = telling.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
+    return alike.toSorted((a, b) => b.at - a.at)[0]
   }
   const primary = (): Track | undefined => {
     const best = record()

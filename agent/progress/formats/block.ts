@@ -6,13 +6,18 @@ import { figuresOf } from '../record.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const ROW = /^\s*[|│┃]\s*([A-Za-z][\w /.()%-]{0,60}?)\s*[|│┃]\s*(\S{1,24})\s*[|│┃]?\s*$/
+/** Without lines between the cells: `Epoch                    14`. */
+const OPEN_ROW = /^\s*([A-Za-z][\w/.()%-]{0,60}(?: [\w/.()%-]{1,30}){0,5})\s{2,}([-+]?(?:\d[\d.,]{0,20}(?:e[-+]?\d{1,3})?|nan|inf))\s*$/i
+/** So many rows make a table of such. */
+const LEAST_ROWS = 3
 const MAX_ROWS = 64
 
 function createReader(): (line: Line) => Read | undefined {
   let rows = new Map<string, Field>()
   let open = false
   return ({ text, at }) => {
-    const found = ROW.exec(text)
+    const framed = ROW.exec(text)
+    const found = framed ?? OPEN_ROW.exec(text)
     if (found === null) {
       open = false
       return undefined
@@ -23,6 +28,7 @@ function createReader(): (line: Line) => Read | undefined {
     open = true
     if (value === undefined || rows.size >= MAX_ROWS) return undefined
     rows.set(key, { key, value, aside: false, whole: /^\d[\d,]*$/.test(found[2] ?? ''), from: 0, to: 0 })
+    if (framed === null && rows.size < LEAST_ROWS) return undefined
     const figures = figuresOf([...rows.values()])
     if (figures.step === undefined && figures.epoch === undefined) return undefined
     const observation: Observation = { ...figures, metrics: figures.metrics ?? 0, shape: 'box', form: 'record', ...(at === undefined ? {} : { at }) }

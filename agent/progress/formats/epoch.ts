@@ -3,7 +3,7 @@ import type { Format, Line, Read } from './format.ts'
 
 /** What stands before it may be anything without a figure, but no other word of an epoch: the best one, the last of the plan. */
 const EPOCH =
-  /^[^\d]{0,80}?\b(?:epoch|époque|epoche|эпоха|エポック)\s?[:#[(]?\s?(\d{1,6})[\])]?(?:\s?(?:\/|of|von|de)\s?(\d{1,6}))?\s?(?:[[(]?\s?\d{1,3}(?:\.\d+)?\s?%[\])]?)?[\s=<*#.:…-]{0,60}$/i
+  /^[^\d]{0,80}?\b(?:epoch|époque|epoche|эпоха|エポック)\s{0,40}[:#[(]?\s?(\d{1,6})[\])]?(?:\s?(?:\/|of|von|de)\s?(\d{1,6}))?\s?(?:[[(]?\s?\d{1,3}(?:\.\d+)?\s?%[\])]?)?[\s=<*#.:…-]{0,60}$/i
 const OTHER =
   /\b(?:best|max|total|num|from|until|every|early|sav\w*|load\w*|resum\w*|checkpoint|ckpt|after|before|valid\w*|eval\w*|test\w*|finish\w*|warm\w*)\b/i
 

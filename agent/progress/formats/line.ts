@@ -5,16 +5,16 @@ import type { Observation } from '../observation.ts'
 import { phaseOf } from '../phases.ts'
 import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
-import { roleOf, tookRole, type Role } from '../roles.ts'
+import { isEvaluation, roleOf, tookRole, type Role } from '../roles.ts'
 import { createTable } from '../table.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const SHAPE_KEYS = 6
 
-/** What makes lines of one statement alike: the names of their first figures. */
+/** What makes lines of one statement alike: the names of their first figures, without those of a validation, which only some lines have. */
 const shapeOf = (fields: readonly Field[]): string =>
   `line ${fields
-    .filter(({ aside }) => !aside)
+    .filter(({ aside, key }) => !aside && !isEvaluation(key))
     .slice(0, SHAPE_KEYS)
     .map(({ key, unit }) => key.replace(/\d+/g, '#') || (unit ?? '#'))
     .join(' | ')}`
@@ -24,7 +24,10 @@ function headCounters(fields: readonly Field[], out: Figures): void {
   const bare = (field: Field | undefined): field is Field =>
     field !== undefined && field.key === '' && field.whole && field.unit === undefined && field.total === undefined && !field.aside
   const [first, second] = fields
-  if (!bare(first) || out.step !== undefined) return
+  if (!bare(first)) return
+  // The step is known by its movement: what stands before it counts the epochs.
+  if (bare(second) && out.step === second.value) out.epoch ??= first.value
+  if (out.step !== undefined) return
   if (bare(second)) {
     out.step = second.value
     out.epoch ??= first.value
@@ -41,7 +44,8 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
 
 /** The first words, in which a validation or a save says so. */
 const leadOf = (text: string): string =>
-  text
+  // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
+  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text)
     .trimStart()
     .split(/\s+/)
     .slice(0, 3)
@@ -50,7 +54,7 @@ const leadOf = (text: string): string =>
 
 /** The figures of a whole run at its end (`train_runtime`, `train_loss`): means, and how many steps there were. */
 function summary(fields: readonly Field[], out: Figures): void {
-  const took = fields.find(({ key }) => /^(?:train )?run ?time$/.test(key))?.value
+  const took = fields.find(({ key, duration }) => duration === undefined && /^(?:train )?run ?time$/.test(key))?.value
   if (took === undefined) return
   delete out.loss
   if (out.step === undefined && out.rate?.of === 'step' && out.rate.secondsEach !== undefined) out.step = Math.round(took / out.rate.secondsEach)
@@ -58,7 +62,7 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
 
 type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
 /** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
@@ -86,6 +90,10 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   if (!has('loss') && (counts || has('step'))) give(learned.loss, () => ({ is: 'loss', weight: 1, part: false, mean: false }))
   return { known, counts }
 }
+
+/** A figure that could be a result: no counter, no time, no share. */
+const isDecimal = ({ whole, unit, duration, total, value }: Field): boolean =>
+  !whole && unit === undefined && duration === undefined && total === undefined && !Number.isInteger(value)
 
 /** `Batch 3/400`: epoch 3, step 400. */
 function pairOf(field: Field | undefined, out: Figures): void {
@@ -148,6 +156,8 @@ function createReader(): (line: Line) => Read | undefined {
       ...(risen === undefined ? {} : { risen }),
       ...(phase === undefined ? {} : { phase }),
       ...(!before || foreign ? { loose: true as const } : {}),
+      ...(foreign ? { foreign: true as const } : {}),
+      ...(fields.some(isDecimal) ? { decimals: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
     return { observation }

@@ -37,13 +37,14 @@ type Entry = {
 /** The whole job among the ranks. */
 const WHOLE = -1
 
-export function createProgressBook(): ProgressBook {
+/** `wall` and `now`: other clocks, for a log that is replayed. */
+export function createProgressBook(wall: () => number = Date.now, now: () => number = () => performance.now()): ProgressBook {
   const entries = new Set<Entry>()
 
   const sayings = (entry: Entry, job: string): readonly JobProgress[] => {
     const { reader } = entry.tap
     const whole = reader.progress(false)
-    if (whole === undefined || Date.now() - entry.at > FORGOTTEN_MS) return []
+    if (whole === undefined || wall() - entry.at > FORGOTTEN_MS) return []
     const ranks = [...reader.ranks(false)].slice(0, MAX_RANKS)
     const told: readonly (readonly [number, Progress])[] = ranks.length > 1 ? ranks : [[WHOLE, whole]]
     return told.map(([rank, progress]) => {
@@ -56,8 +57,8 @@ export function createProgressBook(): ProgressBook {
   }
   return {
     tap(origin, lines = () => []) {
-      const tap = createProgressTap(() => Math.max(1, entries.size))
-      const entry: Entry = { origin, tap, lines, newest: Date.now(), said: 0, at: Date.now(), steps: new Map() }
+      const tap = createProgressTap(() => Math.max(1, entries.size), now, wall)
+      const entry: Entry = { origin, tap, lines, newest: wall(), said: 0, at: wall(), steps: new Map() }
       if (entries.size < MAX_LOGS) entries.add(entry)
       return {
         take(batch, timeOf) {
@@ -68,7 +69,7 @@ export function createProgressBook(): ProgressBook {
         },
         open(bytes) {
           tap.open(bytes)
-          entry.newest = Date.now()
+          entry.newest = wall()
         },
         end: () => entries.delete(entry),
       }
@@ -84,7 +85,7 @@ export function createProgressBook(): ProgressBook {
         if (job === undefined) continue
         const said = sayings(entry, job)
         const count = entry.tap.reader.said()
-        if (count !== entry.said) [entry.said, entry.at] = [count, Date.now()]
+        if (count !== entry.said) [entry.said, entry.at] = [count, wall()]
         // Of several logs of one job (a container's earlier run) the newest speaks.
         const other = found.get(job)?.[0]
         if (said.length > 0 && (other === undefined || (said[0]?.progressedAt ?? 0) > other.progressedAt)) found.set(job, said)

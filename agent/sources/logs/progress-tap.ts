@@ -19,16 +19,17 @@ const FLOOD_MS = 1_000
 const ALL_FLOOD_MS = 150
 /** Bars that were overwritten in one line: the last is what stands there. */
 const TAIL_BYTES = 1_024
-/** A begun line is looked at so often. */
-const OPEN_MS = 500
+/** A begun line is looked at so often; of many logs each less often. */
+const OPEN_MS = 150
+const ALL_OPEN_MS = 10
 /** Words of lines that said something, by which more are found in a flood. */
 const MAX_WORDS = 3
 /** Before anything was said. */
 const USUAL_WORDS: readonly string[] = ['it/s', 'loss', 'step', 'iter']
 const WORD = /[A-Za-z_][A-Za-z_/]{3,24}/g
 
-/** `logs`: how many share the time that is given to this. */
-export function createProgressTap(logs: () => number = () => 1, now: () => number = () => performance.now()): ProgressTap {
+/** `logs`: how many share the time that is given to this. `wall`: Unix ms, of lines that have not ended. */
+export function createProgressTap(logs: () => number = () => 1, now: () => number = () => performance.now(), wall: () => number = Date.now): ProgressTap {
   const reader = createProgressReader()
   let tokens = BURST
   let refilled = now()
@@ -36,6 +37,9 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
   let looks = 0
   let openedAt = Number.NEGATIVE_INFINITY
   const words = new Map<string, number>()
+  /** The newest bar of a begun line that was over when it was read. */
+  let newest = ''
+  let begun = ''
 
   const refill = (): void => {
     const t = now()
@@ -86,9 +90,18 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
       for (const at of chosen(batch)) readLine(batch, at, timeOf)
     },
     open(bytes) {
-      if (now() - openedAt < OPEN_MS || bytes.length === 0) return
+      if (now() - openedAt < Math.max(OPEN_MS, ALL_OPEN_MS * logs()) || bytes.length === 0) return
       openedAt = now()
-      read(bytes, 0, bytes.length, Date.now())
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+      // What was read the last time still stands there, before what is new.
+      const place = newest === '' ? -1 : text.lastIndexOf(newest)
+      const behind = place < 0 ? text.slice(Math.max(0, text.indexOf('\r'))) : text.slice(place + newest.length)
+      // So does the bar that was the last, or a piece of it: read again only where it has grown.
+      const fresh = begun !== '' && (behind === begun || behind.startsWith(`${begun}\r`)) ? behind.slice(begun.length + 1) : behind
+      const end = text.lastIndexOf('\r')
+      begun = text.slice(end + 1)
+      newest = end < 0 ? '' : text.slice(Math.max(text.lastIndexOf('\r', end - 1) + 1, end - TAIL_BYTES / 4), end + 1)
+      if (fresh !== '' && reader.push(fresh, wall() / 1_000)) learn(fresh)
     },
     reader,
   }
