@@ -4,6 +4,7 @@ import { stripPrefix } from '../text/line-prefix.ts'
 import { createEndReader } from './ends/end-reader.ts'
 import { createEndStream, type EndStream } from './ends/end-stream.ts'
 import { judgeEnd, type EndJudgement, type KnownEnd } from './ends/judge.ts'
+import { withEnd } from './ends/with-end.ts'
 import { countNewlines } from './newlines.ts'
 import { createSeenLines, cutLine, judgePassage, LINE_LIMIT, type SeenLines } from './passage.ts'
 import { gatherFaults, type FaultCollection } from './root.ts'
@@ -79,15 +80,6 @@ function explainLines(scanner: Scanner, said: readonly string[], situations: Sit
   const reader = createEndReader()
   lines.forEach((line, index) => reader.add(line, index + 1))
   return judgeEnd(reader.evidence(), faults.ordered(), (line) => situations.at(lines, Math.max(0, line - 1), 1), known)
-}
-
-/** The end of the job in its place among the other faults. */
-function withEnd({ verdict, faults }: EndJudgement): readonly Fault[] {
-  if (verdict === undefined) return faults
-  const all = gatherFaults()
-  for (const fault of faults) all.add(fault)
-  all.add(verdict)
-  return all.ordered()
 }
 
 /** The faults of a stream of bytes: as a pasted text where it is short, else piece by piece. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { commandName } from '../../attribution/command-name.ts'
+import { flushed } from '../../exec/flushed.ts'
 import { loadNative } from '../../exec/native.ts'
 import { endAs, runCommand } from '../../exec/run.ts'
 import type { Fault } from '../../model/fault.ts'
@@ -36,6 +37,9 @@ function notifierIn(given: string | true | undefined): string | undefined {
     throw new UsageError(`exec: --notify: must be the name of a notifier, not ${JSON.stringify(given.slice(0, 80))}. List them: warpwatch alerts`)
   return given
 }
+
+/** A reader who is slow gets the verdict; one who reads no more must not keep us. */
+const FLUSH_MS = 10_000
 
 export const exec: Command = {
   name: 'exec',
@@ -98,6 +102,7 @@ export const exec: Command = {
         io.err(`warpwatch: exec: --json: the report cannot be written: ${messageOf(error)}\n`)
       }
     }
+    await flushed(process.stderr, FLUSH_MS)
     // What the command left running may hold its output open, which would keep us waiting for it.
     return process.exit(endAs(ended, native))
   },

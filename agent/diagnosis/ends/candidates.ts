@@ -9,7 +9,7 @@ import { lookup } from '../../text/lookup.ts'
 /** A sign that may be the root, with its kind. The lowest place is the root. */
 export type Candidate = { readonly sign: Sign; readonly end: EndKind; readonly facts: Facts; readonly place: number }
 
-export const PLACE = { orderFirst: 0, cause: 1, weakCause: 2, crash: 3, consequence: 4, order: 5, passedOn: 6, last: 7 } as const
+export const PLACE = { orderFirst: 0, cause: 1, weakCause: 2, crash: 3, consequence: 4, firstExit: 4.5, order: 5, passedOn: 6, last: 7 } as const
 export const END_OF = new Map<LogKind, EndKind>(END_KINDS.map((end) => [end.kind, end]))
 const OF_SIGNAL: Readonly<Record<string, LogKind>> = {
   SIGSEGV: 'segfault',
@@ -66,5 +66,7 @@ export function candidateOf(sign: Sign, before: Before): Candidate | undefined {
   if (sign.type === 'signal') return ofSignal(sign, before)
   if (sign.type === 'order') return ofOrder(sign, before)
   const end = END_OF.get(sign.type === 'diverged' ? 'nan_loss' : 'job_failed')
-  return end === undefined ? undefined : { sign, end, facts: sign.facts, place: sign.type === 'diverged' ? PLACE.cause : PLACE.last }
+  return end === undefined
+    ? undefined
+    : { sign, end, facts: sign.facts, place: sign.type === 'diverged' ? PLACE.cause : sign.first === true ? PLACE.firstExit : PLACE.last }
 }

@@ -30,6 +30,7 @@ export const END_LITERALS: readonly string[] = [
   'Received SIGTERM',
   'received SIGINT',
   'ot signal: ',
+  ' received at time=',
   "loss': nan",
   'loss": NaN',
   'loss: nan',

@@ -41,7 +41,8 @@ export type SignalSign = At & {
 /** A scheduler, a person or the platform ended the job. `sure`: it gives the reason. */
 export type OrderSign = At & { readonly type: 'order'; readonly kind: LogKind; readonly sure: boolean; readonly facts: Facts }
 /** An exit code that is not 0, or a reason without more. */
-export type ExitSign = At & { readonly type: 'exit'; readonly facts: Facts }
+/** `first`: a launcher says that this process was the first that failed. */
+export type ExitSign = At & { readonly type: 'exit'; readonly facts: Facts; readonly first?: true }
 /** The loss is not a number any more. */
 export type DivergedSign = At & { readonly type: 'diverged'; readonly facts: Facts }
 

@@ -31,7 +31,7 @@ export type EndJudgement = {
 }
 
 /** Explains an end: also a likely kill by the kernel, and what is an end itself. */
-const isFatal = ({ kind, severity }: Fault): boolean =>
+export const isFatal = ({ kind, severity }: Fault): boolean =>
   kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
 
 /** Whether the fault and this sign come from the same lines. */
@@ -60,7 +60,10 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
           ? {}
           : { pid }),
       // What cleared a failed program away says nothing of its failure.
-      ...(signal === undefined || (!native && kind === 'python_exception') || (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
+      ...(signal === undefined ||
+      kind === 'job_failed' ||
+      (!native && kind === 'python_exception') ||
+      (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
         ? {}
         : { signal }),
       ...(exception === undefined || type !== 'error' ? {} : { exception }),
@@ -160,6 +163,13 @@ function explained({ place, end }: Candidate, fatal: readonly Fault[]): boolean 
   return !(onlyNccl && (end.kind === 'segfault' || end.kind === 'bus_error' || end.kind === 'job_killed'))
 }
 
+/** Two signs may stand in one line. */
+const linesOf = (signs: readonly Sign[]): Fault['evidence'] =>
+  [...new Map(signs.flatMap(({ at, text, ...one }) => (text === '' ? [] : [[one.type === 'error' ? one.line : at, text] as const])))].map(([line, text]) => ({
+    line,
+    text,
+  }))
+
 const RECORD_BEFORE = 40
 const recordBefore = (sign: Sign, signs: readonly Sign[]): Sign | undefined =>
   signs.findLast((one) => one.type === 'error' && one.error.name === 'record' && one.at < sign.at && sign.at - one.at <= RECORD_BEFORE)
@@ -178,6 +188,6 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
     verdict: end.verdict(told),
     facts: all,
     remedies: plan(end.remedies(told)),
-    evidence: shown.flatMap(({ at, text, ...one }) => (text === '' ? [] : [{ line: one.type === 'error' ? one.line : at, text }])),
+    evidence: linesOf(shown),
   }
 }

@@ -117,6 +117,7 @@ export const diskFull = ruleFamily({
   literals: [
     'iostream error',
     'unexpected pos ',
+    ' requested and ',
     'No space left on device',
     'no space left on device',
     'Disk quota exceeded',
@@ -140,6 +141,14 @@ export const diskFull = ruleFamily({
       title: 'A checkpoint could not be written',
       verdict: 'PyTorch could not write a checkpoint to its end: most likely the disk or a quota is full.',
       remedies: (told) => remediesFor(told),
+    },
+    {
+      // What NumPy says of a full disk: fwrite() took less than it was given.
+      pattern: /\bOSError: \d{1,16} requested and \d{1,16} written\b/,
+      severity,
+      title,
+      remedies: (matched) => remediesFor(matched),
+      verdict: 'NumPy could not write an array to its end: most likely the disk or a quota is full.',
     },
     {
       pattern:

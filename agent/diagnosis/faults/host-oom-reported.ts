@@ -88,6 +88,21 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]), needLess({}, situation())],
     )
   }
+  if (/\bTERM_MEMLIMIT\b|=>> PBS: job killed: (?:p|v)?mem \d{1,20}[kmg]?b exceeded limit/.test(line)) {
+    const scheduler = /TERM_MEMLIMIT/.test(line) ? 'LSF' : 'PBS'
+    return said(
+      `${scheduler} ended the job because it used more memory than it had asked for (host memory, not GPU memory).`,
+      {},
+      [at],
+      [
+        {
+          text: 'Ask for more memory when you submit the job.',
+          command: scheduler === 'LSF' ? 'bsub -M <MEMORY> -R "rusage[mem=<MEMORY>]" …' : 'qsub -l select=1:mem=<MEMORY> …',
+        },
+        needLess({}, situation()),
+      ],
+    )
+  }
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
     return said(
       'systemd reports that the OOM killer ended a process of this unit.',
@@ -165,6 +180,8 @@ export const hostOomReported: FaultFamily = {
     'oom-kill event',
     'oom_kill event',
     'Exceeded job memory limit',
+    'TERM_MEMLIMIT',
+    'PBS: job killed: ',
     'exceeded memory limit (',
     "Failed with result 'oom-kill'",
     'has been killed by the OOM killer',

@@ -1,10 +1,11 @@
 // The jobs' database: one row for each run, its figures as columns for sums over thousands of runs, the whole of it as text.
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { type JobFilter, type JobGroup, type JobGroupRow, type JobRow, type JobsView, type Outcome, type Run, type StoredRun } from '../../model/job.ts'
+import type { JobFilter, JobGroup, JobGroupRow, JobRow, JobsView, Run, StoredRun } from '../../model/job.ts'
 import { openReadOnly } from '../open-database.ts'
 import type { Schema } from '../schema.ts'
 import { takeRows } from '../take-over.ts'
+import { COUNTS, FIGURES, SUMS, totalOf, totalsOf, type Sums, type SumsOfJob, type Totals } from './sums.ts'
 
 export const JOBS_FILE = 'jobs.db'
 export const JOBS_SCHEMA: Schema = {
@@ -46,20 +47,6 @@ CREATE INDEX runs_open ON runs (started_at) WHERE outcome IS NULL;
   ],
 }
 
-/** Of the runs of one job, user, … with one outcome; null: running. */
-type Sums = {
-  readonly grouped: string | null
-  readonly outcome: Outcome | null
-  readonly runs: number
-  readonly newest: number
-  readonly last: number
-  readonly active: number
-  readonly idle: number
-  readonly lost: number
-  readonly energy: number | null
-  readonly memory_peak: number | null
-  readonly gpu_memory_peak: number | null
-}
 type WholeRow = { readonly [column: string]: string | number | null }
 
 export type JobFile = JobsView & {
@@ -88,39 +75,11 @@ export function openJobFile(directory: string): JobsView & { readonly close: () 
   }
 }
 
-type Totals = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_seconds' | 'energy_joules' | 'memory_peak_bytes' | 'gpu_memory_peak_bytes'> & {
-  readonly newest: number
-  readonly last: number
-}
-const most = (a: number | undefined, b: number | null): number | undefined => (b === null ? a : Math.max(a ?? 0, b))
-
-/** SQLite adds up for each outcome in one pass, as nine sums for each row would cost three times that. */
-function totalsOf(sums: readonly Sums[]): ReadonlyMap<string | null, Totals> {
-  const totals = new Map<string | null, Totals>()
-  for (const { grouped, outcome, runs, newest, last, active, idle, lost, energy, memory_peak: memory, gpu_memory_peak: gpuMemory } of sums) {
-    const before = totals.get(grouped)
-    const seconds = before?.gpu_seconds ?? { active: 0, idle: 0, lost: 0 }
-    const energySum = energy === null ? before?.energy_joules : (before?.energy_joules ?? 0) + energy
-    const [memoryPeak, gpuMemoryPeak] = [most(before?.memory_peak_bytes, memory), most(before?.gpu_memory_peak_bytes, gpuMemory)]
-    totals.set(grouped, {
-      runs: (before?.runs ?? 0) + runs,
-      running: (before?.running ?? 0) + (outcome === null ? runs : 0),
-      outcomes: outcome === null ? (before?.outcomes ?? {}) : { ...before?.outcomes, [outcome]: runs },
-      gpu_seconds: { active: seconds.active + active, idle: seconds.idle + idle, lost: seconds.lost + lost },
-      newest: Math.max(before?.newest ?? 0, newest),
-      last: Math.max(before?.last ?? 0, last),
-      ...(energySum === undefined ? {} : { energy_joules: energySum }),
-      ...(memoryPeak === undefined ? {} : { memory_peak_bytes: memoryPeak }),
-      ...(gpuMemoryPeak === undefined ? {} : { gpu_memory_peak_bytes: gpuMemoryPeak }),
-    })
-  }
-  return totals
-}
-const SUMS = 'count(*) AS runs, max(started_at) AS newest, max(run) AS last'
-const FIGURES =
-  'sum(active) AS active, sum(idle) AS idle, sum(lost) AS lost, sum(energy) AS energy, max(memory_peak) AS memory_peak, max(gpu_memory_peak) AS gpu_memory_peak'
 const COLUMN: Readonly<Record<Exclude<JobGroup, 'gpu'>, string>> = { user: 'user', job: 'job', namespace: 'namespace', account: 'account' }
 const MAX_GROUPS = 1_000
+
+/** Runs of a span of time: those that go on, and those that began and ended in it. */
+const WITHIN = 'seen_at >= :since AND started_at < :until AND (outcome IS NULL OR seen_at < :until)'
 
 export function jobsIn(db: Database): JobFile {
   const upsert = db.prepare(
@@ -131,11 +90,19 @@ export function jobsIn(db: Database): JobFile {
   const upsertRow = db.prepare(
     'INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT (job_id, run) DO UPDATE SET roots = excluded.roots, row = excluded.row',
   )
-  const sumsBy = (column: string, until = '') =>
-    db.prepare<{ since: number; until?: number }, Sums>(
-      `SELECT ${column} AS grouped, outcome, ${SUMS}, ${FIGURES} FROM runs WHERE seen_at >= :since ${until} GROUP BY ${column}, outcome`,
+  const sumsBy = (column: string) =>
+    db.prepare<{ since: number }, Sums>(
+      `SELECT ${column} AS grouped, outcome, ${SUMS}, ${FIGURES} FROM runs WHERE seen_at >= :since GROUP BY ${column}, outcome`,
     )
-  const byJob = sumsBy('job_id', 'AND started_at < :until AND (outcome IS NULL OR seen_at < :until)')
+  // First which jobs are wanted, then their sums: thousands of jobs cost no more than those that are shown. Along the primary key nothing is sorted.
+  const newest = db
+    .prepare<{ since: number; until: number; limit: number }, string>(
+      `SELECT job_id FROM runs WHERE ${WITHIN} GROUP BY job_id ORDER BY count(*) = count(outcome), max(started_at) DESC LIMIT :limit`,
+    )
+    .pluck()
+  const sumsOf = db.prepare<{ job_id: string; since: number; until: number }, SumsOfJob>(
+    `SELECT ${SUMS}, ${FIGURES}, ${COUNTS} FROM runs WHERE job_id = :job_id AND ${WITHIN}`,
+  )
   // Loss is not kept for each GPU, so it is split evenly between those that the run held.
   const byGpu = db.prepare<{ since: number }, Sums>(
     `SELECT json_extract(gpu.value, '$.gpu') AS grouped, outcome, ${SUMS}, total(json_extract(gpu.value, '$.active_seconds')) AS active, ` +
@@ -184,13 +151,13 @@ export function jobsIn(db: Database): JobFile {
       }).immediate()
     },
     list({ since = 0, until = Number.MAX_SAFE_INTEGER, limit }: JobFilter): readonly JobRow[] {
-      const sorted = [...totalsOf(byJob.all({ since, until }))].sort(([, a], [, b]) => Number(b.running > 0) - Number(a.running > 0) || b.newest - a.newest)
-      return sorted.slice(0, limit).flatMap(([id, { newest: _newest, last, ...totals }]) => {
-        const text = rowOf.get(id ?? '', last)
-        if (text === undefined) return []
+      return newest.all({ since, until, limit }).flatMap((id) => {
+        const sums = sumsOf.get({ job_id: id, since, until })
+        const text = sums === undefined ? undefined : rowOf.get(id, sums.last)
+        if (sums === undefined || text === undefined) return []
         const row = runIn(text)
         const { job_id, job, kind, user, namespace } = row
-        return [{ job_id, job, kind, ...(user === undefined ? {} : { user }), ...(namespace === undefined ? {} : { namespace }), ...totals, last: row }]
+        return [{ job_id, job, kind, ...(user === undefined ? {} : { user }), ...(namespace === undefined ? {} : { namespace }), ...totalOf(sums), last: row }]
       })
     },
     groups(by: JobGroup, { since = 0 }): readonly JobGroupRow[] {

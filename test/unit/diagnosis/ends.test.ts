@@ -45,6 +45,27 @@ describe('what the engine says', () => {
 })
 
 describe('which is the root', () => {
+  test('a launcher names the process that failed first; the others it ended itself', () => {
+    const table = (name: string, rank: number, code: string) => `${name}:\n[${rank}]:\n  rank      : ${rank} (local_rank: ${rank})\n  exitcode  : ${code}`
+    const ended = `${table('Failures', 1, '-15 (pid: 62)  (SIGTERM)')}\n  traceback : Signal 15 (SIGTERM) received by PID 62`
+    const [fault] = explainText(logScanner(), `${ended}\n${table('Root Cause (first observed failure)', 0, '5 (pid: 61)')}`)
+    expect(fault).toMatchObject({ kind: 'job_failed', facts: { rank: 0, exit_code: 5, pid: 61 } })
+    expect(fault?.facts.signal).toBeUndefined()
+  })
+  test('a process of spawn() is a rank', () => {
+    const inner = traceback('AssertionError: shard 9')
+    const text = `${traceback('torch.multiprocessing.spawn.ProcessRaisedException: ', '/srv/job/start.py')}\n\n-- Process 3 terminated with the following error:\n${inner}`
+    expect(explainText(logScanner(), text)[0]).toMatchObject({ kind: 'python_exception', facts: { rank: 3, exception: 'AssertionError', frame: 'main.py:4' } })
+  })
+  test('an error of the program comes before what was only a warning at its start', () => {
+    const warning = 'WARNING: The object store is using /tmp/ray instead of /dev/shm because /dev/shm has only 64000000 bytes available.'
+    expect(found(`${warning}\n${traceback("KeyError: 'a'")}`)).toEqual(['python_exception', 'shm_exhausted'])
+  })
+  test('a helper that was stopped is no end where the program says that it went on', () => {
+    expect(found('Stopped the monitor process (exit code -15)\nAll 3 stages completed successfully.')).toEqual([])
+    expect(found(`an error was expected:\n${traceback("KeyError: 'a'")}\nself-test passed, 4 of 4`)).toEqual([])
+    expect(found(`${traceback("KeyError: 'a'")}\n3 checks passed, 1 failed`)).toEqual(['python_exception'])
+  })
   test('an out of memory keeps its traceback for itself', () => {
     const [fault, ...others] = explainText(
       logScanner(),

@@ -1,10 +1,13 @@
 // The store of jobs: runs survive the agent, sums by job, user and GPU, a bound, and a disk that cannot be written.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Outcome, Run, StoredRun } from '../../../agent/model/job.ts'
 import { createJobStore, type JobStore } from '../../../agent/store/jobs.ts'
+import { openJobFile } from '../../../agent/store/jobs/file.ts'
 
 const T = 1_800_000_000_000
 const log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -55,6 +58,39 @@ test('until: without runs that started or ended later, with those that go on', (
   const within = store.list({ since: T, until: T + 100, limit: 10 })
   expect(within.map(({ job }) => job).toSorted()).toEqual(['in', 'on'])
   store.close()
+})
+
+test('kill -9 loses no run that ended, and of the running one only what came after its last second', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'warpwatch-jobs-'))
+  let said: readonly string[] = []
+  for (let round = 0; round < 5; round++) {
+    const next = said.length === 0 ? 0 : Number(said.at(-1)?.split(' ')[0]) + 1
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'jobs-child.ts'), directory, String(next)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let [text, errors] = ['', '']
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+    const closed = once(child, 'close')
+    await new Promise<void>((resolve) => {
+      child.once('exit', () => resolve())
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+        if (text.split('\n').length > 20 + round * 13) resolve()
+      })
+    })
+    child.kill('SIGKILL')
+    await closed
+    expect(errors).toBe('')
+    said = [...said, ...text.slice(0, text.lastIndexOf('\n')).split('\n')]
+  }
+  const file = openJobFile(directory)
+  const kept = new Map(file.list({ limit: 100_000 }).map(({ job, last }) => [job, last]))
+  file.close()
+  const lost = said.filter((line) => {
+    const [n = '', held = '', state] = line.split(' ')
+    const run = kept.get(`job-${n}`)
+    return run === undefined || run.gpu_seconds.active < Number(held) || (state === 'failed' && run.outcome !== 'failed')
+  })
+  expect(lost).toEqual([])
+  expect(said.filter((line) => line.endsWith('failed')).length).toBeGreaterThan(20)
 })
 
 test('jobs with their sums: the running first, then the newest', () => {

@@ -29,7 +29,7 @@ export const workerDied: EndKind = {
       const name = signal === undefined ? undefined : signalName(signal)
       return { ...(code === undefined ? {} : { exit_code: Number(code) }), ...(name === undefined ? {} : { signal: name }) }
     }),
-    says(/Worker exit type: (?!INTENDED|NODE_OUT)|its worker process has died/, WEIGHT.message + 0.1, ({ input }) => {
+    says(/Worker exit type: (?!INTENDED|NODE_OUT)|its worker process has died|died or was killed while executing/, WEIGHT.message + 0.1, ({ input }) => {
       const pid = /Worker PID: (\d{1,10})|^\s*pid: (\d{1,10})/m.exec(input)
       return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
     }),
@@ -38,7 +38,7 @@ export const workerDied: EndKind = {
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
     }),
     says(
-      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|[Kk]ernel (?:appears to have |has )?died|died or was killed while executing|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|[Kk]ernel (?:appears to have |has )?died|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
       WEIGHT.message,
     ),
     ({ name, frames }) =>

@@ -27,6 +27,16 @@ function causesOf(blocks: readonly Block[], block: Block): ErrorSeen['causes'] {
   return causes
 }
 
+/** PyTorch's spawn() quotes the traceback of the process that failed, under its number. */
+const SPAWNED = /^-- Process (\d{1,6}) terminated with the following error:/m
+function rankOf({ rank, blocks }: Traceback): number | undefined {
+  if (rank !== undefined) return rank
+  const spawned = blocks
+    .map(({ raised, tail }) => (raised === undefined ? null : SPAWNED.exec(`${raised.message}\n${tail.join('\n')}`)))
+    .find((match) => match !== null)
+  return spawned?.[1] === undefined ? undefined : Number(spawned[1])
+}
+
 /** The last line that surely belongs to the message: up to the first blank one. */
 function lastOf({ last, blocks }: Traceback): number {
   const block = blocks.at(-1)
@@ -36,7 +46,8 @@ function lastOf({ last, blocks }: Traceback): number {
 }
 
 export function errorOf(traceback: Traceback, textOf: (line: number) => string): ErrorSign | SignalSign | undefined {
-  const { blocks, rank, pid, first, last } = traceback
+  const { blocks, pid, first, last } = traceback
+  const rank = rankOf(traceback)
   const block = telling(blocks)
   if (block === undefined) return undefined
   const frame = userFrame(blocks, block)

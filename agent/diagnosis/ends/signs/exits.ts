@@ -21,7 +21,7 @@ const EXACT: readonly RegExp[] = [
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
   /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=]{0,3}(?<code>-?\d{1,10})\b/,
-  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:code|status)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
 ]
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
@@ -59,7 +59,7 @@ export function createExitReader(): ExitReader {
         else {
           facts = { ...facts, exit_code: Number(value), ...(extra === 'pid' ? { pid: Number(number) } : {}) }
           const signal = signalOfExit(Number(value))
-          if (signal === undefined) found({ type: 'exit', at, text: raw, facts })
+          if (signal === undefined) found({ type: 'exit', at, text: raw, facts, first: true })
           else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...facts, signal } })
           table = 0
         }
@@ -86,7 +86,7 @@ export function createExitReader(): ExitReader {
       }
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
       else if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
-      else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
+      else found({ type: 'signal', at, text: raw, signal, by: WORDED.includes(form) ? 'shell' : 'launcher', facts: { ...said, signal } })
       return
     }
   }

@@ -85,7 +85,8 @@ const LANGUAGES: readonly Language[] = [
   // Java, Kotlin, Scala
   {
     head: /^Exception in thread "[^"]{1,80}" (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
-    frame: /^\s{1,8}at [\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
+    frame:
+      /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
   // Node
   {
@@ -99,8 +100,8 @@ const LANGUAGES: readonly Language[] = [
   },
   // Julia
   {
-    head: /^ERROR: (?:LoadError: )?(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception))(?:: |\())?(?<message>.*)$/,
-    frame: /@ (?:[A-Z]\w{0,60} )?(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
+    head: /^ERROR: (?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: ))(?:: |\())?(?<message>.*)$/,
+    frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },
   // R

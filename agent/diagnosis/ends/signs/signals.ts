@@ -54,13 +54,15 @@ const FORMS: readonly Form[] = [
       /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
   },
   { by: 'itself', pattern: /^\*{3} (?<signal>SIG[A-Z]{2,6}) \((?:@0x[0-9a-f]{1,16}|TID|@)/ },
+  // Abseil's handler, as in Ray
+  { by: 'itself', pattern: /^\*{3} (?<signal>SIG[A-Z]{2,6}) received at time=\d/ },
   { by: 'itself', pattern: /\*{3} (?<signal>SIG[A-Z]{2,6}) \(@0x[0-9a-f]{1,16}\) received by PID (?<pid>\d{1,10})/ },
   { by: 'itself', pattern: /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/ },
   { by: 'itself', pattern: /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/ },
   {
     by: 'itself',
     pattern:
-      /^(?:\[\d{1,10}\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
+      /^(?:\[(?<pid>\d{1,10})\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
   },
   { by: 'itself', pattern: /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=/ },
   { by: 'itself', pattern: /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/ },
@@ -97,7 +99,7 @@ export function readSignal(line: ReadLine, found: Found): void {
     const facts: Facts = {
       signal,
       ...(code === undefined ? {} : { exit_code: Number(code) }),
-      ...(pid === undefined ? {} : { pid: Number(pid) }),
+      ...(pid !== undefined ? { pid: Number(pid) } : line.pid === undefined ? {} : { pid: line.pid }),
       ...(rank === undefined ? (line.rank === undefined ? {} : { rank: line.rank }) : { rank: Number(rank) }),
     }
     found({ type: 'signal', at: line.number, text: line.raw, signal, by, facts })

@@ -18,6 +18,7 @@ export const cudaOomPlain = memoryFamily(
     'CUDA runtime error (2)',
     'cuda runtime error (2)',
     'CUDA failure 2: out of memory',
+    'cudaSuccess (2 vs. 0)',
     'CUDA failed with error out of memory',
     'CUDA error 2: out of memory',
     'CUDA Error 2: out of memory',
@@ -73,6 +74,10 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern:
         /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+    },
+    {
+      // glog's check of a CUDA call
+      pattern: /Check failed: .{1,120}== ?cudaSuccess \(2 vs\. 0\)/,
     },
     {
       pattern: /vk::\w{1,40}::\w{1,40}: ErrorOutOfDeviceMemory|VK_ERROR_OUT_OF_DEVICE_MEMORY/,

@@ -194,4 +194,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['cuda_oom'],
     facts: { total_bytes: 85040352051, free_bytes: 3328599654 },
   },
+  {
+    name: "glog's check of a call",
+    text: 'F0302 10:00:00.500000  77 blob.cu:31] Check failed: error == cudaSuccess (2 vs. 0)  out of memory\n*** Check failure stack trace: ***',
+    kinds: ['cuda_oom'],
+  },
 ]

@@ -30,4 +30,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: [],
   },
   { name: 'quiet: df', text: '/dev/nvme0n1p2  1.8T  900G  800G  53% /', kinds: [] },
+  {
+    name: 'NumPy',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/cache.py", line 7, in write\n    np.save(path, rows)\nOSError: 300000 requested and 4096 written',
+    kinds: one,
+    facts: { exception: 'OSError', frame: 'cache.py:7' },
+  },
+  { name: 'quiet: of requests', text: '12 pages requested and 3 written so far', kinds: [] },
 ]

@@ -26,4 +26,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '2026-03-02 10:00:00,000 INFO cache: /ckpt/run3 does not exist, creating it\n2026-03-02 10:00:01,000 INFO cache: ready',
     kinds: [],
   },
+  {
+    name: 'Java, whose own frames come first',
+    text: 'Exception in thread "main" java.io.FileNotFoundException: /data/rows-7.avro (No such file or directory)\n\tat java.base/java.io.FileInputStream.open(FileInputStream.java:216)\n\tat org.example.Rows.read(Rows.scala:40)\n\tat org.example.Main.main(Main.scala:9)',
+    kinds: ['file_missing'],
+    facts: { path: '/data/rows-7.avro', frame: 'Rows.scala:40' },
+  },
 ]

@@ -58,4 +58,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
   },
   { name: 'a traceback for want of host memory, too', text: '  File "/srv/load.py", line 8, in read\nMemoryError\nKilled\n', kinds: one },
+  { name: 'LSF', text: 'TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137.', kinds: one, facts: { exit_code: 137 } },
+  { name: 'PBS', text: '=>> PBS: job killed: mem 9437184kb exceeded limit 8388608kb', kinds: one },
 ]

@@ -23,4 +23,17 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'an IDE', text: 'Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)', kinds: ['segfault'], facts: { exit_code: 139 } },
   { name: 'quiet: a test of it', text: 'tests/test_crash.py::test_segfault_is_reported PASSED', kinds: [] },
+  {
+    name: "Abseil's handler, as in Ray",
+    text: '(Trainer pid=812, ip=10.1.2.3) *** SIGSEGV received at time=1767000000 on cpu 3 ***\n(Trainer pid=812, ip=10.1.2.3) PC: @     0x7f00  (unknown)  arrow::Read()',
+    kinds: ['segfault'],
+    facts: { signal: 'SIGSEGV', pid: 812 },
+  },
+  { name: 'Julia', text: '[4242] signal (11.1): Segmentation fault\nin expression starting at /srv/job/run.jl:7', kinds: ['segfault'], facts: { pid: 4242 } },
+  {
+    name: 'kubectl describe',
+    text: '    Last State:     Terminated\n      Reason:       Error\n      Exit Code:    139\n      Restart Count:  2',
+    kinds: ['segfault'],
+    facts: { exit_code: 139 },
+  },
 ]

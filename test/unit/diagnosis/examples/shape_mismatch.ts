@@ -21,4 +21,16 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['shape_mismatch'],
   },
   { name: 'quiet: shapes are printed', text: 'step 3 shapes (32, 100) and (100, 10) loss 0.4', kinds: [] },
+  {
+    name: 'Julia',
+    text: 'ERROR: LoadError: DimensionMismatch: A has size (4,5), B has size (6,4)\nStacktrace:\n [1] mul!(C::Matrix, A::Matrix)\n   @ LinearAlgebra /opt/julia/share/julia/stdlib/v1.11/LinearAlgebra/src/matmul.jl:9\n [2] forward(x::Matrix)\n   @ Main ~/net/model.jl:31\n [3] top-level scope\n   @ ~/net/fit.jl:8',
+    kinds: ['shape_mismatch'],
+    facts: { exception: 'DimensionMismatch', frame: 'model.jl:31' },
+  },
+  {
+    name: 'TensorFlow batches',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/fit.py", line 12, in <module>\n    model.fit(rows)\ntensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\nCannot batch tensors with different shapes in component 1. First element had shape [8,8] and element 2 had shape [8,9].',
+    kinds: ['shape_mismatch'],
+    facts: { exception: 'InvalidArgumentError', frame: 'fit.py:12' },
+  },
 ]

@@ -74,4 +74,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['worker_died'],
   },
   { name: 'quiet: a worker of vLLM that compiles', text: `${BLOCK}\n${BLOCK}\n(APIServer pid=1) INFO:     Application startup complete.`, kinds: [] },
+  {
+    name: 'an older Ray with the pid in its line',
+    text: '2026-03-02 10:00:00,000 WARNING worker.py:1400 -- A worker died or was killed while executing a task by an unexpected system error. RayTask ID: ff01 Worker IP address: 10.0.0.9 Worker port: 10002 Worker PID: 733',
+    kinds: ['worker_died'],
+    facts: { pid: 733 },
+  },
 ]
