@@ -29,6 +29,15 @@ export function requestGpu(situation: Situation): Piece {
 
 export function toolkit({ situation }: Matched): readonly Piece[] {
   const { programs, system } = situation()
+  if (system === 'windows')
+    return [
+      { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine (Settings, General), and run Linux containers.' },
+      {
+        text: 'Update the NVIDIA driver in Windows: it brings the GPU into WSL 2. Restarting WSL stops its distributions.',
+        command: 'wsl --update\nwsl --shutdown',
+      },
+      { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
+    ]
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
     {
@@ -36,7 +45,6 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
       command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
     },
     HOST_DRIVER,
-    system === 'windows' && { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine.' },
   ]
 }
 

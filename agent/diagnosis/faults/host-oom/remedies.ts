@@ -41,8 +41,15 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   const docker = /\/docker[/-]|docker-[0-9a-f]{12}/.test(group ?? '') || situation.programs.has('docker') || situation.programs.has('compose')
   if (situation.programs.has('kubernetes') && !(docker && container !== undefined && pod === undefined)) {
     const where = namespace === undefined ? '' : ` -n ${namespace}`
+    // With the systemd driver the kernel's path has underscores for the dashes of the uid.
+    const uid = /pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})/.exec(`${group ?? ''} ${situation.text}`)?.[1]?.replaceAll('_', '-')
     return [
-      { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
+      pod === undefined && uid !== undefined
+        ? {
+            text: 'See which pod it is: the kernel names it by its uid.',
+            command: `kubectl get pods -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,UID:.metadata.uid | grep ${uid}`,
+          }
+        : { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
       {
         text: "Raise the container's memory limit (resources.limits.memory).",
         command: `kubectl set resources deployment <DEPLOYMENT>${where} --limits=memory=<SIZE>`,

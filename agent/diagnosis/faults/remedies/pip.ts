@@ -1,0 +1,25 @@
+// How packages are installed where the program runs: pip, uv, the Python that ComfyUI for Windows brings along; not at all in a Nix store.
+import type { Situation } from '../../situation/situation.ts'
+
+export type Installer = 'pip' | 'uv' | 'embedded' | 'nix'
+
+/** The store of Nix cannot be written. */
+export function installerOf({ text, system }: Situation): Installer {
+  if (/\/nix\/store\//.test(text)) return 'nix'
+  if (/\buv (?:run|pip|sync|add)\b|\buv\.lock\b/.test(text)) return 'uv'
+  return system === 'windows' && /python_embeded|ComfyUI_windows_portable/.test(text) ? 'embedded' : 'pip'
+}
+
+/** `pip install …` as that installer takes it (uv knows --force-reinstall too). `options` come before the packages. */
+export function pipInstall(situation: Situation, packages: string, options = ''): string {
+  switch (installerOf(situation)) {
+    case 'uv':
+      return `uv pip install ${options}${options === '' ? '' : ' '}${packages}`
+    case 'embedded':
+      // From the folder of the portable ComfyUI; pip itself would install into another Python.
+      return `.\\python_embeded\\python.exe -m pip install ${options}${options === '' ? '' : ' '}${packages}`
+    case 'pip':
+    case 'nix':
+      return `pip install ${options}${options === '' ? '' : ' '}${packages}`
+  }
+}
