@@ -18,9 +18,9 @@ const FREE = field(String.raw`Free \(according to CUDA\)`)
 const ALLOWED = field(String.raw`PyTorch limit \(set by user-supplied memory fraction\)`)
 const LINES = 8
 
-function withoutOthers({ others: _, outsideBytes: __, causes, ...rest }: Judged): Judged {
+function ofItself({ causes, enoughWasFree, spilled }: Judged): Judged {
   const own = causes.filter((cause) => cause !== 'other_process')
-  return { ...rest, causes: own.length > 0 || causes.length === 0 ? own : ['capacity'] }
+  return { causes: own.length > 0 || causes.length === 0 ? own : ['capacity'], enoughWasFree, spilled }
 }
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
@@ -37,7 +37,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     allowed_bytes: sizeIn(message, ALLOWED),
   })
   // The pool of cudaMallocAsync keeps freed memory, of which no figure speaks: what is missing in the sum need not be anybody else's.
-  const judged = withoutOthers(judgeCauses(figures))
+  const judged = ofItself(judgeCauses(figures))
   const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
   const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} is allocated already`
   const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))

@@ -4,7 +4,7 @@ import type { LogKind } from '../../../model/kinds.ts'
 import type { Situation } from '../../situation/situation.ts'
 
 const OF_LINUX =
-  /\bsudo\b|\bdmesg\b|\bjournalctl\b|\bsystemctl\b|\bldconfig\b|\bls(?:mod|pci)\b|\/(?:dev|proc|sys|etc|usr|var|lib|tmp)\/|\bfree -|\bulimit\b|\bsysctl\b|\bprintenv\b|\benv \||\bps -|\bd[fu] -|(?<!-)\brm -|\bgrep\b|\bss -|\bchmod\b|\bapt(?:-get)?\b|\bnvidia-bug-report|\bdcgmi\b|\brocm-smi\b|\brocminfo\b|\bamd-smi\b|\bxpu-smi\b/
+  /^export |\bLD_(?:LIBRARY_PATH|PRELOAD)\b|\bsudo\b|\bdmesg\b|\bjournalctl\b|\bsystemctl\b|\bldconfig\b|\bls(?:mod|pci)\b|\/(?:dev|proc|sys|etc|usr|var|lib|tmp)\/|\bfree -|\bulimit\b|\bsysctl\b|\bprintenv\b|\benv \||\bps -|\bd[fu] -|(?<!-)\brm -|\bgrep\b|\bss -|\bchmod\b|\bapt(?:-get)?\b|\bnvidia-bug-report|\bdcgmi\b|\brocm-smi\b|\brocminfo\b|\bamd-smi\b|\bxpu-smi\b/m
 /** WSL 2 has Linux's tools; driver, reset and bus belong to Windows. */
 const OF_LINUX_DRIVER = /\bmodprobe\b|\bdkms\b|--gpu-reset|\bnvidia-bug-report|\blspci\b|\bdcgmi\b|update-initramfs|linux-headers|\bmokutil\b/
 const OF_NVIDIA = /\bnvidia-(?:smi|ctk|bug-report|modprobe)\b|\bdcgmi\b|\bcompute-sanitizer\b|whl\/cu\d|CUDA_LAUNCH_BLOCKING/
@@ -31,7 +31,7 @@ function unfit({ system, vendor }: Situation, kind: LogKind): RegExp | undefined
 
 /** `export A=1 B=2` in the words of cmd. */
 const ofCmd = (command: string): string =>
-  command.replace(/^export ((?:[A-Z][A-Z0-9_]*=\S+ ?)+)$/gm, (_, pairs: string) =>
+  command.replace(/^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm, (_, pairs: string) =>
     pairs
       .trim()
       .split(' ')

@@ -139,17 +139,13 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
     return undefined
   if (index === undefined) return undefined
-  switch (installerOf(situation)) {
-    case 'nix':
-      return {
-        text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs whose PyTorch is built${cuda === '' ? ' for it' : cuda}, and rebuild the environment.`,
-      }
-    case 'uv':
-      return { text: `${why} Name this index in pyproject.toml too: uv run restores what uv.lock says.`, command: reinstall(situation, index) }
-    case 'embedded':
-    case 'pip':
-      return { text: why, command: reinstall(situation, index) }
-  }
+  const installer = installerOf(situation)
+  if (installer === 'nix')
+    return {
+      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs whose PyTorch is built${cuda === '' ? ' for it' : cuda}, and rebuild the environment.`,
+    }
+  const text = installer === 'uv' ? `${why} Name this index in pyproject.toml too: uv run restores what uv.lock says.` : why
+  return { text, command: reinstall(situation, index) }
 }
 
 export const SEE_TORCH: Advice = {

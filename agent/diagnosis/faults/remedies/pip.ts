@@ -10,16 +10,12 @@ export function installerOf({ text, system }: Situation): Installer {
   return system === 'windows' && /python_embeded|ComfyUI_windows_portable/.test(text) ? 'embedded' : 'pip'
 }
 
+/** From the folder of the portable ComfyUI: pip itself would install into another Python. */
+const EMBEDDED = '.\\python_embeded\\python.exe -m '
+
 /** `pip install …` as that installer takes it (uv knows --force-reinstall too). `options` come before the packages. */
 export function pipInstall(situation: Situation, packages: string, options = ''): string {
-  switch (installerOf(situation)) {
-    case 'uv':
-      return `uv pip install ${options}${options === '' ? '' : ' '}${packages}`
-    case 'embedded':
-      // From the folder of the portable ComfyUI; pip itself would install into another Python.
-      return `.\\python_embeded\\python.exe -m pip install ${options}${options === '' ? '' : ' '}${packages}`
-    case 'pip':
-    case 'nix':
-      return `pip install ${options}${options === '' ? '' : ' '}${packages}`
-  }
+  const installer = installerOf(situation)
+  const before = installer === 'uv' ? 'uv ' : installer === 'embedded' ? EMBEDDED : ''
+  return `${before}pip install ${options}${options === '' ? '' : ' '}${packages}`
 }
