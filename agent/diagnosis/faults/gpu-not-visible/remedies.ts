@@ -170,10 +170,7 @@ export function build({ situation }: Matched): readonly Piece[] {
   const at = situation()
   if (at.vendor === 'intel')
     return [
-      {
-        text: 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.',
-        command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/xpu',
-      },
+      torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),
       {
         text: 'Check which build is installed: the version of an XPU build ends in +xpu.',
         command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',

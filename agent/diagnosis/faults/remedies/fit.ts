@@ -23,9 +23,13 @@ const NVIDIA_KINDS: ReadonlySet<LogKind> = new Set<LogKind>([
   'nvml_allocator_assert',
 ])
 
-function unfit({ system, vendor }: Situation, kind: LogKind): RegExp | undefined {
+/** NVIDIA's boards with the GPU beside the CPU: JetPack brings the driver, DCGM and resets are for cards. */
+const OF_CARDS = /\bdcgmi\b|\bdkms\b|--gpu-reset|\blspci\b|\bnvidia-bug-report/
+
+function unfit({ system, vendor, jetson }: Situation, kind: LogKind): RegExp | undefined {
   if (system === 'windows') return OF_LINUX
   if (system === 'wsl') return OF_LINUX_DRIVER
+  if (jetson) return OF_CARDS
   return (vendor === 'amd' || vendor === 'intel' || vendor === 'apple') && !NVIDIA_KINDS.has(kind) ? OF_NVIDIA : undefined
 }
 
@@ -39,12 +43,24 @@ const ofCmd = (command: string): string =>
       .join('\n'),
   )
 
+const DOCKER = /\bdocker (run|update|inspect|logs|exec)\b/g
+/** The same for who really starts containers here: podman takes Docker's options; where only Slurm or Kubernetes speaks, nobody types them. */
+function ofEngine(command: string, { programs }: Situation): string | undefined {
+  if (programs.has('docker') || programs.has('compose') || !command.includes('docker ')) return command
+  if (programs.has('podman')) return command.replace(DOCKER, 'podman $1').replace('--gpus all', '--device nvidia.com/gpu=all')
+  return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
+}
+
 /** Those that cannot be followed here are left out; where none would be left, their sentences stay without the command. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
-  const pattern = unfit(situation, kind)
-  if (pattern === undefined) return remedies
   const windows = situation.system === 'windows'
-  const all = windows ? remedies.map(({ text, command }) => (command === undefined ? { text } : { text, command: ofCmd(command) })) : remedies
+  const all = remedies.map((remedy) => {
+    if (remedy.command === undefined) return remedy
+    const command = ofEngine(windows ? ofCmd(remedy.command) : remedy.command, situation)
+    return command === remedy.command ? remedy : command === undefined ? { text: remedy.text } : { text: remedy.text, command }
+  })
+  const pattern = unfit(situation, kind)
+  if (pattern === undefined) return all
   const kept = all.filter(({ command }) => command === undefined || !pattern.test(command))
   return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
 }

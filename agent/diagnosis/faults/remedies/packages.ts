@@ -139,6 +139,7 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
     return undefined
   if (index === undefined) return undefined
+  if (situation.jetson) return { text: 'Install the PyTorch that NVIDIA builds for your JetPack release: the wheels of pytorch.org are for other hosts.' }
   const installer = installerOf(situation)
   if (installer === 'nix')
     return {
