@@ -15,7 +15,7 @@ import { relaxLimit } from './xpu.ts'
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
 type Generation = 'current' | 'split only' | 'none'
 function generationOf(message: string): Generation {
-  if (!/\d total capacity;/.test(message)) return 'current'
+  if (!/ total capacity;/.test(message)) return 'current'
   return message.includes('max_split_size_mb') ? 'split only' : 'none'
 }
 

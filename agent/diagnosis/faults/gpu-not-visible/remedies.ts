@@ -72,9 +72,23 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  // The head of its table: nvidia-smi works on the host.
+  if (noLibrary && HOST_WORKS.test(situation().text))
+    return [
+      {
+        text: "See which engine it is: Docker from a snap, and Docker Desktop for Linux (a virtual machine), do not see the libraries of the host. Use the engine of Docker's own packages there.",
+        command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
+      },
+      {
+        text: 'If it is the ordinary engine: renew the cache of libraries, in which the toolkit looks, then start the container again.',
+        command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
+      },
+      { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    ]
   return [
     noLibrary
       ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }

@@ -82,7 +82,11 @@ function loadsData(situation: Situation): boolean {
 export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   const python =
     facts.process === undefined ? situation.programs.has('pytorch') || situation.programs.has('transformers') : /^(?:python|pt_|ray::)/.test(facts.process)
+  const runner = facts.process === undefined ? situation.programs.has('ollama') || situation.programs.has('llamacpp') : /^(?:ollama|llama)/.test(facts.process)
   return [
+    runner && {
+      text: 'Run a smaller model or quantization, or a shorter context: what does not fit the GPU lies in host memory. More layers on the GPU help where it has room.',
+    },
     loadsData(situation) && {
       text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
     },
@@ -102,6 +106,6 @@ export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] =
   BIGGEST,
   needLess(facts, situation),
   {
-    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : ` (${facts.process} was chosen, which need not be the largest)`}.`,
+    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
   },
 ]
