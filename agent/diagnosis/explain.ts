@@ -5,12 +5,13 @@ import { createEndReader } from './ends/end-reader.ts'
 import { createEndStream, type EndStream } from './ends/end-stream.ts'
 import { judgeEnd, type EndJudgement, type KnownEnd } from './ends/judge.ts'
 import { withEnd } from './ends/with-end.ts'
+import { fitting } from './faults/remedies/fit.ts'
 import { countNewlines } from './newlines.ts'
 import { createSeenLines, cutLine, judgePassage, LINE_LIMIT, type SeenLines } from './passage.ts'
 import { gatherFaults, type FaultCollection } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import type { Knowledge } from './situation/knowledge.ts'
-import { createSituations, readSituation, type Situations } from './situation/situation.ts'
+import { createSituations, readSituation, type Situation, type Situations } from './situation/situation.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
 export const PASTED_LIMIT = 262_144
@@ -79,7 +80,15 @@ function explainLines(scanner: Scanner, said: readonly string[], situations: Sit
   for (const fault of judgePassage({ lines, firstLine: 1, candidates: candidates.list() }, createSeenLines(), situations)) faults.add(fault)
   const reader = createEndReader()
   lines.forEach((line, index) => reader.add(line, index + 1))
-  return judgeEnd(reader.evidence(), faults.ordered(), (line) => situations.at(lines, Math.max(0, line - 1), 1), known)
+  const at = (line: number): Situation => situations.at(lines, Math.max(0, line - 1), 1)
+  return fitted(judgeEnd(reader.evidence(), faults.ordered(), at, known), at)
+}
+
+/** The end of a job passes the same last look at its remedies as every fault. */
+function fitted(judgement: EndJudgement, at: (line: number) => Situation): EndJudgement {
+  const { verdict, faults } = judgement
+  if (verdict === undefined) return judgement
+  return { verdict: { ...verdict, remedies: fitting(verdict.remedies, verdict.kind, at(verdict.evidence[0]?.line ?? 1)) }, faults }
 }
 
 /** The faults of a stream of bytes: as a pasted text where it is short, else piece by piece. */
@@ -142,7 +151,8 @@ export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): r
   append(Uint8Array.of(NEWLINE))
   judgeRegion(state, space.subarray(0, length), scanned, length, line, base)
   ends.end(space.subarray(0, length), length, base, line)
-  return withEnd(judgeEnd(reader.evidence(), faults.ordered(), (at) => readSituation(ends.around(at))))
+  const at = (ended: number): Situation => readSituation(ends.around(ended))
+  return withEnd(fitted(judgeEnd(reader.evidence(), faults.ordered(), at), at))
 }
 
 type State = {

@@ -2,6 +2,7 @@
 import type { EvidenceLine, Fault } from '../model/fault.ts'
 import { confidenceOf } from './confidence.ts'
 import type { FaultFamily, Found } from './faults/family.ts'
+import { fitting } from './faults/remedies/fit.ts'
 import type { Candidate } from './scanner.ts'
 import type { Situations } from './situation/situation.ts'
 
@@ -61,7 +62,8 @@ export function judgePassage(passage: Passage, seenLines: SeenLines, situations:
       if (answer === undefined) continue
       for (const recognised of 'kind' in answer ? [answer] : answer) {
         for (const index of recognised.lines) seenLines.add(family, passage.firstLine + index)
-        faults.push(faultFrom(recognised, passage.lines, passage.firstLine))
+        const remedies = fitting(recognised.remedies, recognised.kind, situations.at(passage.lines, line, passage.firstLine))
+        faults.push(faultFrom({ ...recognised, remedies }, passage.lines, passage.firstLine))
       }
     }
   }

@@ -48,6 +48,14 @@ export function spanText(ms: number): string {
   return `${whole} ${unit}${whole === 1 ? '' : 's'}`
 }
 
+/** From a shorter to a longer time, the unit once where both have it: `3–18 min`, `40 s to 2 min`. */
+export function rangeText(from: number, to: number): string {
+  const [least, most] = [roughSpan(from), roughSpan(to)]
+  const unit = / \S+$/.exec(most)?.[0] ?? ''
+  if (least === most) return most
+  return least.endsWith(unit) ? `${least.slice(0, -unit.length)}–${most}` : `${least} to ${most}`
+}
+
 /** For what was measured over a time: one unit, whole minutes below 2 h, then hours and from 48 h on days with one decimal. `90 s`, `18 min`, `3.4 h`, `2.1 days`. */
 export function roughSpan(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1_000))

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { explainText } from '../../agent/diagnosis/explain.ts'
 import { MOST_REMEDIES } from '../../agent/diagnosis/faults/remedies/plan.ts'
 import { logScanner } from '../../agent/diagnosis/log-scanner.ts'
+import { vendorOfLine } from '../../agent/diagnosis/situation/platform.ts'
 import { readSituation } from '../../agent/diagnosis/situation/situation.ts'
 import type { Facts } from '../../agent/model/facts.ts'
 import type { Fault } from '../../agent/model/fault.ts'
@@ -41,6 +42,12 @@ const AROUND = [
   'PyTorch version 2.6.0+rocm6.2, gfx1100',
   'NVIDIA-SMI 570.86  Driver Version: 570.86  CUDA Version: 12.8',
   'xe 0000:03:00.0: [drm] Using GuC firmware',
+  '** Platform: Windows\n** Python version: 3.12.7 [MSC v.1941 64 bit (AMD64)]\nD:\\ComfyUI_windows_portable\\ComfyUI\\main.py',
+  'Linux host 5.15.153.1-microsoft-standard-WSL2 #1 SMP x86_64',
+  'uv run train.py',
+  '/nix/store/abc-python3-3.11-env/lib/python3.11/site-packages/torch/cuda/__init__.py',
+  'Linux node 6.8.0 k3s[811]: starting containerd',
+  'amdgpu 0000:0d:00.0: amdgpu: SE 4, SH per SE 2, CU per SH 10',
 ] as const
 
 /** The same text with other figures: each number of two digits and more, and each of two decimals, may become another of its length. */
@@ -86,6 +93,9 @@ const NVIDIA_ONLY = /\bnvidia-smi\b|\bnvidia-ctk\b|\bdcgmi\b|whl\/cu\d|compute-s
 const AMD_ONLY = /\brocm-smi\b|\bamd-smi\b|\brocminfo\b|whl\/rocm|HSA_OVERRIDE|AMD_SERIALIZE|HIP_LAUNCH_BLOCKING|PYTORCH_HIP_ALLOC_CONF/
 const INTEL_ONLY = /\bxpu-smi\b|UR_L0_|ZE_AFFINITY/
 
+/** What Windows has not, and what of WSL 2 belongs to Windows. */
+const LINUX_ONLY = /\bsudo\b|\bdmesg\b|\bsystemctl\b|\bldconfig\b|\blsmod\b|\bps -o\b|(?:^|; )df -|^export |\bapt-get\b|\bjournalctl\b/m
+const NOT_IN_WSL = /\bmodprobe\b|\bdkms\b|--gpu-reset|\bdcgmi\b/
 const OF_NVIDIA =
   /^(?:xid|nvml_\w+|gpu_lost|ecc_error|nvlink_errors|fabric_manager|vgpu_license|driver_not_loaded|gpu_unschedulable|cublas_cudnn_error|bitsandbytes_setup)$/
 
@@ -134,15 +144,21 @@ function breaches(text: string, fault: Fault): readonly string[] {
       for (const [, figure = ''] of command.matchAll(pattern))
         if (!/^<[A-Z_]+>$/.test(figure) && !(Number(figure) >= least && Number(figure) <= most)) broken.push(`out of bounds: ${command}`)
     // These messages are of NVIDIA's driver and software themselves, on a host that may have another card too.
-    const own = readSituation(fault.evidence.map((line) => line.text).join('\n')).vendor
+    const own = vendorOfLine(fault.evidence.map((line) => line.text).join('\n'))
     const vendor = OF_NVIDIA.test(kind) ? undefined : (own ?? situation.vendor)
     if (vendor !== undefined && vendor !== 'nvidia' && NVIDIA_ONLY.test(command)) broken.push(`another vendor (${vendor}): ${command}`)
     if ((vendor === 'nvidia' || vendor === 'intel') && AMD_ONLY.test(command)) broken.push(`another vendor (${vendor}): ${command}`)
     if ((vendor === 'nvidia' || vendor === 'amd') && INTEL_ONLY.test(command)) broken.push(`another vendor (${vendor}): ${command}`)
+    if (situation.system === 'windows' && isOfFamily(fault) && LINUX_ONLY.test(command)) broken.push(`not on Windows: ${command}`)
+    if (situation.system === 'wsl' && isOfFamily(fault) && NOT_IN_WSL.test(command)) broken.push(`not in WSL: ${command}`)
+    if (/\/nix\/store/.test(text) && /^pip install .*whl\/cu/.test(command)) broken.push(`not in a Nix store: ${command}`)
     for (const [option, program] of OF_PROGRAMS) if (option.test(command) && !program.test(text)) broken.push(`another program: ${command}`)
   }
   return broken
 }
+/** Of the families of faults, whose remedies pass the last look; ends of jobs have remedies of their own. */
+const FAMILY_KINDS: ReadonlySet<string> = new Set(logScanner().families.flatMap(({ kinds }) => kinds))
+const isOfFamily = (fault: Fault): boolean => FAMILY_KINDS.has(fault.kind)
 type Situated = ReturnType<typeof readSituation>
 const SITUATION_NAMES: Readonly<Record<string, (situation: Situated) => string | undefined>> = {
   POD: ({ subject }) => subject.pod,
@@ -161,6 +177,8 @@ describe('advice', () => {
     ["AMD's tool for NVIDIA", 'cuda_oom', {}, 'rocm-smi', 'NVRM: Xid'],
     ["another program's option", 'cuda_oom', {}, '--mem-fraction-static 0.8', 'vLLM engine'],
     ['another orchestrator', 'cuda_oom', {}, 'kubectl delete pod x', 'docker run app'],
+    ["Linux's tools on Windows", 'cuda_oom', {}, 'sudo dmesg', 'D:\\app\\main.py'],
+    ['the driver inside WSL', 'cuda_oom', {}, 'modprobe nvidia', 'microsoft-standard-WSL2'],
     ['no shell', 'cuda_oom', {}, 'echo "a', ''],
   ] as const)('the check itself finds %s', (_, kind, facts, command, text) => {
     const fault: Fault = { kind, severity: 'critical', title: 'x', verdict: 'x', facts, remedies: [{ text: 'x', command }], evidence: [] }

@@ -1,6 +1,7 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
+import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
 
@@ -54,10 +55,12 @@ function remedies(matched: Matched): readonly Piece[] {
     !kepler &&
       !source && {
         text:
-          cuda === undefined
-            ? 'Install the newest release of bitsandbytes.'
-            : `Install the newest release of bitsandbytes: older ones have no binary for CUDA ${named(cuda)}.`,
-        command: 'pip install --upgrade bitsandbytes',
+          situation.system === 'windows'
+            ? 'Install the newest release of bitsandbytes: wheels before 0.43 have no library for Windows.'
+            : cuda === undefined
+              ? 'Install the newest release of bitsandbytes.'
+              : `Install the newest release of bitsandbytes: older ones have no binary for CUDA ${named(cuda)}.`,
+        command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
       },
     !kepler &&
       !source &&
@@ -68,7 +71,8 @@ function remedies(matched: Matched): readonly Piece[] {
         text: `If no release has one for CUDA ${named(cuda)}: use the binary of ${named(neighbour)}, the same major version.`,
         command: setVariables(situation, { BNB_CUDA_VERSION: neighbour }),
       },
-    !/python -m bitsandbytes\s*$|^\$\s+python -m bitsandbytes/m.test(text) && { text: 'See what bitsandbytes finds.', command: 'python -m bitsandbytes' },
+    cuda === undefined &&
+      !/python -m bitsandbytes\s*$|^\$\s+python -m bitsandbytes/m.test(text) && { text: 'See what bitsandbytes finds.', command: 'python -m bitsandbytes' },
     !kepler &&
       cuda === undefined && {
         text: `See which ${situation.vendor === 'amd' ? 'ROCm' : 'CUDA'} your PyTorch was built for, and whether it sees the GPU.`,

@@ -15,14 +15,17 @@ type Meaning = { readonly pattern: RegExp; readonly says: string | ((matched: Ma
 function full(matched: Matched): readonly Piece[] {
   const situation = matched.situation()
   const { vendor, programs } = situation
+  const less = lessMemory(situation, {})
+  const memory = freeOf(matched)
+  // What was there when the program started: another one held the rest.
+  if (memory !== undefined && memory.free < memory.total / 4) return [whoHolds(situation), less.slice(0, 1)]
   return [
-    vendor === 'amd'
-      ? { text: 'See how full the GPU is: a full one leaves no memory for the library.', command: 'rocm-smi --showmeminfo vram' }
-      : {
-          text: 'See how full the GPU is: a full one leaves no memory for the library.',
-          command: 'nvidia-smi --query-gpu=index,memory.used,memory.total --format=csv',
-        },
-    lessMemory(situation, {}).slice(0, programs.has('tensorflow') ? 2 : 1),
+    // TensorFlow takes nearly all of the card for itself first, and leaves too little for the library.
+    programs.has('tensorflow') && less.slice(1, 2),
+    vendor === 'amd' && { text: 'See how full the GPU is: a full one leaves no memory for the library.', command: 'rocm-smi --showmeminfo vram' },
+    !programs.has('tensorflow') && vendor !== 'amd' && whoHolds(situation),
+    less.slice(0, 1),
+    whoHolds(situation),
   ]
 }
 const versions = (matched: Matched): Piece =>
@@ -46,11 +49,17 @@ const graphs = ({ situation }: Matched): Piece =>
     ...(situation().programs.has('sglang') ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
   }
 
-/** XLA prints beside it how much of the GPU was free. */
+/** XLA prints beside it how much of the GPU was free, TensorFlow 1 when it found the GPU. */
 function freeOf({ text, at }: Pick<Matched, 'text' | 'at'>): { readonly free: number; readonly total: number } | undefined {
   const [, free, total] = /Memory usage: (\d{1,15}) bytes free, (\d{1,15}) bytes total/.exec(around(text, at, 3, 3)) ?? []
-  return free === undefined || total === undefined ? undefined : { free: Number(free), total: Number(total) }
+  if (free !== undefined && total !== undefined) return { free: Number(free), total: Number(total) }
+  const [, all, left] = AT_START.exec(around(text, at, 40, 8)) ?? []
+  const [size, rest] = [bytesOf(all), bytesOf(left)]
+  return size === undefined || rest === undefined ? undefined : { free: rest, total: size }
 }
+const AT_START = /[Tt]otal ?[Mm]emory: ([\d.]{1,9}[KMG]iB)\s{1,3}[Ff]ree ?[Mm]emory: ([\d.]{1,9}[KMG]iB)/
+const UNITS: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
+const bytesOf = (size: string | undefined): number | undefined => (size === undefined ? undefined : Number.parseFloat(size) * (UNITS[size.at(-3) ?? ''] ?? 1))
 /** Far more than a handle needs: the GPU is not full. */
 const PLENTY = 2 ** 30
 function setUp(matched: Matched): string {
@@ -88,7 +97,12 @@ const MEANINGS: readonly Meaning[] = [
   },
   {
     pattern: /ALLOC_FAILED|resource allocation failed/,
-    says: 'the library could not allocate GPU memory for its handle or workspace.',
+    says: (matched) => {
+      const memory = freeOf(matched)
+      const figures =
+        memory === undefined ? '' : ` ${gib(memory.free)} of ${gib(memory.total)} ${memory.free > PLENTY ? 'were' : 'was'} free when the program found the GPU.`
+      return `the library could not allocate GPU memory for its handle or workspace.${figures}`
+    },
     pieces: (matched) => [full(matched), whoHolds(matched.situation())],
   },
   {

@@ -4,7 +4,8 @@ import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
 import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
-import { cudaFile, type CudaFile, pipPackage } from './remedies/packages.ts'
+import { cudaFile, type CudaFile, pipFolder, pipPackage } from './remedies/packages.ts'
+import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const inPythonText = ({ programs }: Situation, text: string): boolean =>
@@ -36,9 +37,10 @@ function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   const which =
     file.version === undefined
       ? name
-      : `${name} (${file.stem === 'cudnn' ? `cuDNN ${file.version.split('.')[0]}` : file.cuda === undefined ? `version ${file.version}` : `CUDA ${file.stem === 'cudart' && file.version.includes('.') && file.cuda === '10' ? file.version : file.cuda}`})`
+      : `${name} (${file.stem === 'cudnn' ? `cuDNN ${file.version.split('.')[0]}` : file.cuda === undefined ? `version ${file.version}` : `CUDA ${file.cuda}`})`
   const windows = file.windows || situation.system === 'windows'
   const pip = pipPackage(file, situation)
+  const folder = pipFolder(file)
   const { programs } = situation
   const python = inPythonText(situation, situation.text)
   const look: Piece = windows
@@ -49,31 +51,55 @@ function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
           : `ldconfig -p | grep lib${file.stem}`,
       }
+  if (programs.has('tensorflow') && windows)
+    return [
+      {
+        text: `Install ${which} from NVIDIA: this TensorFlow was built for exactly that version${file.stem === 'cudnn' ? '' : ', and for the cuDNN that its release notes name'}.`,
+      },
+      loaderPath(situation, file, name),
+      look,
+      { text: 'Or run TensorFlow under WSL 2: after 2.10 it has no GPU support on Windows itself.' },
+    ]
   if (programs.has('tensorflow'))
     return [
       {
-        text: `This TensorFlow was built for ${which}. Releases from 2.14 on bring their CUDA libraries along: install one of them.`,
-        command: "pip install --upgrade 'tensorflow[and-cuda]'",
+        text: `This TensorFlow was built for ${which}. Releases from 2.14 on (Python 3.9 and newer) bring their CUDA libraries along: install one of them.`,
+        command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
       },
-      { text: `Or install ${which.replace(/^\S+ /, '')} in exactly that version beside it, or use the image of this TensorFlow release.` },
+      { text: `Or install ${/\((.{1,40})\)$/.exec(which)?.[1] ?? name} in exactly that version beside it, or use the image of this TensorFlow release.` },
       loaderPath(situation, file, name),
     ]
   if (programs.has('vllm') && file.stem === 'cudart')
     return [
       {
         text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: reinstall vLLM in a clean environment, with the wheel for your CUDA.`,
-        command: 'pip install --force-reinstall vllm',
+        command: pipInstall(situation, 'vllm', '--force-reinstall'),
       },
-      pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: `pip install ${pip}` },
+      pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
     ]
   return [
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
-      : { text: `Install ${which} for Python.`, command: `pip install ${pip}` },
-    programs.has('onnxruntime') && {
-      text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
-      command: file.cuda === '13' || file.cuda === undefined ? 'pip install --upgrade onnxruntime-gpu' : "pip install --upgrade 'onnxruntime-gpu[cuda,cudnn]'",
-    },
+      : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
+    // PyTorch and TensorFlow look into the folders of pip themselves; other programs leave it to the loader.
+    pip !== undefined &&
+      python &&
+      !windows &&
+      folder !== undefined &&
+      (programs.has('ctranslate2') || programs.has('onnxruntime') || !programs.has('pytorch')) && {
+        text: 'Then name its folder to the loader, which does not look where pip installs.',
+        command: `export LD_LIBRARY_PATH=${folder}:$LD_LIBRARY_PATH`,
+      },
+    programs.has('onnxruntime') &&
+      (/onnxruntime[-_]genai/.test(situation.text)
+        ? {
+            text: 'Or take a release of onnxruntime-genai for the CUDA and cuDNN that are installed.',
+            command: pipInstall(situation, 'onnxruntime-genai-cuda', '--upgrade'),
+          }
+        : {
+            text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
+            command: pipInstall(situation, file.cuda === '13' || file.cuda === undefined ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
+          }),
     look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
@@ -129,7 +155,7 @@ const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
   return [
     {
       text: `Install TensorRT${major === undefined ? '' : ` ${major}`}: the number after .so. is its major version.`,
-      command: major === undefined ? 'pip install tensorrt' : `pip install 'tensorrt==${major}.*'`,
+      command: pipInstall(seen.situation(), major === undefined ? 'tensorrt' : `'tensorrt==${major}.*'`),
     },
     seen.situation().system === 'windows'
       ? loaderPath(seen.situation(), cudaFile(library), library)
@@ -206,7 +232,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'was not found where the loader looks', { severity: 'warning' }),
     missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'was not found where the loader looks', { unless: toolkit }),
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),
-    missing(`Unable to load any of \\{${L}`, 'is not installed in any of the versions that the program accepts'),
+    missing(`Unable to load any of \\{${L}`, 'was not found in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),
     missing(`depends on ["']?${L}["']? which is missing`, 'was not found in PATH'),
     missing(`${L}: file too short`, 'is an empty or cut file'),
@@ -226,7 +252,10 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`failed to open ${L}`, 'was not found where the loader looks'),
     missing(`version [\`'](${CUDA_LIBRARY})' not found`, 'was found in another version than the program was linked with'),
     missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
-    missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for'),
+    missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for', {
+      // The line before names the file.
+      unless: ({ text, at }) => /Unable to load any of \{|ould not load library/.test(`${text[at - 1] ?? ''}${text[at - 2] ?? ''}`),
+    }),
     missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks', {
       verdict: ({ match }) => `The linker did not find lib${match[1]}.so, so code for the GPU could not be compiled.`,
       remedies: (seen) => linkerRemedies(seen.match[1] ?? '', seen),

@@ -77,6 +77,12 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
         text: 'Write checkpoints to a larger disk, and keep fewer of them (Hugging Face Trainer: save_total_limit). The file that failed is incomplete: do not resume from it.',
       },
     ]
+  if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))
+    return [
+      see(path, quota),
+      { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
+      { text: 'See what fills it.', command: 'du -xh --max-depth=1 /tmp | sort -h | tail' },
+    ]
   if (BUILD.test(message)) return [see(undefined, quota), { text: 'Build in a folder on a larger disk, or remove what earlier builds left.' }]
   return [
     see(path, quota),
@@ -99,6 +105,13 @@ const facts = ({ match, message }: Seen): Facts =>
     ),
     path: PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1],
   })
+/** What `df -h` shows of the root file system, where the data root lies by default. */
+function rootFree(text: readonly string[]): string {
+  const row = text
+    .map((line) => /^\/dev\/\S{1,60}\s{1,20}([\d.]{1,8}[KMGTP])\s{1,20}[\d.]{1,8}[KMGTP]?\s{1,20}([\d.]{1,8}[KMGTP]?)\s{1,20}\d{1,3}%\s{1,4}\/\s*$/.exec(line))
+    .find((found) => found !== null)
+  return row === undefined || row === null ? '' : ` df shows ${row[2]} free of ${row[1]} on /: the layers need more, unpacked, than the download says.`
+}
 const FREE = /only has (\d{1,12}(?:\.\d{1,4})?) MB free/
 const DECIMAL_MB = 1_000_000
 /** What the hub client says of the file and of the disk. */
@@ -164,7 +177,7 @@ export const diskFull = ruleFamily({
           return `Kubernetes evicted the pod because the disk of its node was nearly full${used === null ? '' : `; container ${used[1]} had written ${used[2]}`}.`
         }
         if (LAYER.test(message))
-          return 'Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) is full.'
+          return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text)}`
         const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },

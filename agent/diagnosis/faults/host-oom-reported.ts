@@ -104,11 +104,21 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     )
   }
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
+    const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1]
     return said(
-      'systemd reports that the OOM killer ended a process of this unit.',
+      `systemd reports that the OOM killer ended a process of ${unit ?? 'this unit'}: the unit reached a memory limit of its own, or the whole host ran out.`,
       {},
       [at],
-      [KERNEL_LOG, raiseLimit({}, situation(), `/${/([\w@.-]{1,60}\.service)/.exec(line)?.[1] ?? ''}`), hostFull({}, situation())],
+      [
+        {
+          text: 'See whether the unit has a limit of its own (infinity: none), and how much it used.',
+          command: `systemctl show ${unit ?? '<UNIT>'} -p MemoryMax -p MemoryPeak`,
+        },
+        needLess({}, situation()),
+        unit === undefined ? undefined : { text: 'If it has one, raise it.', command: `sudo systemctl set-property ${unit} MemoryMax=<SIZE>` },
+        KERNEL_LOG,
+        hostFull({}, situation()),
+      ],
     )
   }
   if (/DataLoader worker \(pid\(?s?\)? ?[\d, ]{1,40}\) (?:is killed by signal: Killed|exited unexpectedly with signal 9)/.test(line)) {

@@ -9,17 +9,19 @@ import { INFERENCE } from '../situation/programs.ts'
 import { xidFacts } from './xid.ts'
 
 /** What helps to find the failing kernel, for the program that runs. */
-function remedies({ situation, facts }: Matched): readonly Piece[] {
+function remedies(matched: Matched): readonly Piece[] {
+  const { situation, facts } = matched
   const at = situation()
   const { programs, vendor } = at
   const device = facts.gpu_index === undefined ? '' : ` on GPU ${facts.gpu_index}`
+  const named = sanitized(matched)
   return [
-    synchronous(at),
+    named === undefined && synchronous(at),
     programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
     programs.has('llamacpp') && {
-      text: `Update llama.cpp, and see whether it goes away${device} without flash attention or with another quantization: then report the model and the line of ggml-cuda.cu.`,
+      text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization: then report the model and the line of ggml-cuda.cu.`,
     },
-    !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
+    named === undefined && !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
     facts.xid === undefined && vendor !== 'amd' && at.system !== 'windows' && xidsBeside,
     facts.xid !== undefined && diagnose(facts, at, 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.'),
   ]
@@ -67,11 +69,21 @@ function facts({ text, at, message }: Seen, code: number): Facts {
   return { ...known({ pid }), ...nearby, ...known({ cuda_error_code: cudaErrorCode(message) ?? code, gpu_index: currentDevice(around(text, at, 0, 2)) }) }
 }
 
+/** What compute-sanitizer found before: the kernel, and what it did. */
+function sanitized({ text, at }: Seen): string | undefined {
+  const near = around(text, at, 16, 8)
+  const found = /Invalid __\w{1,10}__ (read|write|atomic)\w{0,8} of size (\d{1,6}) bytes\s{1,4}=*\s{1,12}at (?:void )?([\w:~]{1,120})/.exec(near)
+  if (found === null) return undefined
+  const where = /is ([\d,]{1,18}) bytes (after|before) the nearest allocation/.exec(near)
+  return `compute-sanitizer names the kernel: ${found[3]} ${found[1] === 'read' ? 'reads' : 'writes'} ${found[2]} bytes outside its memory${where === null ? '' : `, ${where[1]} bytes ${where[2]} the nearest allocation`}.`
+}
+/** PyTorch says itself that the stack may be of another call. */
+const saysLate = ({ text, at }: Seen): boolean => /asynchronously reported at some other API call/.test(around(text, at, 0, 4))
 const rule = (pattern: RegExp, code: number, title: string, verdict: string, more: Partial<Rule> = {}): Rule => ({
   pattern,
   severity: 'critical',
   title,
-  verdict,
+  verdict: (matched) => sanitized(matched) ?? (saysLate(matched) ? verdict.replace(AFTER, '') : verdict),
   remedies,
   facts: (seen) => facts(seen, code),
   ...more,

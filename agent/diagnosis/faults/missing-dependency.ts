@@ -3,6 +3,7 @@ import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import { SEE_TORCH } from './remedies/packages.ts'
+import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
@@ -38,7 +39,7 @@ function remedies(matched: Matched): readonly Piece[] {
   return [
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
-      command: `pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps ${name ?? '<PACKAGE>'}`,
+      command: pipInstall(matched.situation(), name ?? '<PACKAGE>', '--force-reinstall --no-cache-dir --no-build-isolation --no-deps'),
     },
     { text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: the name of its wheel or its release page says which.` },
     SEE_TORCH,
@@ -70,11 +71,11 @@ export const missingDependency = ruleFamily({
           ? 'xFormers has no kernels for the GPU here: its build has none, or was made for another PyTorch, so it cannot load them.'
           : `xFormers was built for ${built[1]}, and ${built[2]} is installed: it cannot load its kernels for the GPU.`
       },
-      remedies: [
+      remedies: ({ situation }) => [
         { text: 'See which of its kernels it can use, and for what it was built.', command: 'python -m xformers.info' },
         {
           text: 'Install the release of xFormers that was made for the installed PyTorch: without --no-deps, pip would bring another PyTorch.',
-          command: 'pip install --force-reinstall --no-deps xformers==<VERSION>',
+          command: pipInstall(situation(), 'xformers==<VERSION>', '--force-reinstall --no-deps'),
         },
         { text: 'Or do without it: PyTorch 2 has efficient attention of its own (scaled_dot_product_attention).' },
       ],

@@ -68,6 +68,31 @@ function system({ text, at, message, situation }: Matched): readonly Piece[] {
     ]
   }
   const peer = PEER.exec(near)
+  const unreachable = /No route to host|[Nn]etwork is unreachable/.exec(near)?.[0]
+  if (unreachable !== undefined) {
+    const to = /\b(?:[Cc]onnect(?:ing)?|[Cc]onnection) to (\d[\d.]{6,14}\d)/.exec(near)?.[1]
+    return [
+      {
+        text: `See by which interface this host would reach ${to ?? 'the peer'}: ${unreachable === 'No route to host' ? 'nothing answers there, or a firewall rejects it' : 'it has no route there'}.`,
+        command: to === undefined ? 'ip -brief address; ip route' : `ip route get ${to}; ip -brief address`,
+      },
+      {
+        text: 'Let NCCL use the interface by which the nodes reach each other; by default it takes the first that is not docker or lo.',
+        command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
+      },
+      { text: 'Open the firewall between the nodes: NCCL listens on ports that the system chooses.' },
+      debug,
+    ]
+  }
+  if (/Call to bind failed|bind failed/.test(near))
+    return [
+      {
+        text: 'Remove NCCL_COMM_ID and a fixed NCCL port from the environment, if they are set: with them every communicator wants the same port. Without them the system chooses a free one.',
+        command: 'env | grep NCCL',
+      },
+      { text: 'See how many sockets are open: an exhausted range of ports fails the same way.', command: 'ss -s; sysctl net.ipv4.ip_local_port_range' },
+      debug,
+    ]
   if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
     return [
       {
@@ -225,7 +250,16 @@ export const ncclError = ruleFamily({
         /retrieving ncclUniqueId from|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed|ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
       severity: 'critical',
       title: 'NCCL lost a peer or a system call failed',
-      verdict: 'A network or system call inside NCCL failed: a peer died, the interface or port is wrong, or shared or locked memory is too small.',
+      verdict: ({ text, at }) => {
+        // What NCCL says last names the call.
+        const last =
+          /(?:socketStartConnect: |NCCL WARN (?:\[[^\]]{1,40}\] )?|Last error:\s{1,3})((?:Connect to|Call to|socket\w{0,24}:?|Net\w{0,10} ?:?)[^\n]{4,140})/.exec(
+            around(text, at, 3, 5),
+          )?.[1]
+        return last === undefined
+          ? 'A network or system call inside NCCL failed: a peer died, the interface or port is wrong, or shared or locked memory is too small.'
+          : `A network or system call inside NCCL failed: "${last.trim()}".`
+      },
       remedies: system,
       unless: elsewhere,
     },

@@ -1,13 +1,33 @@
 // Ollama loads no model that does not fit the host's memory beside the GPU's.
 import { bytesOf, SIZE } from './quantity.ts'
 import { ruleFamily } from './parts/rules.ts'
-import { known } from './parts/window.ts'
+import { around, known } from './parts/window.ts'
+import { gib } from '../../text/bytes.ts'
 
 export const ollamaHostMemory = ruleFamily({
   id: 'ollama-host-memory',
   kind: 'host_memory',
-  literals: ['requires more system memory'],
+  literals: ['requires more system memory', 'failed to allocate CPU buffer', 'unable to allocate CPU buffer', '_Host buffer of size'],
   rules: [
+    {
+      // ggml: weights and caches that stay on the CPU, and the pinned memory through which data goes to the GPU.
+      pattern: /failed to allocate (?:CPU|CUDA_Host|ROCm_Host) buffer of size (\d{1,15})|unable to allocate (?:CPU|CUDA_Host|ROCm_Host) buffer/,
+      severity: 'critical',
+      title: 'The model does not fit host memory',
+      verdict: ({ facts: { requested_bytes: asked } }) =>
+        `The server could not get ${asked === undefined ? 'memory' : gib(asked)} of host memory for the part of the model that stays on the CPU. This is host memory (RAM), not GPU memory.`,
+      remedies: ({ situation }) => [
+        { text: 'Load a smaller model or one with fewer bits, ask for a shorter context, or put more layers onto the GPU if it has room.' },
+        situation().programs.has('ollama') && { text: 'Unload other models first: each loaded one keeps its part of host memory.', command: 'ollama ps' },
+        situation().system === 'windows'
+          ? { text: 'Close other programs, or enlarge the page file: Windows refuses what memory and page file together cannot back.' }
+          : {
+              text: 'See what else uses host memory, and what limits this service or container.',
+              command: 'free -g; ps -eo pid,user,rss,args --sort=-rss | head',
+            },
+      ],
+      facts: ({ match, text, at }) => known({ requested_bytes: bytesOf(match[1] ?? /buffer of size (\d{1,15})/.exec(around(text, at, 3, 0))?.[1], '') }),
+    },
     {
       pattern: new RegExp(`model requires more system memory \\(${SIZE}\\) than is available \\(${SIZE}\\)`),
       severity: 'critical',

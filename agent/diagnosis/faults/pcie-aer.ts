@@ -8,15 +8,17 @@ import type { Piece } from './remedies/plan.ts'
 
 const near = ({ text, at }: Seen): string => around(text, at, 20, 20)
 const GPU = /\b(?:nvidia|amdgpu|NVRM: GPU(?: at PCI:)?)\s{0,2}([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?)/i
+/** The driver that speaks after the error speaks of it; one before it may be of another card. */
+const gpuNear = (seen: Seen): RegExpExecArray | null => GPU.exec(around(seen.text, seen.at, 0, 6)) ?? GPU.exec(near(seen))
 /** The driver's own report of the loss says it all, with this as its evidence. */
 const LOST = /\bXid \(|fallen off the bus/
 const facts = (seen: Seen): Facts => {
-  const gpu = GPU.exec(near(seen))?.[1]
+  const gpu = gpuNear(seen)?.[1]
   return known({ pci_bus_id: gpu === undefined ? undefined : pciBusId(gpu) })
 }
 
 function remedies(matched: Matched): readonly Piece[] {
-  const amd = /\bamdgpu\b/i.test(GPU.exec(near(matched))?.[0] ?? '')
+  const amd = /\bamdgpu\b/i.test(gpuNear(matched)?.[0] ?? '')
   return [
     {
       text: 'See whether the GPU still answers, and how wide and fast its link is now.',

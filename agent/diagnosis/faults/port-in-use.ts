@@ -20,7 +20,7 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
   const next = port === undefined ? '<PORT>' : String(port + 1)
   return [
     {
-      text: `See which process listens on port ${port ?? 'it'}: often an older run of the same job. Stop it, if it should not be there.`,
+      text: `See which process listens on ${port === undefined ? 'that port' : `port ${port}`}: often an older run of the same job. Stop it, if it should not be there.`,
       command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
     },
     rendezvous
@@ -32,7 +32,9 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
 }
 const verdict = ({ facts: { port } }: Matched): string =>
   `${port === undefined ? 'A port' : `Port ${port}`} is already in use by another process, so this one cannot listen there.`
-const rule = { severity: 'critical', title: 'Port already in use', verdict, remedies } as const
+/** NCCL's sockets take any free port: its own family tells what failed. */
+const ofNccl = ({ message }: Seen): boolean => /NCCL WARN Call to/.test(message)
+const rule = { severity: 'critical', title: 'Port already in use', verdict, remedies, unless: ofNccl } as const
 
 export const portInUse = ruleFamily({
   id: 'port-in-use',

@@ -6,6 +6,7 @@ import { lessMemory } from './cuda-oom/less/index.ts'
 import { requestGpu } from './gpu-not-visible/remedies.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import { cudaFile, pipPackage } from './remedies/packages.ts'
+import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const TOO_SHORT = ': file too short'
@@ -58,7 +59,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
           }
         : {
             text: `Install the library that is missing${needs === null ? '' : ` (this build needs ${needs[2]} and ${needs[1]})`}.`,
-            command: `pip install ${pip}`,
+            command: pipInstall(now, pip),
           },
       {
         text: 'See which providers this ONNX Runtime has: without CUDAExecutionProvider it is the build for the CPU.',
@@ -93,7 +94,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
 function format({ facts, message, situation }: Matched): readonly Piece[] {
   if (/bitsandbytes[^.\n]{0,40}(?:not (?:found|installed|available)|missing)/i.test(message))
     return [
-      { text: 'Install bitsandbytes, then the 4-bit or 8-bit format works again.', command: 'pip install bitsandbytes' },
+      { text: 'Install bitsandbytes, then the 4-bit or 8-bit format works again.', command: pipInstall(situation(), 'bitsandbytes') },
       { text: 'Or choose the 16-bit format yourself, and plan for the memory that it takes.' },
     ]
   const needs: Readonly<Record<string, string>> = {

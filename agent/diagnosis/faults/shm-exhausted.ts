@@ -6,11 +6,19 @@ import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
+const DEFAULT_GIB = 8
+/** Twice of what df shows of it, in GiB: the size that was full. */
+function sizeOf(text: string): number {
+  const [, size, unit] = /^(?:shm|tmpfs|none)\s{1,40}([\d.]{1,8})([MG])\s[^\n]{0,60}\s\/dev\/shm\s*$/m.exec(text) ?? []
+  return size === undefined ? DEFAULT_GIB : Math.max(DEFAULT_GIB, Math.ceil(2 * Number(size) * (unit === 'G' ? 1 : 1 / 1024)))
+}
+
 /** Docker and Kubernetes give 64 MiB; the host half of its memory. */
 function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const nccl = /nccl|posix_fallocate/i.test(message)
   const what = facts.path !== undefined ? ` (${facts.path} did not fit)` : facts.pid === undefined ? '' : ` (worker ${facts.pid} found it full)`
+  const size = sizeOf(situation().text)
   const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
   return [
     programs.has('kubernetes')
@@ -18,11 +26,11 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
       : programs.has('compose')
         ? {
             text: `Give the service${subject.service === undefined ? '' : ` ${subject.service}`} a larger /dev/shm${what}: set this in the compose file, then recreate it.`,
-            command: 'shm_size: 8gb',
+            command: `shm_size: ${size}gb`,
           }
         : {
-            text: `Give the container a larger /dev/shm${what}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
-            command: `docker run --shm-size=8g ${subject.image ?? '<IMAGE>'}`,
+            text: `${programs.has('docker') ? 'Give the container' : 'If it runs in a container, give that'} a larger /dev/shm${what}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
+            command: `docker run --shm-size=${size}g ${subject.image ?? '<IMAGE>'}`,
           },
     { text: 'Look how full it is.', command: 'df -h /dev/shm' },
     nccl

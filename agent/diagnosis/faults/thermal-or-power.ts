@@ -88,6 +88,17 @@ export const thermalOrPower = ruleFamily({
       remedies: ({ facts, match, situation }) => (/brake/i.test(match[0]) ? brakeRemedies(facts) : heatRemedies(facts, situation().vendor)),
     },
     {
+      // DCGM's health check: Detected clocks event due to thermal violation in GPU 2.
+      pattern: /due to (thermal|power) violation in GPU (\d{1,3})/,
+      severity: 'warning',
+      title: ({ match }) => (match[1] === 'thermal' ? 'GPU slowed down for heat' : 'GPU held back for power'),
+      verdict: ({ match }) =>
+        match[1] === 'thermal'
+          ? `DCGM saw GPU ${match[2]} lower its clocks for heat: it, or its memory, was too hot at some time since the last check, whatever its temperature is now.`
+          : `DCGM saw GPU ${match[2]} lower its clocks for power: it reached its limit, or the machine's power supply asked for it.`,
+      remedies: ({ facts, match, situation }) => (match[1] === 'thermal' ? heatRemedies(facts, situation().vendor) : limitRemedies(facts)),
+    },
+    {
       pattern: /[Tt]hermal violations? totaling\s{0,3}([\d.]{1,8})?/,
       severity: 'warning',
       title: 'GPU slowed down for heat',

@@ -6,6 +6,8 @@ const AMD =
   /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm\d?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\bamdsmi\b|\bHSA_STATUS_|\brocdevice\.cpp/i
 /** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
 const SHARED_NAMES = /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator/gi
+/** llama.cpp compiles the same files for both, and says "CUDA error" on either. */
+const GGML_NAMES = /ggml[-_/]cuda[\w.-]{0,20}|CUDA error|CUDA_Host/g
 const NVIDIA =
   /nvidia|\bNVRM\b|\bMIG [Mm]ode\b|undefined symbol: cu[A-Z]|GeForce|\bTesla\b|\bRTX\b|NVML|\bXid\b|\b[AHB][12]00\b|libcud|cudnn|cublas|cusolver|cufft|cusparse|curand|\bcuda|Quadro|compute capability|hw_?\w{0,14}slowdown|[Cc]locks?[ _](?:[Ee]vent|[Tt]hrottle)[ _][Rr]eason/i
 const INTEL = /\bXPU\b|level[_-]zero|oneAPI|intel_extension_for_pytorch|\b(?:UR|ZE)_RESULT_ERROR|\bi915 \d{4}:|\bxe \d{4}:/i
@@ -17,13 +19,22 @@ export function vendor(text: string): Vendor | undefined {
   const nvidia = NVIDIA.test(text.replace(SHARED_NAMES, ''))
   if (amd && !nvidia) return 'amd'
   if (nvidia && !amd) return 'nvidia'
-  if (amd) return /\bHIP (?:out of memory|error)|hipError/.test(text) ? 'amd' : undefined
+  if (amd)
+    return /\bHIP (?:out of memory|error)|hip(?:Error|Malloc)/.test(text) || !NVIDIA.test(text.replace(SHARED_NAMES, '').replace(GGML_NAMES, ''))
+      ? 'amd'
+      : undefined
   if (INTEL.test(text)) return 'intel'
   return APPLE.test(text) ? 'apple' : undefined
 }
 
+/** Of one line: words that both vendors' builds print say nothing. */
+export const vendorOfLine = (line: string): Vendor | undefined => vendor(line.replace(GGML_NAMES, ''))
+
 export type System = 'windows' | 'wsl' | 'mac' | 'linux'
-const WINDOWS = /(?:^|[\s"'([])[A-Z]:\\\w|\b\w{1,60}\.dll\b|WinError|0xC0000[0-9A-F]{3}\b|\\Scripts\\python\.exe/
+const WINDOWS =
+  /(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|\b\w{1,60}\.dll\b|WinError|0xC0000[0-9A-F]{3}\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|[Pp]latform: ?[Ww]in|--windows-standalone-build|ComfyUI_windows_portable|python_embeded/
+/** Only named: a text from WSL names Windows too. */
+const NAMES_WINDOWS = /\b[Ww]in(?:dows)? ?(?:1[01]|[78]|[Ss]erver)\b/
 const WSL = /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
 const MAC = /\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
 const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|dev|etc|app|proc|scratch)\/|\.so\b|systemd|kernel: /
@@ -32,6 +43,7 @@ const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|d
 export function system(text: string): System | undefined {
   if (WINDOWS.test(text)) return 'windows'
   if (WSL.test(text)) return 'wsl'
+  if (NAMES_WINDOWS.test(text)) return 'windows'
   if (MAC.test(text)) return 'mac'
   return LINUX.test(text) ? 'linux' : undefined
 }

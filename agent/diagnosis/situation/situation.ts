@@ -1,5 +1,6 @@
 // The picture behind all advice: who speaks in a text, on what, with which settings. Read from the text around a fault, and from what the agent knows.
 import { knownText, type Knowledge } from './knowledge.ts'
+import { vendorOfLine } from './platform.ts'
 import * as readers from './readers.ts'
 
 type Readers = typeof readers
@@ -75,7 +76,7 @@ function readAround(said: string, knowledge: Knowledge): (own: string) => Situat
   let last: { readonly own: string; readonly situation: Situation } | undefined
   return (own) => {
     if (last?.own === own) return last.situation
-    const vendor = own === '' ? undefined : readers.vendor(own)
+    const vendor = own === '' ? undefined : vendorOfLine(own)
     let situation = byVendor.get(vendor)
     if (situation === undefined) byVendor.set(vendor, (situation = situationOf(text, read, vendor === undefined ? read.vendor : () => vendor)))
     last = { own, situation }

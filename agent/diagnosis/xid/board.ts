@@ -100,7 +100,7 @@ export const BOARD: XidTable = {
     causes: ['driver', 'hardware'],
     severity: 'critical',
     action: 'drain-and-reset',
-    advice: 'Power-cycle if the reset fails; if it repeats, update the driver, then run the diagnostics.',
+    advice: 'A reset (below) starts the firmware again. If it fails, power-cycle the host; if it repeats, update the driver.',
   },
   120: {
     title: 'GPU firmware crashed',
@@ -108,7 +108,7 @@ export const BOARD: XidTable = {
     causes: ['driver', 'hardware'],
     severity: 'critical',
     action: 'drain-and-reset',
-    advice: 'Power-cycle if the reset fails; if it repeats, update the driver.',
+    advice: 'A reset (below) starts the firmware again. If it fails, power-cycle the host; if it repeats, update the driver.',
   },
   121: {
     title: 'Corrected errors on the CPU link',

@@ -3,7 +3,7 @@ import { containerInfo } from '../../../metrics/container.ts'
 import type { About, TypedFinding } from '../../../model/finding.ts'
 import type { Remedy } from '../../../model/fault.ts'
 import { gib } from '../../../text/bytes.ts'
-import { spanText } from '../../../text/span.ts'
+import { rangeText, spanText } from '../../../text/span.ts'
 import { defineDetector } from '../definition.ts'
 import { createOomDeaths, type Death, type Program } from './oom-deaths.ts'
 import { gpuText } from '../parts/who.ts'
@@ -93,9 +93,7 @@ export const oomRestartLoop = defineDetector({
       const durations = durationsOf(loop)
       const [shortest, longest] = [Math.min(...durations), Math.max(...durations)]
       const each =
-        durations.length === 0
-          ? ''
-          : `; each run lasted ${spanText(shortest) === spanText(longest) ? spanText(longest) : `${spanText(shortest)} to ${spanText(longest)}`}`
+        durations.length === 0 ? '' : `; each run lasted ${spanText(shortest) === spanText(longest) ? spanText(longest) : rangeText(shortest, longest)}`
       const where = program.uuid === undefined ? '' : ` on ${gpuText(tracks, program.uuid)}`
       const held = peak === 0 || memory === 'host' ? '' : ` and held up to ${gib(peak)}${where}`
       const who = program.container === undefined ? `Program ${program.name}` : `Container ${program.name}`

@@ -27,7 +27,7 @@ export const perMinute = (slope: number): string => gib(Math.round(slope * 60_00
 
 const SNAPSHOT: Remedy = {
   text: 'See what is allocated and where: dump a memory snapshot in the program and open it.',
-  command: 'warpwatch snapshot FILE',
+  command: 'warpwatch snapshot <FILE>',
 }
 const KEPT: Remedy = {
   text: 'Look for tensors that outlive their step: losses summed without .item() or .detach(), outputs collected in lists, hooks, caches, metrics, retain_graph=True.',

@@ -4,7 +4,7 @@ import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
+import { causeSentence, gpuName, judgeCauses, oomTitle, type Judged } from './causes.ts'
 import { remediesOf } from './remedies.ts'
 import { known } from '../parts/window.ts'
 
@@ -17,6 +17,11 @@ const LIMIT = field('Device limit')
 const FREE = field(String.raw`Free \(according to CUDA\)`)
 const ALLOWED = field(String.raw`PyTorch limit \(set by user-supplied memory fraction\)`)
 const LINES = 8
+
+function ofItself({ causes, enoughWasFree, spilled }: Judged): Judged {
+  const own = causes.filter((cause) => cause !== 'other_process')
+  return { causes: own.length > 0 || causes.length === 0 ? own : ['capacity'], enoughWasFree, spilled }
+}
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const joined = joinedFrom(text, at, LINES)
@@ -31,7 +36,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     free_bytes: sizeIn(message, FREE),
     allowed_bytes: sizeIn(message, ALLOWED),
   })
-  const judged = judgeCauses(figures)
+  // The pool of cudaMallocAsync keeps freed memory, of which no figure speaks: what is missing in the sum need not be anybody else's.
+  const judged = ofItself(judgeCauses(figures))
   const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
   const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} is allocated already`
   const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))

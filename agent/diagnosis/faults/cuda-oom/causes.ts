@@ -8,6 +8,8 @@ const CONTEXT_AT_MOST = 4 * GIB
 /** Context, cuBLAS, cuDNN and NCCL of one process: 0.3 to 2 GiB are ordinary. */
 const CONTEXT_USUAL = GIB
 const NON_PYTORCH_UNUSUAL = 3 * GIB
+/** Without the card's size: a request that only the largest GPUs could hold at all, and none beside a model. */
+const HUGE = 128 * GIB
 /** From this share of the card on a cause may lead; measured on simulated failures whose cause is known. */
 const LEADS = 0.1
 const MENTIONED = 0.05
@@ -75,6 +77,7 @@ export function judgeCauses(facts: Facts): Judged {
   const others = spilled ? undefined : othersOf(facts)
   const outside = spilled ? undefined : outsideOf(facts)
   const withOthers = { ...(others === undefined ? {} : { others }), ...(outside === undefined ? {} : { outsideBytes: outside }) }
+  if (requested !== undefined && total === undefined && requested >= HUGE) return { ...nothing, ...withOthers, causes: ['oversized_request'] }
   if (requested === undefined || total === undefined) return { ...nothing, ...withOthers }
   const limit = allowed ?? total
   const own = held(facts) ?? 0
@@ -165,10 +168,13 @@ function mainSentence(facts: Facts, judged: Judged): string {
     case 'fraction_cap':
       return `The card had room (${gib(facts.free_bytes ?? 0)} free), but this process may only use ${gib(facts.allowed_bytes ?? 0)}: a memory fraction is set.`
     case 'oversized_request': {
-      const card = total === undefined ? 'the GPU' : `the card's ${gib(total)}`
-      return requested !== undefined && total !== undefined && requested < total - 2 ** 28
-        ? `This one request takes nearly all of ${card}. Likely a batch, sequence or shape that is too large.`
-        : `This one request is larger than ${card}, so it would fail on an empty card too. Likely a wrong shape, batch or sequence length.`
+      if (total === undefined) return `This one request is larger than nearly every GPU. Likely a wrong shape, batch, resolution or sequence length.`
+      const card = `the card's ${gib(total)}`
+      if (requested !== undefined && requested < total - 2 ** 28)
+        return `This one request takes nearly all of ${card}. Likely a batch, sequence or shape that is too large.`
+      const likely =
+        requested !== undefined && requested < 1.5 * total ? 'a batch, sequence or shape that is too large' : 'a wrong shape, batch or sequence length'
+      return `This one request is larger than ${card}, so it would fail on an empty card too. Likely ${likely}.`
     }
     case 'private_pools':
       return `${gib(facts.private_pools_bytes ?? 0)} is kept in private pools (CUDA graphs), which nothing else can use.`

@@ -16,7 +16,7 @@ import { relaxLimit } from './xpu.ts'
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
 type Generation = 'current' | 'split only' | 'none'
 function generationOf(message: string): Generation {
-  if (!/\d total capacity;/.test(message)) return 'current'
+  if (!/ total capacity;/.test(message)) return 'current'
   return message.includes('max_split_size_mb') ? 'split only' : 'none'
 }
 
@@ -46,6 +46,11 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
 const OWN_GPU: Piece = {
   text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES names those that a program may use.',
 }
+const OFF_THE_DESKTOP: Piece = {
+  text: 'Close what draws on this GPU beside the program (browser, games, a second instance), or let another GPU drive the screen.',
+}
+const ownGpu = ({ programs, system, gaming }: Situation): Piece =>
+  programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : OWN_GPU
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
@@ -62,11 +67,14 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   ]
 }
 
+/** A fraction of 1 is no limit, and none at all is printed as 2^64 bytes. */
+const capped = ({ allowed_bytes: allowed, total_bytes: total }: Facts): boolean => allowed !== undefined && (total === undefined || allowed < 0.99 * total)
+
 /** Free memory was enough: the limit is not on the card. */
 function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonly Piece[] {
   const windows = situation.system === 'windows' || situation.system === 'wsl'
   const host: Piece =
-    situation.vendor === 'amd'
+    situation.vendor === 'amd' && !windows
       ? {
           text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory show up there, not in PyTorch.',
           command: "sudo dmesg -T | grep -iE 'amdgpu|oom|out of memory' | tail -n 30; free -g; sysctl vm.max_map_count",
@@ -76,7 +84,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
         : {
             text: `Check host memory: ${windows ? 'Windows backs' : 'on Windows the driver backs'} every GPU allocation with the page file, so a small page file fails requests while the card has room. Enlarge it (system memory plus the card's memory).`,
           }
-  const limit: Piece = facts.allowed_bytes !== undefined && {
+  const limit: Piece = capped(facts) && {
     text: 'See whether the program sets a memory limit (torch.cuda.set_per_process_memory_fraction).',
   }
   const outside = judged.outsideBytes ?? 0
@@ -89,7 +97,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
     case 'fragmentation':
       return [joinPieces(facts, message, situation), { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }]
     case 'other_process':
-      return [neighbours(judged, situation), situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : OWN_GPU]
+      return [neighbours(judged, situation), situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : ownGpu(situation)]
     case 'fraction_cap':
       return [
         {
@@ -144,7 +152,7 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
     raiseShare(facts, situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
-    facts.allowed_bytes !== undefined && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
+    capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
     others,
   )
 }

@@ -1,6 +1,6 @@
 // What nvidia-smi, NVML, modprobe and the kernel say when the driver shows no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
-import { known } from '../parts/window.ts'
+import { around, known } from '../parts/window.ts'
 import { driver, permission, requestGpu, WSL } from './remedies.ts'
 
 export const LITERALS = [
@@ -102,7 +102,13 @@ export const driverRules: readonly Rule[] = [
     title: 'The driver took no GPU',
     verdict:
       'The NVIDIA kernel module was loaded and could take no GPU: another driver holds it (nouveau, vfio-pci), or this driver version does not support it.',
-    remedies: (matched) => [driver(matched), { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' }],
+    remedies: (matched) => [
+      { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
+      { text: 'See what the driver said of the card before: it names the reason.', command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30" },
+      driver(matched),
+    ],
+    // Off the bus is a fault of its own; then no other driver and no version is to blame.
+    unless: ({ text, at }) => /fallen off the bus/.test(around(text, at, 8, 0)),
   },
   {
     pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,

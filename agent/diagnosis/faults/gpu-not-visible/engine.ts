@@ -2,7 +2,7 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { cdi, hook, requestGpu, toolkit, WSL } from './remedies.ts'
+import { cdi, hook, HOST_WORKS, requestGpu, toolkit, WSL } from './remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -86,8 +86,8 @@ export const engineRules: readonly Rule[] = [
       /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: (?:driver error: |nvml error: )?(?:driver not loaded|failed to process request|load library failed)/,
     severity: 'critical',
     title: 'The container toolkit finds no driver',
-    verdict: ({ message }) =>
-      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? "the driver's libraries are not installed on this host" : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
+    verdict: ({ message, situation }) =>
+      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the driver's libraries are not installed on this host") : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
     remedies: hook,
     facts: library,
     unless: elsewhere,
@@ -153,13 +153,32 @@ export const engineRules: readonly Rule[] = [
     title: 'The device plugin finds no GPU',
     verdict:
       'The Kubernetes device plugin (or a similar daemon) cannot load NVML on this node, so the node offers no GPUs. On a node that has one, the NVIDIA runtime is not the default one.',
-    remedies: [
-      {
-        text: 'Make the NVIDIA runtime the default one of containerd, then restart it (running containers go on).',
-        command: 'sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd',
-      },
-      { text: 'Check that the driver works on the node.', command: 'nvidia-smi' },
-    ],
+    remedies: ({ situation }) => {
+      const { text } = situation()
+      const check = { text: 'Check that the driver works on the node.', command: 'nvidia-smi' }
+      if (/\b(?:k3s|rke2)\b/i.test(text))
+        return [
+          {
+            text: 'k3s and RKE2 find the NVIDIA runtime when they start, and offer it as the runtime class "nvidia": install the toolkit, restart them, and give the device plugin runtimeClassName: nvidia.',
+            command: 'sudo grep nvidia /var/lib/rancher/k3s/agent/etc/containerd/config.toml; kubectl get runtimeclass',
+          },
+          check,
+        ]
+      const docker = /docker default runtime|\bdocker:\/\/|cri-dockerd/.test(text) && !/containerd/.test(text)
+      return [
+        docker
+          ? {
+              text: 'Make the NVIDIA runtime the default one of Docker, then restart it (containers stop unless live-restore is on).',
+              command: 'sudo nvidia-ctk runtime configure --runtime=docker --set-as-default && sudo systemctl restart docker',
+            }
+          : {
+              text: 'Make the NVIDIA runtime the default one of containerd, then restart it (running containers go on).',
+              command: 'sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd',
+            },
+        check,
+        docker && { text: 'Kubernetes from 1.24 on runs containerd instead of Docker: then configure that one.', command: 'kubectl get nodes -o wide' },
+      ]
+    },
     facts: library,
   },
   {

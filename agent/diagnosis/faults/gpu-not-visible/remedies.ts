@@ -29,6 +29,15 @@ export function requestGpu(situation: Situation): Piece {
 
 export function toolkit({ situation }: Matched): readonly Piece[] {
   const { programs, system } = situation()
+  if (system === 'windows')
+    return [
+      { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine (Settings, General), and run Linux containers.' },
+      {
+        text: 'Update the NVIDIA driver in Windows: it brings the GPU into WSL 2. Restarting WSL stops its distributions.',
+        command: 'wsl --update\nwsl --shutdown',
+      },
+      { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
+    ]
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
     {
@@ -36,7 +45,6 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
       command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
     },
     HOST_DRIVER,
-    system === 'windows' && { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine.' },
   ]
 }
 
@@ -64,9 +72,23 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  // The head of its table: nvidia-smi works on the host.
+  if (noLibrary && HOST_WORKS.test(situation().text))
+    return [
+      {
+        text: "See which engine it is: Docker from a snap, and Docker Desktop for Linux (a virtual machine), do not see the libraries of the host. Use the engine of Docker's own packages there.",
+        command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
+      },
+      {
+        text: 'If it is the ordinary engine: renew the cache of libraries, in which the toolkit looks, then start the container again.',
+        command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
+      },
+      { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    ]
   return [
     noLibrary
       ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }
@@ -162,10 +184,7 @@ export function build({ situation }: Matched): readonly Piece[] {
   const at = situation()
   if (at.vendor === 'intel')
     return [
-      {
-        text: 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.',
-        command: 'pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/xpu',
-      },
+      torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),
       {
         text: 'Check which build is installed: the version of an XPU build ends in +xpu.',
         command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',

@@ -41,8 +41,15 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   const docker = /\/docker[/-]|docker-[0-9a-f]{12}/.test(group ?? '') || situation.programs.has('docker') || situation.programs.has('compose')
   if (situation.programs.has('kubernetes') && !(docker && container !== undefined && pod === undefined)) {
     const where = namespace === undefined ? '' : ` -n ${namespace}`
+    // With the systemd driver the kernel's path has underscores for the dashes of the uid.
+    const uid = /pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})/.exec(`${group ?? ''} ${situation.text}`)?.[1]?.replaceAll('_', '-')
     return [
-      { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
+      pod === undefined && uid !== undefined
+        ? {
+            text: 'See which pod it is: the kernel names it by its uid.',
+            command: `kubectl get pods -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,UID:.metadata.uid | grep ${uid}`,
+          }
+        : { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
       {
         text: "Raise the container's memory limit (resources.limits.memory).",
         command: `kubectl set resources deployment <DEPLOYMENT>${where} --limits=memory=<SIZE>`,
@@ -75,7 +82,11 @@ function loadsData(situation: Situation): boolean {
 export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   const python =
     facts.process === undefined ? situation.programs.has('pytorch') || situation.programs.has('transformers') : /^(?:python|pt_|ray::)/.test(facts.process)
+  const runner = facts.process === undefined ? situation.programs.has('ollama') || situation.programs.has('llamacpp') : /^(?:ollama|llama)/.test(facts.process)
   return [
+    runner && {
+      text: 'Run a smaller model or quantization, or a shorter context: what does not fit the GPU lies in host memory. More layers on the GPU help where it has room.',
+    },
     loadsData(situation) && {
       text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
     },
@@ -95,6 +106,6 @@ export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] =
   BIGGEST,
   needLess(facts, situation),
   {
-    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : ` (${facts.process} was chosen, which need not be the largest)`}.`,
+    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
   },
 ]

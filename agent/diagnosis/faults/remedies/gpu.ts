@@ -23,6 +23,11 @@ export function whoHolds(situation: Situation): Advice {
       text: 'GPU and CPU share the memory of this board: see what holds it, and stop what is not needed.',
       command: 'free -m; sudo tegrastats --interval 1000 | head -n 3',
     }
+  if (situation.system === 'windows')
+    return {
+      text: `See in Task Manager (Details, column "Dedicated GPU memory") which programs hold memory on the GPU${situation.vendor === 'amd' || situation.vendor === 'intel' ? '' : '; nvidia-smi shows how full it is, and on Windows not by whom'}.`,
+      ...(situation.vendor === 'amd' || situation.vendor === 'intel' ? {} : { command: 'nvidia-smi' }),
+    }
   switch (situation.vendor) {
     case 'amd':
       return { text: 'See which processes hold memory on the GPUs.', command: 'rocm-smi --showpids --showmeminfo vram' }
@@ -36,7 +41,7 @@ export function whoHolds(situation: Situation): Advice {
   }
   return {
     text: 'See which processes hold memory on the GPUs.',
-    command: situation.system === 'windows' ? 'nvidia-smi' : 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
+    command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=csv',
   }
 }
 

@@ -3,6 +3,7 @@
 import { PROGRAM_NAMES } from '../../situation/programs.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { installerOf, pipInstall } from './pip.ts'
 import type { Advice, Piece } from './plan.ts'
 
 export type CudaFile = { readonly stem: string; readonly version: string | undefined; readonly cuda: string | undefined; readonly windows: boolean }
@@ -43,7 +44,9 @@ export function cudaFile(name: string): CudaFile {
   const digits = dll?.[2]
   const version = so?.[2] ?? (digits === undefined ? undefined : digits.length === 3 ? `${digits.slice(0, 2)}.${digits.slice(2)}` : digits)
   const major = version?.split('.')[0]
-  return { stem, version, cuda: major === undefined ? undefined : CUDA_OF[stem]?.[major], windows: dll !== null || name.endsWith('.dll') }
+  // Until CUDA 10.0 the libraries carried the whole version of CUDA; cudart did until 10.2.
+  const whole = stem !== 'cudnn' && stem !== 'nccl' && /^(?:8|9|10)\.\d$/.test(version ?? '') ? version : undefined
+  return { stem, version, cuda: whole ?? (major === undefined ? undefined : CUDA_OF[stem]?.[major]), windows: dll !== null || name.endsWith('.dll') }
 }
 
 const CUDA_NEAR = /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2})\b|\+cu(\d{2})\d|-cu(\d{2})\b/
@@ -51,6 +54,27 @@ const CUDA_NEAR = /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2}
 function cudaNear(situation: Situation): string | undefined {
   const match = CUDA_NEAR.exec(situation.text)
   return situation.versions.cuda?.split('.')[0] ?? match?.slice(1).find((group) => group !== undefined)
+}
+
+/** The module below `nvidia` in whose folder pip puts a library. */
+const MODULE: Readonly<Record<string, string>> = {
+  cudart: 'cuda_runtime',
+  cublas: 'cublas',
+  cublasLt: 'cublas',
+  cufft: 'cufft',
+  curand: 'curand',
+  cusolver: 'cusolver',
+  cusparse: 'cusparse',
+  nvrtc: 'cuda_nvrtc',
+  nvJitLink: 'nvjitlink',
+  cupti: 'cuda_cupti',
+  nccl: 'nccl',
+  cudnn: 'cudnn',
+}
+/** The folder of pip's package, as a shell computes it; from CUDA 13 on the toolkit's packages share one. */
+export function pipFolder(file: CudaFile): string | undefined {
+  const module = file.cuda === '13' && file.stem !== 'cudnn' && file.stem !== 'nccl' ? 'cu13' : MODULE[file.stem]
+  return module === undefined ? undefined : `$(python -c "import nvidia.${module} as m; print(list(m.__path__)[0])")/lib`
 }
 
 /** How pip installs it, or undefined where no package of that version is known. */
@@ -68,8 +92,13 @@ export function pipPackage(file: CudaFile, situation: Situation): string | undef
   return cuda === '13' ? `'${name}>=13,<14'` : `${name}-cu${cuda}`
 }
 
-/** pip keeps an installed torch unless --force-reinstall or --upgrade is given. */
-const reinstall = (index: string): string => `pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/${index}`
+/** pip keeps an installed torch unless --force-reinstall or --upgrade is given; torchvision must be of the same release, where it is there. */
+const reinstall = (situation: Situation, index: string): string => {
+  const beside = ['torchvision', 'torchaudio'].filter(
+    (name) => situation.programs.has('comfyui') || situation.programs.has('sd_webui') || situation.text.includes(name),
+  )
+  return pipInstall(situation, `${['torch', ...beside].join(' ')} --index-url https://download.pytorch.org/whl/${index}`, '--force-reinstall')
+}
 
 /**
  * The newest wheel that suits: architectures by release matrix, drivers by minor version compatibility (from CUDA 11 on).
@@ -106,10 +135,18 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
       text: `Install a build or image of ${PROGRAM_NAMES[owner] ?? 'the server'}${cuda}: it needs exactly the PyTorch that it was built with, so another torch wheel would break it.`,
     }
   if (situation.programs.has('jax'))
-    return index?.startsWith('cu') === true ? { text: why, command: `pip install --upgrade 'jax[cuda${index.slice(2, 4)}]'` } : undefined
+    return index?.startsWith('cu') === true ? { text: why, command: pipInstall(situation, `'jax[cuda${index.slice(2, 4)}]'`, '--upgrade') } : undefined
   if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
     return undefined
-  return index === undefined ? undefined : { text: why, command: reinstall(index) }
+  if (index === undefined) return undefined
+  if (situation.jetson) return { text: 'Install the PyTorch that NVIDIA builds for your JetPack release: the wheels of pytorch.org are for other hosts.' }
+  const installer = installerOf(situation)
+  if (installer === 'nix')
+    return {
+      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs whose PyTorch is built${cuda === '' ? ' for it' : cuda}, and rebuild the environment.`,
+    }
+  const text = installer === 'uv' ? `${why} Name this index in pyproject.toml too: uv run restores what uv.lock says.` : why
+  return { text, command: reinstall(situation, index) }
 }
 
 export const SEE_TORCH: Advice = {

@@ -30,9 +30,9 @@ const grewSentence = (what: string, growth: Growth): string => `${what} grew by 
 
 /** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
 export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
-  const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(gpu)} and ${gib(state.free)} were free.`
-  const source = state.from === 'probe' ? "The figures are PyTorch's own, of that moment." : 'The figures are from the message.'
-  return [asked, reason(state, decision), ...history(decision, past), source].join(' ')
+  const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(gpu)} and ${gib(state.free)} was free.`
+  const source = state.from === 'probe' ? 'Figures reported by PyTorch when it failed.' : 'The figures are from the message.'
+  return [asked, reason(state, decision), ...history(state, decision, past), source].join(' ')
 }
 
 function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hiddenCap, lacking }: Decision): string {
@@ -61,11 +61,11 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
       break
   }
   if (enoughWasFree) return 'That was enough: another process that freed memory since, or a limit that nobody named, stood in the way.'
-  const own = allocated === undefined ? `${gib(reserved)} that PyTorch holds` : `${gib(allocated)} in use`
-  return `The job's own ${own} fill the ${gib(limit)} ${limit < total ? 'limit' : 'card'}: ${gib(lacking)} short.`
+  const own = allocated === undefined ? `${gib(reserved)} reserved by PyTorch` : `${gib(allocated)} in use`
+  return `The job itself has ${own}, ${limit < total ? `of the ${gib(limit)} that it may use` : `on a card with ${gib(limit)}`}: ${gib(lacking)} short.`
 }
 
-function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | undefined): readonly string[] {
+function history({ neighbours }: OomState, { causes, grew, rose, holds }: Decision, past: MemoryPast | undefined): readonly string[] {
   if (past === undefined) return []
   if (grew !== undefined) {
     const { what, growth } = grew
@@ -76,7 +76,9 @@ function history({ causes, grew, rose, holds }: Decision, past: MemoryPast | und
         ? [`Without ${NAMES[also.cause] ?? also.cause} it would have failed about ${roughSpan(also.longerMs)} later.`]
         : []
     if (what === 'own') return [grewSentence(`What the job ${past.peakBytes === undefined ? 'holds' : 'has in use'}`, growth), ...earlierRuns(past), ...delay]
-    if (what === 'others') return [grewSentence("The others' memory", growth)]
+    // The sentence before names them.
+    if (what === 'others' && causes[0] === 'other_process') return [`${neighbours?.length === 1 ? 'It' : 'They'} took ${grewText(growth)}.`]
+    if (what === 'others') return [`Other processes took ${grewText(growth)}.`]
     return [grewSentence('What lies outside PyTorch', growth)]
   }
   if (rose !== undefined)

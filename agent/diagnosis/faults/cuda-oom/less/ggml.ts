@@ -9,7 +9,7 @@ type Buffer = 'compute' | 'cache' | 'model'
 export function bufferIn(text: string): Buffer | undefined {
   if (/failed to allocate compute|gallocr_reserve|graph_reserve: failed/.test(text)) return 'compute'
   if (/buffer for kv cache|kv_cache_init: failed|llama_kv_cache/.test(text)) return 'cache'
-  return /error loading model|unable to allocate (?:CUDA|ROCm)\d? buffer|load_tensors|llama_model_load/.test(text) ? 'model' : undefined
+  return /unable to allocate (?:CUDA|ROCm)\d? buffer|error loading model|load_tensors|llama_model_load/.test(text) ? 'model' : undefined
 }
 
 function context(situation: Situation): string | undefined {
@@ -51,18 +51,27 @@ export function lessInLlamacpp(situation: Situation): readonly Piece[] {
   return [fewerLayers, shorter, cache, smaller]
 }
 
+/** Variables reach Ollama only in the environment of its server. */
+function inServer({ programs, text, system }: Situation): string {
+  if (programs.has('compose') || programs.has('docker') || /^ollama {1,10}\| /m.test(text)) return " Set it in the container's environment."
+  if (programs.has('kubernetes')) return " Set it in the pod's environment."
+  if (system === 'windows') return ' Set it for your account, then quit Ollama and start it again.'
+  return /\bollama\[\d|systemd|ollama\.service/.test(text) ? ' Set it for the service (systemctl edit ollama, Environment=), then restart it.' : ''
+}
+
 export function lessInOllama(situation: Situation): readonly Piece[] {
   const half = context(situation)
-  return [
-    {
-      text: 'Use a shorter context: the KV cache grows with it (in a request: the option num_ctx).',
-      command: setVariables(situation, { OLLAMA_CONTEXT_LENGTH: half ?? '4096' }),
-    },
-    {
-      text: 'Keep the KV cache in 8 bit (with flash attention), and for one request at a time.',
-      command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0', OLLAMA_NUM_PARALLEL: '1' }),
-    },
-    { text: 'See which models are loaded; `ollama stop` unloads one.', command: 'ollama ps' },
-    { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' },
-  ]
+  const where = inServer(situation)
+  const shorter: Piece = {
+    text: `Use a shorter context: the KV cache grows with it (in a request: the option num_ctx).${where}`,
+    command: setVariables(situation, { OLLAMA_CONTEXT_LENGTH: half ?? '4096' }),
+  }
+  const cache: Piece = {
+    text: `Keep the KV cache in 8 bit (with flash attention), and for one request at a time.${where}`,
+    command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0', OLLAMA_NUM_PARALLEL: '1' }),
+  }
+  const loaded: Piece = { text: 'See which models are loaded; `ollama stop` unloads one.', command: 'ollama ps' }
+  const smaller: Piece = { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' }
+  // A shorter context makes the weights no smaller.
+  return bufferIn(situation.text) === 'model' ? [loaded, smaller, shorter, cache] : [shorter, cache, loaded, smaller]
 }

@@ -45,9 +45,13 @@ export function lessInFolding(situation: Situation): readonly Piece[] {
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
   { text: 'Halve the batch size and double the gradient accumulation steps: the result stays the same.' },
   { text: 'Switch on activation checkpointing and 16-bit numbers (bf16, where the GPU supports it), or shorten the sequences.' },
-  situation.programs.has('deepspeed')
-    ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
-    : { text: 'Split the model and the optimizer over more GPUs (FSDP or ZeRO), or train an adapter (LoRA) instead of all weights.' },
+  /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero3|"stage": ?3/i.test(situation.text)
+    ? {
+        text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
+      }
+    : situation.programs.has('deepspeed')
+      ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
+      : { text: 'Split the model and the optimizer over more GPUs (FSDP or ZeRO), or train an adapter (LoRA) instead of all weights.' },
 ]
 
 /** Nothing tells whether a model is trained or used. */

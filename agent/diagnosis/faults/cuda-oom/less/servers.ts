@@ -31,15 +31,20 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
     .find((group) => group !== undefined)
   const now = failed === undefined ? undefined : Number(failed)
   const half = now === undefined ? undefined : Math.floor(now / 2)
+  const shards = numberSet(situation.settings, 'num_shard') ?? 1
+  const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
   return [
     half === undefined
       ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
       : half >= 128
         ? { text: `Prefill fewer tokens at once: ${now} did not fit.`, command: `--max-batch-prefill-tokens ${half}` }
         : undefined,
-    { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
-    { text: 'Split the model over more GPUs.', command: '--num-shard 2' },
-    { text: 'Let the server take a smaller share of the card, if other programs need some of it.', command: '--cuda-memory-fraction 0.8' },
+    !quantized && { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
+    { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
+    (half === undefined || half < 128 || quantized) && {
+      text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
+      command: '--max-total-tokens <TOKENS>',
+    },
   ]
 }
 

@@ -54,8 +54,15 @@ const eager = (situation: Situation): Piece =>
   }
 function moreGpus(situation: Situation): Piece {
   const now = numberSet(situation.settings, 'tensor_parallel_size') ?? 1
-  return { text: `Split the model over ${now * 2} GPUs, or load a quantized one.`, command: `--tensor-parallel-size ${now * 2}` }
+  const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
+  const all = now * stages
+  return {
+    text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.`,
+    command: `--tensor-parallel-size ${now * 2}`,
+  }
 }
+/** The engine is made by a script: options are arguments there. */
+const inScript = (situation: Situation, argument: string): string => (/\bLLM\(/.test(situation.text) ? ` In the script: LLM(${argument}).` : '')
 
 /** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
 export function moreCache(situation: Situation): readonly Piece[] {
@@ -64,11 +71,11 @@ export function moreCache(situation: Situation): readonly Piece[] {
   const longest = longestIn(situation.text)
   return [
     longest !== undefined && {
-      text: `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.`,
+      text: `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.${inScript(situation, `max_model_len=${longest}`)}`,
       command: `--max-model-len ${longest}`,
     },
     larger !== undefined && {
-      text: `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.`,
+      text: `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.${inScript(situation, `gpu_memory_utilization=${percent(larger)}`)}`,
       command: `--gpu-memory-utilization ${percent(larger)}`,
     },
     longest !== undefined && FP8,
