@@ -22,7 +22,7 @@ export const logs = {
     journald_units: list({ default: [], expected: 'a list of unit names', description: 'Read only these units of the journal; empty = all.' }),
     tail: onOff({
       default: true,
-      description: 'Show the last lines of a job's log on the dashboard and in the API, secrets removed. Kept in memory only.',
+      description: 'Show the last log lines of a job on the dashboard and in the API, secrets removed. Kept in memory only.',
     }),
     files: list({ default: [], expected: 'a list of paths or globs', description: 'Plain log files, such as /var/log/jobs/*.log. Rotation is followed.' }),
   },

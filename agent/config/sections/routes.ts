@@ -127,7 +127,9 @@ export const incidentMatch: Field<Route['match']> = {
   secret: false,
   read(value) {
     const found = readMatch(value)
-    return 'value' in found && !isIncidentRoute({ match: found.value }) ? problem('must not ask for outcome or waste: runs and summaries call for no action') : found
+    return 'value' in found && !isIncidentRoute({ match: found.value })
+      ? problem('must not ask for outcome or waste: runs and summaries call for no action')
+      : found
   },
 }
 

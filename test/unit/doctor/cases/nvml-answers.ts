@@ -13,7 +13,12 @@ export const cases: readonly CheckCase[] = [
     status: 'fail',
     says: /"GPU 3".*GPU_IS_LOST.*--gpu-reset -i 3/,
   },
-  { about: 'a driver that hangs', scene: { nvml: new NvmlError('hang', 'nvmlInit_v2 did not return within 8 s') }, status: 'fail', says: /driver not responding.*nvmlInit_v2/ },
+  {
+    about: 'a driver that hangs',
+    scene: { nvml: new NvmlError('hang', 'nvmlInit_v2 did not return within 8 s') },
+    status: 'fail',
+    says: /driver not responding.*nvmlInit_v2/,
+  },
   { about: 'two versions', scene: { nvml: new NvmlError('failed', 'nvmlInit_v2: LIB_RM_VERSION_MISMATCH', 18) }, status: 'fail', says: /reboot/ },
   { about: 'Unknown Error', scene: { nvml: new NvmlError('failed', 'nvmlInit_v2: UNKNOWN', 999) }, status: 'fail', says: /UNKNOWN/ },
   { about: 'no permission', scene: { nvml: new NvmlError('failed', 'nvmlInit_v2: NO_PERMISSION', 4) }, status: 'warn', says: /root/ },
