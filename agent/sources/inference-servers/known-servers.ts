@@ -77,7 +77,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
 
   const askerOf = (recognised: Recognised, base: string, argv: readonly string[], client: Pick<HttpClient, 'exchange'>, names: readonly string[]): Asker => {
     const key = names.map((name) => config.keys[name]).find((one) => one !== undefined)
-    return createAsker({ recognised, base, argv, client, signal, ...(key === undefined ? {} : { key }) })
+    return createAsker({ recognised, base, argv, quantilesOnly: !config.histograms, client, signal, ...(key === undefined ? {} : { key }) })
   }
   const clientOf = ({ ways }: Pick<Reach, 'ways'>): { readonly client: Pick<HttpClient, 'exchange'>; readonly close: () => void } => {
     if (ways === undefined) return { client: direct, close: NOTHING }
