@@ -2,7 +2,12 @@
 import type { ServerFigures } from './model.ts'
 
 /** What is known of the process that listens. */
-export type Known = { readonly argv: readonly string[]; readonly figures: ServerFigures }
+export type Known = {
+  readonly argv: readonly string[]
+  readonly figures: ServerFigures
+  /** Only these two latencies are wanted: to the first token and between tokens. Absent: all. */
+  readonly quantilesOnly?: boolean
+}
 
 export type Page = {
   /** Asked by GET, never in another way. */

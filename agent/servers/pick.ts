@@ -36,8 +36,10 @@ export function shareOf(page: Exposition, names: readonly string[], where: Reado
 }
 
 /** Most of a page is buckets of histograms that nobody here asks for. */
-export const isUnread = (name: string): boolean =>
-  /_(?:bucket|created)$/.test(name) && !/^(?:time_to_first_token|inter_token_latency|(?:request_)?time_per_output_token|e2e_request_latency)_/.test(name)
+export const isUnread = (name: string, quantilesOnly = false): boolean =>
+  /_(?:bucket|created)$/.test(name) &&
+  (!/^(?:time_to_first_token|inter_token_latency|(?:request_)?time_per_output_token|e2e_request_latency)_/.test(name) ||
+    (quantilesOnly && /^(?:request_time_per_output_token|e2e_request_latency)_/.test(name)))
 
 /** A piece of a page holds all of the page in memory for as long as it lives itself, unless it is copied. */
 const apart = (text: string): string => Buffer.from(text).toString()
@@ -80,9 +82,11 @@ export function histogramOf(page: Exposition, names: readonly string[], where: R
   if (name === undefined) return undefined
   const { bounds, counts, series } = addBuckets(matching(page.get(`${name}_bucket`) ?? [], where))
   const most = Math.max(0, ...series)
-  const order = [...bounds.keys()].filter((at) => series[at] === most).toSorted((a, b) => (bounds[a] ?? 0) - (bounds[b] ?? 0))
+  const isPlain = series.every((count) => count === most) && bounds.every((bound, at) => at === 0 || bound > (bounds[at - 1] ?? Infinity))
+  const order = isPlain ? [...bounds.keys()] : [...bounds.keys()].filter((at) => series[at] === most).toSorted((a, b) => (bounds[a] ?? 0) - (bounds[b] ?? 0))
   if (bounds[order.at(-1) ?? -1] !== Infinity || order.length > MAX_BUCKETS) return undefined
   const sum = sumOf(page, [`${name}_sum`], where)
+  if (isPlain) return { bounds, counts, ...(sum === undefined ? {} : { sum }) }
   return { bounds: order.map((at) => bounds[at] ?? 0), counts: order.map((at) => counts[at] ?? 0), ...(sum === undefined ? {} : { sum }) }
 }
 

@@ -1,5 +1,4 @@
 // Inference servers: found behind the processes that hold GPU memory, and asked every five seconds what they do with it.
-import { shownUrl } from '../lib/shown-url.ts'
 import * as metricsByName from '../metrics/inference.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { Gap, Reading } from '../model/reading.ts'
@@ -49,7 +48,7 @@ type Now = {
   readonly histograms: boolean
 }
 async function told(server: Server, { t, holders, lives, histograms }: Now): Promise<Told> {
-  const { found, engines, recognised, name, url, ask, split, recent, container, seriesOf } = server
+  const { found, engines, recognised, name, shown, ask, split, recent, container, seriesOf } = server
   const mine = holders.filter(({ pid }) => engines.some((engine) => engine.pid === pid))
   const labels: Labels = {
     name,
@@ -81,7 +80,7 @@ async function told(server: Server, { t, holders, lives, histograms }: Now): Pro
     readings: readingsOf({
       labels,
       server: recognised.family.id,
-      url: url === '' ? '' : shownUrl(url).replace(/\/$/, ''),
+      url: shown,
       figures,
       recent: isDead ? { timeToFirstToken: [], interTokenLatency: [] } : recent(t, answer?.fresh ?? {}),
       unansweredMs: answer?.unansweredMs,

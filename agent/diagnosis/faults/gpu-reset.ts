@@ -55,12 +55,12 @@ const wedged = {
     `The driver could not bring ${atCard(found)} back after a hang: no program can use it until its driver is loaded again or the host restarts.`,
 } as const
 /** The microcontroller that runs clocks, power and sensors (SMU), or the one that schedules queues (MES). */
-const firmware = (name: string, what: string): Omit<Rule, 'pattern'> => ({
+const firmware = (name: string, what: string, driver: 'amdgpu' | 'xe' = 'amdgpu'): Omit<Rule, 'pattern'> => ({
   severity: 'critical',
   title: `${name} firmware of the GPU does not answer`,
   verdict: ({ facts: found }) => `The ${name} firmware (${what}) of ${atCard(found)} does not answer its driver. Often a hang of the GPU follows.`,
   remedies: (matched) => [
-    { text: 'See whether the GPU hung before or after it, and which program used it.', command: driverLines('amdgpu') },
+    { text: 'See whether the GPU hung before or after it, and which program used it.', command: driverLines(driver) },
     name === 'SMU' && { text: 'Until the reboot stop what reads its sensors: each read waits for seconds and logs these lines again.' },
     { text: 'Update kernel and firmware (linux-firmware) together, and the BIOS of a laptop or mini PC.' },
     endOf(near(matched)) !== 'back' && REBOOT,
@@ -99,23 +99,39 @@ export const gpuReset = ruleFamily({
     'resume of IP block ',
     'Fatal error during GPU init',
     'HW Exception by GPU node',
+    ' reset failed',
+    'VRAM is lost due to GPU reset',
+    'GPU reset end with ret = -',
+    'ip_resume failed',
+    'Failed to export SMU metrics table',
+    'failed to response msg',
+    'hardware queue from MES',
+    'MES ring buffer is full',
+    'Failed to evict queue',
+    ' for preemption time out',
+    ' for stopped heartbeat',
+    'Engine reset failed on',
+    'GuC Crash dump',
+    'GuC mmio request',
+    'Timed out wait for G2H',
   ],
   facts,
   rules: [
     {
       ...wedged,
       pattern:
-        /\b(?:i915|xe)\b[^\n]{0,120}(?:declared wedged|is wedged|declaring it wedged|declared device [0-9a-f:.]{7,12} as wedged)|\bi915\b[^\n]{0,60}GPU recovery timed out|\bamdgpu\b[^\n]{0,80}(?:GPU reset\(\d{1,6}\) failed|GPU Recovery Failed|resume of IP block <\w{1,20}> failed|Fatal error during GPU init)/,
+        /\b(?:i915|xe)\b[^\n]{0,120}(?:declared wedged|is wedged|declaring it wedged|declared device [0-9a-f:.]{7,12} as wedged)|\bi915\b[^\n]{0,60}GPU recovery timed out|\bamdgpu\b[^\n]{0,80}(?:GPU reset\(\d{1,6}\) failed|GPU Recovery Failed|GPU reset end with ret = -\d|resume of IP block <\w{1,20}> failed|ip_resume failed|Fatal error during GPU init)|\bxe\b[^\n]{0,60}\bGT\d: reset failed \(-?\w/,
     },
     // Kernels from 6.16 on print it without *ERROR*. https://github.com/ROCm/legacy-rocm-build/issues/6127
     { ...hang, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b(?!, but soft recovered)|\bring [\w.]{2,30} timeout, signaled seq=/ },
-    { ...hang, pattern: /\bamdgpu\b[^\n]{0,60}GPU reset begin/ },
+    { ...hang, pattern: /\bamdgpu\b[^\n]{0,60}(?:GPU reset begin|[Rr]ing [\w.]{2,30} reset failed|VRAM is lost due to GPU reset)/ },
+    { ...hang, pattern: /\bi915\b[^\n]{0,40}Resetting (?:chip|\w{2,10}) for (?:preemption time out|stopped heartbeat)|\bGUC: Engine reset failed on \d/ },
     {
       ...hang,
       pattern:
         /\[drm\] GPU HANG: ecode|\bi915\b[^\n]{0,80}(?:reset request timed out|context reset due to GPU hang)|\bxe\b[^\n]{0,100}(?:Timedout job: seqno=|Engine reset: engine_class|[Ee]ngine reset request failed)/,
     },
-    { ...hang, pattern: /qcm fence wait loop timeout expired|The cp might be in an unrecoverable state/ },
+    { ...hang, pattern: /qcm fence wait loop timeout expired|The cp might be in an unrecoverable state|\b(?:amdgpu|kfd)\b[^\n]{0,60}Failed to evict queue/ },
     {
       ...hang,
       pattern: /HW Exception by GPU node-\d{1,3}[^\n]{0,60}reason ?: ?GPU Hang/i,
@@ -124,8 +140,16 @@ export const gpuReset = ruleFamily({
     {
       ...firmware('SMU', 'clocks, power, sensors'),
       pattern:
-        /SMU: No response msg_reg|SMU: I'm not done with your previous command|SMU is in hanged state|Msg issuing pre-check failed and SMU|\bmessage: \w{3,60} \(\d{1,4}\)[^\n]{0,60}is timeout \(no response\)/,
+        /SMU: No response msg_reg|SMU: I'm not done with your previous command|SMU is in hanged state|Failed to export SMU metrics table|Msg issuing pre-check failed and SMU|\bmessage: \w{3,60} \(\d{1,4}\)[^\n]{0,60}is timeout \(no response\)/,
     },
-    { ...firmware('MES', 'scheduling of queues'), pattern: /\bMES(?:\(\d\))? failed to respond to msg|MES might be in unrecoverable state/ },
+    {
+      ...firmware('MES', 'scheduling of queues'),
+      pattern:
+        /\bMES(?:\(\d\))? failed to respon(?:d|se)(?: to)? msg|MES might be in unrecoverable state|failed to (?:remove|add) hardware queue (?:from|to) MES|\bMES ring buffer is full/,
+    },
+    {
+      ...firmware('GuC', 'scheduling of work', 'xe'),
+      pattern: /\bxe\b[^\n]{0,80}(?:GuC Crash dump notification|GuC mmio request \w{1,12}: no reply|Timed out wait for G2H)/,
+    },
   ],
 })

@@ -32,6 +32,9 @@ export const rasError = ruleFamily({
     'RAS poison consumption is issued',
     'ncorrectable error detected in UMC',
     'exceed threshold:',
+    ' of threshold:',
+    'deferred hardware error',
+    'Hardware Error]: ',
     ' reaches threshold value ',
     'RAS]: Double-bit ECC error',
     'RAS]: Poison error detected',
@@ -56,6 +59,27 @@ export const rasError = ruleFamily({
       pattern: /\bRAS poison consumption is issued|Uncorrectable error detected in UMC inst|\[RAS\]: (?:Double-bit ECC error|Poison error) detected/,
       title: 'Uncorrectable memory error',
       verdict: ({ facts: found }) => `A program used data that ${atCard(found)} had marked as damaged; its work is stopped and the GPU is reset.`,
+    },
+    {
+      ...rule,
+      severity: 'warning',
+      pattern: /\b([1-9]\d{0,9}) (?:new )?deferred hardware errors? detected in (?:total in )?umc block/,
+      title: 'Damaged data in GPU memory',
+      verdict: ({ match, facts: found }) =>
+        `${atCard(found).replace(/^t/, 'T')} found damaged data in its memory (${match[1]} deferred error${match[1] === '1' ? '' : 's'} in block umc) that nothing has read yet. Whatever reads it is stopped.`,
+    },
+    {
+      ...rule,
+      pattern: /\bxe [0-9a-f:.]{7,12}:[^\n]{0,20}\[Hardware Error\]: [^\n]{0,40}\b(?:uncorrectable|fatal)\b[^\n]{0,40}\bdetected/i,
+      verdict: ({ facts: found }) => `${atCard(found).replace(/^t/, 'T')} reported an uncorrectable error of its hardware.`,
+    },
+    {
+      ...rule,
+      severity: 'warning',
+      pattern: /\bRAS records: ?\d{1,6} exceeds 90% of threshold: ?\d{1,6}/,
+      title: 'GPU memory is nearly worn out',
+      verdict: ({ facts: found, match }) =>
+        `${atCard(found).replace(/^t/, 'T')} has retired more than nine tenths of the bad memory pages that it may (${match[0].replace(/: ?/g, ' ')}).`,
     },
     {
       ...rule,

@@ -110,7 +110,7 @@ export const servingEngine = ruleFamily({
       severity: 'critical',
       title: ({ facts }) => `${shardOf(facts)} did not start`,
       verdict: ({ facts }) =>
-        `${shardOf(facts)} ended before it was ready${facts['signal'] === undefined ? '' : `, by ${String(facts['signal'])}`}, and the server with it.${facts['signal'] === 'SIGKILL' ? ' Nobody but the kernel or an operator sends SIGKILL: mostly host memory ran out.' : ''}`,
+        `${shardOf(facts)} ended before it was ready${facts['signal'] === undefined ? '' : `, by ${facts['signal']}`}, and the server with it.${facts['signal'] === 'SIGKILL' ? ' Nobody but the kernel or an operator sends SIGKILL: mostly host memory ran out.' : ''}`,
       remedies: shardRemedies,
       facts: readShard,
     },

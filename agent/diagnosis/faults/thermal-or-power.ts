@@ -63,7 +63,7 @@ export const thermalOrPower = ruleFamily({
     'overheated',
     'overheating',
     'over temperature range',
-    'due to GPU SW CTF',
+    'shutdown due to GPU ',
     'power cables are not',
     'power connector',
     'PCIe power cable',

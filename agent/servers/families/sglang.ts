@@ -1,16 +1,19 @@
 // SGLang. Its /health makes a token and its /server_info holds keys: neither is ever asked.
 import * as z from 'zod/mini'
 import { readExposition, type Exposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Known } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type FigureSource, type MemoryFigure, type ServerFigures } from '../model.ts'
 import { highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readSglangLog } from './sglang-log.ts'
 
-const wanted = (name: string): string | undefined => {
-  const own = /^sglang[:_](.+)$/.exec(name)?.[1]
-  return own === undefined || isUnread(own) ? undefined : own
-}
+const nameOf =
+  (quantilesOnly: boolean) =>
+  (name: string): string | undefined => {
+    const own = /^sglang[:_](.+)$/.exec(name)?.[1]
+    return own === undefined || isUnread(own, quantilesOnly) ? undefined : own
+  }
+const [ANY, FEW] = [nameOf(false), nameOf(true)]
 /** Its GB are 2^30 bytes. */
 const memory = (gigabytes: number | undefined, source: FigureSource): MemoryFigure | undefined =>
   gigabytes === undefined ? undefined : { bytes: Math.round(gigabytes * 2 ** 30), source }
@@ -47,8 +50,8 @@ function usageOf(page: Exposition): number | undefined {
   return shareOf(page, ['token_usage']) ?? poolOf(page) ?? (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
 }
 
-export function readMetrics(body: string): ServerFigures | undefined {
-  const whole = readExposition(body, wanted)
+export function readMetrics(body: string, { quantilesOnly }: Pick<Known, 'quantilesOnly'> = {}): ServerFigures | undefined {
+  const whole = readExposition(body, quantilesOnly === true ? FEW : ANY)
   if (whole.size === 0) return undefined
   const page = ofFirstRanks(whole)
   const cached = sumOf(page, ['cached_tokens'])

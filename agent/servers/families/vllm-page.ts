@@ -1,13 +1,17 @@
 // vLLM's metrics: V0 and V1, alone, under Ray, whose names carry a prefix, and behind Triton or a NIM.
 import { readExposition, type Exposition } from '../exposition.ts'
+import type { Known } from '../family.ts'
 import { figures, type ServerFigures } from '../model.ts'
 import { finishedReason, highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 
 /** `vllm:x`, `ray_vllm:x` and, with OpenTelemetry in Ray, `ray_vllm_x`. */
-const wanted = (name: string): string | undefined => {
-  const own = /^(?:ray_)?vllm[:_](.+)$/.exec(name)?.[1]
-  return own === undefined || isUnread(own) ? undefined : own
-}
+const nameOf =
+  (quantilesOnly: boolean) =>
+  (name: string): string | undefined => {
+    const own = /^(?:ray_)?vllm[:_](.+)$/.exec(name)?.[1]
+    return own === undefined || isUnread(own, quantilesOnly) ? undefined : own
+  }
+const [ANY, FEW] = [nameOf(false), nameOf(true)]
 
 function capacityOf(page: Exposition): number | undefined {
   const rows = samplesOf(page, ['cache_config_info']).map(({ labels }) => labels)
@@ -39,8 +43,8 @@ function shareTold(page: Exposition): number | undefined {
   return share !== undefined && share > 0 && share <= 1 ? share : undefined
 }
 
-export function readVllmMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readVllmMetrics(body: string, { quantilesOnly }: Pick<Known, 'quantilesOnly'> = {}): ServerFigures | undefined {
+  const page = readExposition(body, quantilesOnly === true ? FEW : ANY)
   // With --disable-log-stats the page holds none of its names.
   if (page.size === 0) return undefined
   const queries = sumOf(page, ['prefix_cache_queries', 'gpu_prefix_cache_queries'])

@@ -9,6 +9,8 @@ export type AskerOptions = {
   readonly recognised: Pick<Recognised, 'by'> & { readonly family: Pick<Family, 'proof' | 'pages'> }
   readonly base: string
   readonly argv: readonly string[]
+  /** Its other histograms are told to nobody. */
+  readonly quantilesOnly?: boolean
   readonly key?: string
   readonly client: Pick<HttpClient, 'exchange'>
   readonly signal: AbortSignal
@@ -38,7 +40,7 @@ const ABSENT = new Set([400, 404, 405, 410, 501])
 
 type Got = ({ readonly kind: 'body' } & Answer) | { readonly kind: 'absent' | 'loading' | 'key' } | { readonly kind: 'failed'; readonly why: string }
 
-export function createAsker({ recognised: { family, by }, base, argv, key, client, signal }: AskerOptions): Asker {
+export function createAsker({ recognised: { family, by }, base, argv, quantilesOnly = false, key, client, signal }: AskerOptions): Asker {
   let isProven = false
   let stopped: string | undefined
   let stranger = false
@@ -148,7 +150,7 @@ export function createAsker({ recognised: { family, by }, base, argv, key, clien
         continue
       }
       if (!('body' in got)) continue
-      const read = page.read(got.body, { argv, figures: whole })
+      const read = page.read(got.body, { argv, figures: whole, quantilesOnly })
       if (read === undefined) continue
       fresh = joined(fresh, read)
       if (page.rate === 'rare') rare.set(page.path, read)

@@ -1,5 +1,6 @@
 // The servers that are known now: found behind memory, or added by the configuration; each with its name, its way and its questions.
 import { createHttpClient, type HttpClient } from '../../lib/http-client.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { ConnectInside } from '../../sampler/connections.ts'
 import { FAMILIES, type Recognised } from '../../servers/recognise.ts'
@@ -34,6 +35,8 @@ export type Server = {
   readonly recognised: Recognised
   readonly name: string
   readonly url: string
+  /** The same for people. */
+  readonly shown: string
   readonly container?: string
   readonly found?: FoundServer
   /** The process of each that holds memory for it, as it was known to live: pid and start. */
@@ -59,6 +62,7 @@ export type KnownServers = {
 
 const MAX_SERVERS = 64
 const NOTHING = (): void => {}
+const shownOf = (url: string): string => (url === '' ? '' : shownUrl(url).replace(/\/$/, ''))
 
 export function createKnownServers(options: KnownServersOptions): KnownServers {
   const { procRoot, identify, config, ownNamespace, connectInside, readHead, signal } = options
@@ -77,7 +81,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
 
   const askerOf = (recognised: Recognised, base: string, argv: readonly string[], client: Pick<HttpClient, 'exchange'>, names: readonly string[]): Asker => {
     const key = names.map((name) => config.keys[name]).find((one) => one !== undefined)
-    return createAsker({ recognised, base, argv, client, signal, ...(key === undefined ? {} : { key }) })
+    return createAsker({ recognised, base, argv, quantilesOnly: !config.histograms, client, signal, ...(key === undefined ? {} : { key }) })
   }
   const clientOf = ({ ways }: Pick<Reach, 'ways'>): { readonly client: Pick<HttpClient, 'exchange'>; readonly close: () => void } => {
     if (ways === undefined) return { client: direct, close: NOTHING }
@@ -117,6 +121,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
       recognised,
       name,
       url,
+      shown: shownOf(url),
       found,
       engines: enginesOf(found),
       ...(container === undefined ? {} : { container }),
@@ -162,6 +167,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
           recognised,
           name,
           url,
+          shown: shownOf(url),
           engines: [],
           ask,
           split: createSplit({}, identify, readHead),

@@ -57,7 +57,16 @@ const isPart = (text: string | undefined): text is MemoryPart => text === 'weigh
 const worth = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 const numberOf = (text: string | undefined): number | undefined =>
   text === undefined || text === '' || !Number.isFinite(Number(text)) ? undefined : Number(text)
-const keyOf = ({ name = '', container = '', pid = '' }: Labels): string => `${name} ${container} ${pid}`
+/** Servers' series are the same from round to round. */
+const keys = new WeakMap<Labels, string>()
+function keyOf(labels: Labels): string {
+  let key = keys.get(labels)
+  if (key === undefined) {
+    const { name = '', container = '', pid = '' } = labels
+    keys.set(labels, (key = `${name} ${container} ${pid}`))
+  }
+  return key
+}
 
 function draftOf(present: Present, labels: Labels): Draft {
   const gpus = (labels['gpu'] ?? '').split(',').filter((index) => index !== '')
@@ -88,7 +97,19 @@ function draftOf(present: Present, labels: Labels): Draft {
   }
 }
 
+type Known = { readonly t: number; readonly heard: number | undefined; readonly rows: readonly ServerRow[] }
+const known = new WeakMap<Present, Known>()
+/** Made once for all detectors that ask in the same judgment. */
 export function serverRowsOf(present: Present): readonly ServerRow[] {
+  const [t, heard] = [present.t(), present.heard(SOURCE)]
+  const last = known.get(present)
+  if (last !== undefined && last.t === t && last.heard === heard) return last.rows
+  const rows = rowsOf(present)
+  known.set(present, { t, heard, rows })
+  return rows
+}
+
+function rowsOf(present: Present): readonly ServerRow[] {
   const rows = new Map<string, Draft>()
   for (const { series } of present.of(INFO)) if (series.labels['name'] !== undefined) rows.set(keyOf(series.labels), draftOf(present, series.labels))
   for (const [metric, field] of Object.entries(SCALARS))

@@ -55,6 +55,18 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '        Volatile\n            Single Bit\n                Device Memory             : 7\n                Total                     : 7\n            Double Bit\n                Device Memory             : 0\n                Total                     : 0',
     kinds: [],
   },
+  {
+    name: 'amdgpu, damaged data that nothing read yet',
+    text: 'amdgpu 0000:03:00.0: amdgpu: {12}socket: 0, die: 0, 1 new deferred hardware errors detected in umc block',
+    kinds: one,
+  },
+  { name: 'amdgpu, nearly worn out', text: 'amdgpu 0000:03:00.0: amdgpu: RAS records:231 exceeds 90% of threshold:256', kinds: one },
+  { name: 'xe', text: 'xe 0000:03:00.0: [Hardware Error]: Tile0 uncorrectable core-compute error detected', kinds: one },
+  {
+    name: 'quiet: amdgpu, corrected',
+    text: 'amdgpu 0000:03:00.0: amdgpu: socket: 0, die: 1, 3 correctable hardware errors detected in total in gfx block',
+    kinds: [],
+  },
   { name: 'the diagnostic', text: 'Error: Detected 3 double-bit ECC errors in GPU 4', kinds: one, facts: { gpu_index: 4 } },
   { name: 'quiet: a field explained', text: '"remapped_rows.failure"\nTells whether a row remapping failure has happened in the life of the GPU.', kinds: [] },
   {
