@@ -36,6 +36,9 @@ const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
 const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?\b([\w.-]{1,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
 
+/** A command that goes on in the next line. */
+const CONTINUED = /\\\r?\n\s{0,40}/g
+
 const first = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((group) => group !== undefined)
 
 export function subject(text: string, knowledge: Knowledge): Subject {
@@ -50,7 +53,7 @@ export function subject(text: string, knowledge: Knowledge): Subject {
     unit: first(UNIT.exec(text)),
     slurmJob: OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text)),
     lxc: LXC.exec(text)?.[1],
-    image: knowledge.image ?? first(IMAGE.exec(text)),
+    image: knowledge.image ?? first(IMAGE.exec(text.replaceAll(CONTINUED, ' '))),
     script: SCRIPT.exec(text)?.[1] ?? frames[0]?.[1],
   }
 }
