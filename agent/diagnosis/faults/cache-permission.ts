@@ -16,12 +16,20 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const root = path?.replace(/(\/\.cache\/huggingface|\/huggingface|\/\.cache\/torch|\/\.triton|\/\.ollama).*$/, '$1')
   const variable = programs.has('ollama') || /\.ollama/.test(path ?? '') ? 'OLLAMA_MODELS' : /\.triton/.test(path ?? '') ? 'TRITON_CACHE_DIR' : 'HF_HOME'
   const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes') || NOT_OURS.test(path ?? '')
+  // Where docker mounts the folder, its owner is the one of the host's folder.
+  const [, onHost] = /-v ["']?(\S{1,80}?)["']?(\/[\w./-]{0,80})?:(\/[\w./-]{1,80})/.exec(situation().text) ?? []
+  const mounted = onHost !== undefined && programs.has('docker')
   return [
     {
       text: `Point the cache at a folder that this user may write${path === undefined ? '' : `, instead of ${path}`}${path?.startsWith('/.cache') === true ? ' (HOME is / here: set HOME too)' : ''}.`,
       command: setVariables(situation(), { [variable]: '<WRITABLE_FOLDER>' }),
     },
+    mounted && {
+      text: 'Or start the container as the user that owns the mounted folder on the host: then it may write there.',
+      command: `docker run --user "$(id -u):$(id -g)" ${subject.image ?? '<IMAGE>'}`,
+    },
     root !== undefined &&
+      !mounted &&
       !NOT_OURS.test(root) &&
       !READ_ONLY.test(message) && {
         text: `Or give ${root} to the user that the program runs as.`,

@@ -6,6 +6,8 @@ import { cudaErrorCode, known } from './parts/window.ts'
 import { driverOld } from './remedies/driver.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './remedies/packages.ts'
 import type { Piece } from './remedies/plan.ts'
+import type { Situation } from '../situation/situation.ts'
+import { compareVersions } from '../situation/versions.ts'
 
 function architecture({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
@@ -76,6 +78,9 @@ function compatibility({ situation }: Matched): readonly Piece[] {
     },
   ]
 }
+/** Before its version 1 engine: options for attention came with that. */
+const olderVllm = ({ text, versions }: Situation): boolean =>
+  versions.vllm === undefined ? /vllm\/(?:worker|engine)\/|\bengine\.py:\d/.test(text) : compareVersions(versions.vllm, '0.11') < 0
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 const dotted = (found: string | undefined): string =>
   found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
@@ -255,12 +260,31 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /FlashAttention only supports Ampere GPUs or newer|only supported on GPUs with compute capability of at least ([\d.]{1,5})/,
       severity: 'critical',
       title: 'GPU too old for this feature',
-      verdict: 'The program asks for a feature that this generation of GPU does not have.',
+      verdict: ({ message, situation }) => {
+        const gpu = /\b(?:Tesla (?:T4|[VPKM]\d{2,3})|T4|V100|Quadro RTX \d{4}|(?:RTX 20|GTX 1[06])\d{2}(?: Ti)?|P\d{1,3}|Titan \w{1,4})\b/.exec(
+          situation().text,
+        )?.[0]
+        const here = gpu === undefined ? 'the GPU here is older' : `the ${gpu} here is older`
+        return /FlashAttention/.test(message)
+          ? `FlashAttention 2 needs an Ampere or newer GPU (compute capability 8.0); ${here}.`
+          : 'The program asks for a feature that this generation of GPU does not have.'
+      },
       remedies: ({ situation, message }) => [
         /FlashAttention/.test(message) &&
-          situation().programs.has('vllm') && { text: 'Use another attention backend.', command: '--attention-backend TRITON_ATTN' },
+          situation().programs.has('vllm') &&
+          (olderVllm(situation())
+            ? {
+                text: 'Use another attention backend: xFormers runs on older GPUs (this release of vLLM takes it from the environment).',
+                command: 'export VLLM_ATTENTION_BACKEND=XFORMERS',
+              }
+            : { text: 'Use another attention backend.', command: '--attention-backend TRITON_ATTN' }),
         /FlashAttention/.test(message) &&
           !situation().programs.has('vllm') && { text: "Use another attention implementation (transformers: attn_implementation='sdpa')." },
+        /FlashAttention/.test(message) &&
+          /bfloat16|bf16/.test(situation().text) && {
+            text: 'Load the model in float16: GPUs before Ampere have no bfloat16 either.',
+            ...(situation().programs.has('vllm') ? { command: '--dtype half' } : {}),
+          },
         !/FlashAttention/.test(message) && { text: 'Switch the feature off, or choose a number format that the GPU supports.' },
         { text: 'See what the GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
       ],

@@ -57,6 +57,14 @@ function remedies(matched: Matched): readonly Piece[] {
       pause,
       { text: 'Upload less often: one commit with many files instead of many commits or branches (Trainer: hub_strategy="end", a larger save_steps).' },
     ]
+  if (/api-inference\.huggingface|router\.huggingface|InferenceClient/.test(`${message} ${situation().text}`))
+    return [
+      pause,
+      login,
+      {
+        text: 'Ask the inference service less often, with growing pauses between tries, or run the model yourself: many requests need an endpoint of your own.',
+      },
+    ]
   const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1]
   const anonymous = spent === undefined || Number(spent) <= 500
   return [

@@ -10,8 +10,19 @@ import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
 
+/** Ranks wait at the same collective; one whose number is lower has not come so far. */
+function behind(text: string): { readonly rank: string; readonly at: number; readonly others: number } | undefined {
+  const last = new Map<string, number>()
+  for (const [, rank, number] of text.matchAll(/\[Rank (\d{1,6})\] Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d{1,12})/g))
+    if (rank !== undefined) last.set(rank, Math.max(last.get(rank) ?? 0, Number(number)))
+  const [lowest, ...others] = [...last].sort((a, b) => a[1] - b[1])
+  const next = others[0]
+  return lowest === undefined || next === undefined || next[1] === lowest[1] ? undefined : { rank: lowest[0], at: lowest[1], others: next[1] }
+}
+
 function timeout({ facts, situation }: Matched): readonly Piece[] {
   const at = situation()
+  const late = behind(at.text)
   const lagging = LAGGING.exec(at.text)
   const limit = facts.timeout_ms
   const minutes = limit === undefined ? undefined : Math.max(Math.ceil((2 * limit) / 60_000), 10)
@@ -19,11 +30,15 @@ function timeout({ facts, situation }: Matched): readonly Piece[] {
   // The older name is still read by PyTorch 2.13 (FlightRecorder.hpp); from 2.11 on it records without it. https://github.com/pytorch/pytorch/pull/152563
   const buffer = at.text.includes('TORCH_FR_BUFFER_SIZE') ? 'TORCH_FR_BUFFER_SIZE' : 'TORCH_NCCL_TRACE_BUFFER_SIZE'
   return [
-    lagging === null
+    late !== undefined && lagging === null
       ? {
-          text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
+          text: `Look at rank ${late.rank} first: it waits in collective ${late.at}, the others are at ${late.others} or further, so it fell behind or took another path.`,
         }
-      : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
+      : lagging === null
+        ? {
+            text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
+          }
+        : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
     {
       text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
       command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),

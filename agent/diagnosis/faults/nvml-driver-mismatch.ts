@@ -28,14 +28,26 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const versions = user !== undefined && kernel !== undefined ? `: the libraries are ${user}, the loaded kernel module is ${kernel}` : ''
   const versionsKnown = user !== undefined && kernel !== undefined
   const older = user !== undefined && kernel !== undefined && compareVersions(user, kernel) < 0
+  const now = situation()
+  const container = /\b(?:docker|podman) (?:run|exec)\b/.test(now.text) && !/nvidia-docker \|/.test(line) && kernel === undefined
+  // What a package manager logged of the update: from, to.
+  const updated = /(?:libnvidia|nvidia)-[\w-]{1,40}:?\w{0,8} \((\d{3}\.[\d.]{2,9})[^,)]{0,30}, (\d{3}\.[\d.]{2,9})/.exec(now.text)
   const also = lineWith(text, at + 1, at + 3, TELLING)
   return {
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}; ${older ? 'likely the program finds libraries of an older driver' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: plan(
+      container && {
+        text: `If nvidia-smi works on the host itself: the image brings driver libraries of its own${user === undefined ? '' : ` (${user})`}, which hide those that the toolkit mounts. Use an image without libnvidia-* and nvidia-driver packages.`,
+        command: 'nvidia-smi',
+      },
+      now.programs.has('slurm') && {
+        text: 'Before a reboot, drain the node, so that its jobs can end.',
+        command: 'sudo scontrol update nodename=<NODE> state=drain reason=driver-update',
+      },
       older && {
         text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
         command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
@@ -47,7 +59,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
         destroys: true,
       },
       versionsKnown ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
-      situation().programs.has('apt') && {
+      now.programs.has('apt') && {
         text: 'Keep automatic updates from changing the driver under running work.',
         command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'",
       },

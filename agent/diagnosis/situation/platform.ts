@@ -32,7 +32,9 @@ export const vendorOfLine = (line: string): Vendor | undefined => vendor(line.re
 
 export type System = 'windows' | 'wsl' | 'mac' | 'linux'
 const WINDOWS =
-  /(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|\b\w{1,60}\.dll\b|WinError|0xC0000[0-9A-F]{3}\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|[Pp]latform: ?[Ww]in|--windows-standalone-build|ComfyUI_windows_portable|python_embeded/
+  /(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|WinError|0xC0000[0-9A-F]{3}\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|[Pp]latform: ?[Ww]in|--windows-standalone-build|ComfyUI_windows_portable|python_embeded/
+/** Tried at every word, so only where one can be. */
+const DLL = /\b\w{1,60}\.dll\b/
 /** Only named: a text from WSL names Windows too. */
 const NAMES_WINDOWS = /\b[Ww]in(?:dows)? ?(?:1[01]|[78]|[Ss]erver)\b/
 const WSL = /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
@@ -41,7 +43,7 @@ const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|d
 
 /** Linux only where something shows it, so that advice for one system is not given to all. */
 export function system(text: string): System | undefined {
-  if (WINDOWS.test(text)) return 'windows'
+  if (WINDOWS.test(text) || (text.includes('.dll') && DLL.test(text))) return 'windows'
   if (WSL.test(text)) return 'wsl'
   if (NAMES_WINDOWS.test(text)) return 'windows'
   if (MAC.test(text)) return 'mac'
@@ -53,4 +55,6 @@ export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra
 
 /** Game cards and games: DCGM's diagnostics and drains are not for them. */
 export const gaming = (text: string): boolean =>
-  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|xfce|gnome|name=X\b|plasma/i.test(text)
+  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|xfce|gnome|name=(?:X|Xorg|Xwayland|chrom\w{0,4}|firefox|brave|kwin\w{0,12}|electron|obs)\b|plasma/i.test(
+    text,
+  )

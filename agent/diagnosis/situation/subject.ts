@@ -21,7 +21,7 @@ export type Subject = {
 
 const COMPOSE = /^([a-z][\w.-]{1,40}?)-\d{1,3} {1,10}\| /im
 const CONTAINER =
-  /\/docker[/-]([0-9a-f]{12})[0-9a-f]{0,52}\b|\bdocker-([0-9a-f]{12})[0-9a-f]{52}\.scope|\bdocker (?:exec|logs|restart|inspect|start)(?: -[\w-]{1,20}){0,4} ([\w][\w.-]{1,60})\b|"Name": ?"\/?([\w.-]{1,60})"/
+  /\/docker[/-]([0-9a-f]{12})[0-9a-f]{0,52}\b|\bdocker-([0-9a-f]{12})[0-9a-f]{52}\.scope|\bdocker (?:exec|logs|restart|inspect|start)(?: -[\w-]{1,20}){0,4} ([\w][\w.-]{1,60})\b|"Name": ?"\/?([\w.-]{1,60})"|\broot@([0-9a-f]{12}):/
 const POD =
   /^\s{0,4}Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority): |\[pod\/([a-z0-9.-]{1,80})\/|\bpods?[/ "']{1,2}([a-z0-9](?:[a-z0-9.-]{0,60})-[a-z0-9]{5,10}(?:-[a-z0-9]{5})?|[a-z0-9-]{3,60}-\d{1,4})\b/m
 const NAMESPACE = /^\s{0,4}Namespace: {1,20}([a-z0-9-]{1,60})\s*$|\bnamespace[=: "']{1,4}([a-z0-9-]{1,60})\b|(?:^| )-n ([a-z0-9-]{1,60}) /m
@@ -35,6 +35,9 @@ const FRAME = /File "(?!\S{0,200}(?:site-packages|dist-packages|\/lib\/python|\\
 const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/
 const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
 const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?\b([\w.-]{1,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
+
+/** A command that goes on in the next line. */
+const CONTINUED = /\\\r?\n\s{0,40}/g
 
 const first = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((group) => group !== undefined)
 
@@ -50,7 +53,7 @@ export function subject(text: string, knowledge: Knowledge): Subject {
     unit: first(UNIT.exec(text)),
     slurmJob: OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text)),
     lxc: LXC.exec(text)?.[1],
-    image: knowledge.image ?? first(IMAGE.exec(text)),
+    image: knowledge.image ?? first(IMAGE.exec(text.replaceAll(CONTINUED, ' '))),
     script: SCRIPT.exec(text)?.[1] ?? frames[0]?.[1],
   }
 }

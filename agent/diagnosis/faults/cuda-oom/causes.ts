@@ -43,6 +43,10 @@ function withoutSelf(facts: Facts): readonly { readonly pid?: number; readonly b
   const listed = facts.other_processes ?? []
   if (facts.process_bytes !== undefined || listed.length === 0) return listed
   const own = held(facts)
+  // What PyTorch holds here and what that process holds are more than the card has: then they are one.
+  const both =
+    own === undefined || facts.total_bytes === undefined ? undefined : listed.find(({ bytes }) => bytes >= own && bytes + own > (facts.total_bytes ?? 0))
+  if (both !== undefined) return listed.filter((process) => process !== both)
   const bySize = [...listed].sort((a, b) => a.bytes - b.bytes)
   const self =
     own === undefined

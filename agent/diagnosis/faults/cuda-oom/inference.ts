@@ -23,6 +23,11 @@ const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: 
   const fits = longestIn(situation.text)
   return `One request of the longest length that the model allows does not fit the KV cache${need === undefined ? '' : ` (${gib(need)} needed, ${figure(free)} available)`}.${fits === undefined ? '' : ` By vLLM's estimate ${fits} tokens fit.`}`
 }
+/** How many requests ran when it failed. */
+function running(text: string): number | undefined {
+  const found = /#running-req: (\d{1,5})/.exec(text)?.[1]
+  return found === undefined ? undefined : Number(found)
+}
 const gibIn = (message: string, pattern: RegExp): number | undefined => bytesOf(pattern.exec(message)?.[1], 'GiB')
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
 const deviceOf = (message: string): number | undefined => integerIn(message, /on device (\d{1,4})\b/) ?? integerIn(message, DEVICE_OF_BUFFER)
@@ -112,7 +117,7 @@ export const cudaOomInference = memoryFamily(
       remedies: (situation) => [
         {
           text: 'Let fewer requests run at once, as the message says.',
-          command: `--max-running-requests ${Math.max(1, Math.floor((numberSet(situation.settings, 'max_running_requests') ?? 16) / 2))}`,
+          command: `--max-running-requests ${Math.max(1, Math.floor((numberSet(situation.settings, 'max_running_requests') ?? running(situation.text) ?? 16) / 2))}`,
         },
         { text: 'Update SGLang if it stays: the scheduler should not hand out more slots than there are.' },
       ],
@@ -131,7 +136,11 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /Not enough memory[^]{0,40}--mem-fraction-static/,
       who: 'SGLang',
-      remedies: (situation) => lessInSglang(situation, 'cache'),
+      verdict: (_, situation) => {
+        const share = numberSet(situation.settings, 'mem_fraction_static')
+        return `After loading the weights, nothing is left for the KV cache of the share of the card that SGLang may use${share === undefined ? '' : ` (${share})`}.`
+      },
+      remedies: (situation) => lessInSglang(situation, 'start'),
     },
     {
       pattern: new RegExp(`allocating ${SIZE} on device (\\d{1,4}): ?cudaMalloc failed`),

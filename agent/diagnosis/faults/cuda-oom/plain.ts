@@ -2,6 +2,7 @@
 import { bytesOf, integerIn, SIZE } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
+import { whoHolds } from '../remedies/gpu.ts'
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',
@@ -38,6 +39,7 @@ export const cudaOomPlain = memoryFamily(
     'CUDA error 2 at ',
     'NvMapMemAllocInternalTagged',
     'Insufficient VRAM',
+    'No executable batch size found, reached zero',
     'not enough VRAM',
     'ErrorOutOfDeviceMemory',
   ],
@@ -56,6 +58,18 @@ export const cudaOomPlain = memoryFamily(
       pattern: new RegExp(`Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}`),
       who: 'PaddlePaddle',
       facts: ([, device, amount, unit]) => known({ gpu_index: Number(device), requested_bytes: bytesOf(amount, unit) }),
+    },
+    {
+      // accelerate's find_executable_batch_size gives up so.
+      pattern: /No executable batch size found, reached zero/,
+      verdict: 'Not even a batch of one fits the GPU: the program halved its batch until nothing was left.',
+      remedies: (situation) => [
+        {
+          text: 'Make the rest smaller: activation checkpointing, 16-bit numbers, an adapter (LoRA) or an 8-bit optimizer, smaller inputs or a smaller model.',
+        },
+        whoHolds(situation),
+        { text: 'Or run it on a GPU with more memory, or split the model over several.' },
+      ],
     },
     {
       pattern: /NvMapMemAllocInternalTagged: (\d{1,18}) error 12\b/,

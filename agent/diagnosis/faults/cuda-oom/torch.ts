@@ -6,6 +6,7 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { DUMMY_REQUESTS } from './less/vllm.ts'
 import { remediesOf } from './remedies.ts'
 import { overSingleLimit, singleLimitSentence } from './xpu.ts'
 
@@ -24,6 +25,14 @@ const ENDS = /See documentation for Memory|Traceback \(most recent|The above exc
 const MESSAGE_LINES = 14
 const MESSAGE_LIMIT = 4_000
 const PER_LINE = 8
+
+/** vLLM says at which step, and with how many requests. */
+function samplerSentence(rest: string): string | undefined {
+  const requests = DUMMY_REQUESTS.exec(rest.slice(0, 200))?.[1]
+  return requests === undefined
+    ? undefined
+    : `vLLM ran out of GPU memory while it warmed up its sampler for ${requests} requests at once (max_num_seqs): its KV cache had taken the rest of its share.`
+}
 
 function recogniseOne(message: string, before: string, situation: () => Situation): Omit<CudaOom, 'lines'> | undefined {
   START.lastIndex = 0
@@ -45,7 +54,7 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
     kind: 'cuda_oom',
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
-    verdict: detailed ? `${asked} ${cause}` : `${asked} Cause unknown: the message carries no figures.`,
+    verdict: detailed ? `${asked} ${cause}` : (samplerSentence(rest) ?? `${asked} Cause unknown: the message carries no figures.`),
     facts,
     remedies: remediesOf(figures, judged, rest, situation()),
   }

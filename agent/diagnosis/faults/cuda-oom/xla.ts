@@ -16,15 +16,20 @@ const speaker = (situation: Situation): string => (situation.programs.has('jax')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
   isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway()
-const ownNeed = (situation: Situation): readonly Piece[] => [less(situation), whoHolds(situation)]
+/** So little fails only where the card was full before. */
+const LITTLE = 64 * 2 ** 20
+const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
+  asked !== undefined && asked < LITTLE ? [whoHolds(situation), less(situation)] : [less(situation), whoHolds(situation)]
 /** The first large request fails: another process was on the card before. */
 const taken = (situation: Situation): readonly Piece[] => [whoHolds(situation), less(situation)]
 /** XLA says what the program needs after all its attempts to need less. */
+/** Of the statistics of its buffers. */
+const TOTAL = /total allocation: {1,12}([\d.]{1,10})GiB/
 const NEEDS = /only reduced to ([\d.]{1,10})GiB/
 const asked =
   (what = 'memory') =>
   (facts: Facts, situation: Situation): string => {
-    const need = NEEDS.exec(situation.text)?.[1]
+    const need = NEEDS.exec(situation.text)?.[1] ?? TOTAL.exec(situation.text)?.[1]
     const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
     return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${need} GiB.`}`
   }

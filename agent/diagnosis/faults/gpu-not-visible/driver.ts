@@ -72,6 +72,8 @@ export const driverRules: readonly Rule[] = [
       'libnvidia-ml.so.1, which comes with the driver, is not here. In a container it is there only when the GPU was requested through the NVIDIA runtime.',
     remedies: (matched) => [requestGpu(matched.situation()), driver(matched)],
     facts: () => ({ library: 'libnvidia-ml.so' }),
+    // The rule of the device plugin knows what its node lacks.
+    unless: ({ text, at }) => /Incompatible platform detected|[Ii]ncompatible strategy detected/.test(around(text, at, 6, 6)),
   },
   {
     pattern: /NVML: Insufficient Permissions|NVMLError_NoPermission|nvml error: insufficient permissions/,

@@ -26,11 +26,12 @@ const NVIDIA_KINDS: ReadonlySet<LogKind> = new Set<LogKind>([
 /** NVIDIA's boards with the GPU beside the CPU: JetPack brings the driver, DCGM and resets are for cards. */
 const OF_CARDS = /\bdcgmi\b|\bdkms\b|--gpu-reset|\blspci\b|\bnvidia-bug-report/
 
-function unfit({ system, vendor, jetson }: Situation, kind: LogKind): RegExp | undefined {
-  if (system === 'windows') return OF_LINUX
-  if (system === 'wsl') return OF_LINUX_DRIVER
-  if (jetson) return OF_CARDS
-  return (vendor === 'amd' || vendor === 'intel' || vendor === 'apple') && !NVIDIA_KINDS.has(kind) ? OF_NVIDIA : undefined
+/** Patterns of what cannot be followed here. */
+function unfit({ system, vendor, jetson }: Situation, kind: LogKind): readonly RegExp[] {
+  const foreign = (vendor === 'amd' || vendor === 'intel' || vendor === 'apple') && !NVIDIA_KINDS.has(kind) ? [OF_NVIDIA] : []
+  if (system === 'windows') return [OF_LINUX, ...foreign]
+  if (system === 'wsl') return [OF_LINUX_DRIVER, ...foreign]
+  return jetson ? [OF_CARDS, ...foreign] : foreign
 }
 
 /** `export A=1 B=2` in the words of cmd. */
@@ -59,8 +60,7 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     const command = ofEngine(windows ? ofCmd(remedy.command) : remedy.command, situation)
     return command === remedy.command ? remedy : command === undefined ? { text: remedy.text } : { text: remedy.text, command }
   })
-  const pattern = unfit(situation, kind)
-  if (pattern === undefined) return all
-  const kept = all.filter(({ command }) => command === undefined || !pattern.test(command))
+  const patterns = unfit(situation, kind)
+  const kept = all.filter(({ command }) => command === undefined || !patterns.some((pattern) => pattern.test(command)))
   return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
 }

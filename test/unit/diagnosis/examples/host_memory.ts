@@ -28,4 +28,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['host_memory'],
     facts: { requested_bytes: 51.3 * 2 ** 30 },
   },
+  {
+    name: 'ggml keeps a part on the CPU',
+    text: 'alloc_tensor_range: failed to allocate CPU buffer of size 536870912\nllama_model_load: error loading model: unable to allocate CPU buffer',
+    kinds: ['host_memory'],
+    facts: { requested_bytes: 536870912 },
+  },
 ]

@@ -56,4 +56,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['thermal_or_power'],
     facts: { pci_bus_id: '0000:63:00.0' },
   },
+  {
+    name: 'the health check of DCGM',
+    text: "[[Health]] Detected a WARNING in health system Thermal: 'Detected clocks event due to thermal violation in GPU 5. Verify the cooling.'",
+    kinds: one,
+    facts: { gpu_index: 5 },
+  },
 ]

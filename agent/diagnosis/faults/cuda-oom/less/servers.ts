@@ -3,23 +3,43 @@ import { numberSet } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
+const SGLANG_SHARE = 0.88
 /** docs.sglang.io, server arguments: the share is of weights and KV cache together; activations and graphs take the rest. */
-export function lessInSglang(situation: Situation, outOf: 'cache' | 'memory'): readonly Piece[] {
+export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'memory'): readonly Piece[] {
   const share = numberSet(situation.settings, 'mem_fraction_static')
-  const next = outOf === 'cache' ? Math.min(0.95, (share ?? 0.88) + 0.05) : (share ?? 0.88) - 0.08
+  // Far below the default a small step would fail again.
+  const more = share !== undefined && share < 0.75 ? SGLANG_SHARE : Math.min(0.95, (share ?? SGLANG_SHARE) + 0.05)
+  const next = outOf === 'memory' ? (share ?? SGLANG_SHARE) - 0.08 : more
   const chunk = numberSet(situation.settings, 'chunked_prefill_size')
   const running = numberSet(situation.settings, 'max_running_requests')
   return [
     {
       text:
-        outOf === 'cache'
+        outOf !== 'memory'
           ? `Give weights and KV cache a larger share of the card${share === undefined ? '' : ` (now ${share})`}.`
           : `Leave more of the card to activations and CUDA graphs${share === undefined ? '' : ` (now ${share})`}.`,
       command: `--mem-fraction-static ${next.toFixed(2)}`,
     },
-    { text: 'Process long prompts in smaller pieces.', command: `--chunked-prefill-size ${chunk === undefined ? 2048 : Math.max(256, Math.floor(chunk / 2))}` },
-    { text: 'Let fewer requests run at once.', command: `--max-running-requests ${running === undefined ? 16 : Math.max(1, Math.floor(running / 2))}` },
-    { text: 'Split the model over more GPUs, or load a quantized one.', command: `--tp-size ${(numberSet(situation.settings, 'tp_size') ?? 1) * 2}` },
+    outOf === 'start' && {
+      text: 'Split the model over more GPUs, or load a quantized one: the weights then leave more of each card.',
+      command: `--tp-size ${(numberSet(situation.settings, 'tp_size') ?? 1) * 2}`,
+    },
+    outOf !== 'start' && {
+      text: 'Process long prompts in smaller pieces.',
+      command: `--chunked-prefill-size ${chunk === undefined ? 2048 : Math.max(256, Math.floor(chunk / 2))}`,
+    },
+    outOf !== 'start' && {
+      text: 'Let fewer requests run at once.',
+      command: `--max-running-requests ${running === undefined ? 16 : Math.max(1, Math.floor(running / 2))}`,
+    },
+    outOf === 'start' &&
+      /speculative[-_]algorithm|EAGLE/.test(situation.text) && {
+        text: 'Or run without speculative decoding: its draft model needs memory beside the weights.',
+      },
+    outOf !== 'start' && {
+      text: 'Split the model over more GPUs, or load a quantized one.',
+      command: `--tp-size ${(numberSet(situation.settings, 'tp_size') ?? 1) * 2}`,
+    },
   ]
 }
 
@@ -31,6 +51,7 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
     .find((group) => group !== undefined)
   const now = failed === undefined ? undefined : Number(failed)
   const half = now === undefined ? undefined : Math.floor(now / 2)
+  const longest = numberSet(situation.settings, 'max_total_tokens')
   const shards = numberSet(situation.settings, 'num_shard') ?? 1
   const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
   return [
@@ -43,7 +64,7 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
     { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
     (half === undefined || half < 128 || quantized) && {
       text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
-      command: '--max-total-tokens <TOKENS>',
+      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}`,
     },
   ]
 }

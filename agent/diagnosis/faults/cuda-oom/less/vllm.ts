@@ -39,8 +39,10 @@ export function longestIn(text: string): number | undefined {
   return match?.[1] === undefined ? undefined : Number(match[1])
 }
 
+export const DUMMY_REQUESTS = /warming up sampler with (\d{1,6}) dummy requests/
 function fewerSequences(situation: Situation): Piece {
-  const now = numberSet(situation.settings, 'max_num_seqs')
+  const dummies = DUMMY_REQUESTS.exec(situation.text)?.[1]
+  const now = numberSet(situation.settings, 'max_num_seqs') ?? (dummies === undefined ? undefined : Number(dummies))
   const fewer = now === undefined ? 32 : Math.max(1, Math.floor(now / 2))
   return {
     text: `Let fewer requests run at once${now === undefined ? '' : ` (now ${now})`}: less memory for activations and for captured CUDA graphs.`,
@@ -53,7 +55,10 @@ const eager = (situation: Situation): Piece =>
     command: '--enforce-eager',
   }
 function moreGpus(situation: Situation): Piece {
-  const now = numberSet(situation.settings, 'tensor_parallel_size') ?? 1
+  // One board has one GPU.
+  if (situation.jetson) return { text: 'Or load a smaller or quantized model.' }
+  const workers = [...situation.text.matchAll(/\bVllmWorker rank=(\d{1,3})\b/g)].map((match) => Number(match[1]) + 1)
+  const now = numberSet(situation.settings, 'tensor_parallel_size') ?? Math.max(1, ...workers)
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
   const all = now * stages
   return {
@@ -103,7 +108,9 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const share = shareOf(situation)
   const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
   const lower = Math.floor(Math.min(share - 0.05, fitting) * 100) / 100
+  const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
+    sampler && fewerSequences(situation),
     lower >= 0.1 && {
       text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
       command: `--gpu-memory-utilization ${percent(lower)}`,

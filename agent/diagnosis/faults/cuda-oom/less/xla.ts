@@ -21,11 +21,11 @@ export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
 export const lessInJax = (situation: Situation): readonly Piece[] => [
   smaller(false),
   { text: 'Recompute instead of keeping intermediate values (jax.checkpoint), or shard the arrays over more GPUs.' },
-  {
+  !/XLA_PYTHON_CLIENT_MEM_FRACTION/.test(situation.text) && {
     text: 'Let JAX use more than its default of 75 % of the card, if nothing else runs on it.',
     command: setVariables(situation, { XLA_PYTHON_CLIENT_MEM_FRACTION: '0.95' }),
   },
-  {
+  !/XLA_PYTHON_CLIENT_PREALLOCATE=["']?false/i.test(situation.text) && {
     text: 'Where other programs share the card: do not reserve memory at the start.',
     command: setVariables(situation, { XLA_PYTHON_CLIENT_PREALLOCATE: 'false' }),
   },
