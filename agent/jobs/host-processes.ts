@@ -1,9 +1,10 @@
 // Runs outside of containers: sessions, Slurm jobs, units, and commands under `warpwatch exec`. They end with the processes that began them.
 import type { ExecEvent, ProcessEvent } from '../model/event.ts'
 import type { Root } from '../model/job.ts'
+import { LOG_KINDS } from '../model/kinds.ts'
 import type { Series } from '../model/series.ts'
 import { execJob, processJob } from './identity.ts'
-import { rootKey, type LiveRun } from './live-run.ts'
+import { rootKey, type EndCause, type LiveRun } from './live-run.ts'
 import { KEPT_MS, type Runs } from './runs.ts'
 
 export type HostRuns = {
@@ -18,6 +19,11 @@ export type HostRuns = {
 /** `exec` says how its command ended; when its process has gone without a word, so long later. */
 const EXEC_SILENT_MS = 3_000
 const MAX_STRANGERS = 1_000
+
+function causeIn({ cause_kind: kind, cause_title: title }: ExecEvent): EndCause | undefined {
+  const known = LOG_KINDS.find((one) => one === kind)
+  return known === undefined || title === undefined ? undefined : { kind: known, title }
+}
 
 export const execKey = (id: string): string => `x:${id}`
 
@@ -74,7 +80,7 @@ export function createHostRuns(runs: Runs): HostRuns {
       const key = execKey(id)
       const known = running.get(key)
       if (action === 'end') {
-        if (known !== undefined) runs.close(known, { t, exitCode, signal })
+        if (known !== undefined) runs.close(known, { t, exitCode, signal, cause: causeIn(event) })
         return
       }
       const run = known ?? runs.open(key, execJob(event), { at: t, before: false }, t)

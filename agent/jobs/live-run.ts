@@ -1,5 +1,6 @@
 // A run while it is tracked, from its first sight until a moment after its end: what is known of it so far, and its row as everybody reads it.
 import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredRun } from '../model/job.ts'
+import type { IncidentKind } from '../model/kinds.ts'
 import { outcomeOf, type EndVerdict, type SentSignal, type ToldOutcome } from './outcome.ts'
 import { createUsage, type Usage } from './usage.ts'
 
@@ -53,7 +54,10 @@ export type RunEnd = {
   readonly signal?: string | undefined
   readonly told?: ToldOutcome | undefined
   readonly startError?: string | undefined
+  /** What ended it, as its own output says. */
+  readonly cause?: EndCause | undefined
 }
+export type EndCause = { readonly kind: IncidentKind; readonly title: string }
 
 /** A container whose engine sends a hundred signals is asked to reload, not to end. */
 const MAX_SENT = 16
@@ -160,7 +164,14 @@ function evaluate(run: LiveRun): void {
   const causes = ordered(run).filter(({ isFatal, lastSeenAt }) => isFatal && end.t - lastSeenAt <= CAUSE_WITHIN_MS)
   const crash = run.crash !== undefined && Math.abs(end.t - run.crash.t) <= CRASH_WITHIN_MS ? run.crash.signal : undefined
   const signal = end.signal ?? (end.exitCode === undefined ? (causes.find((one) => one.signal !== undefined)?.signal ?? crash) : undefined)
-  run.verdict = outcomeOf({ ...end, signal, sent: run.sent, oomKilledAt: run.oomKilledAt, kinds: causes.map(({ kind }) => kind) })
+  run.verdict = outcomeOf({
+    ...end,
+    signal,
+    sent: run.sent,
+    oomKilledAt: run.oomKilledAt,
+    kinds: [...(end.cause === undefined ? [] : [end.cause.kind]), ...causes.map(({ kind }) => kind)],
+    title: end.cause?.title,
+  })
   run.isDirty = true
 }
 

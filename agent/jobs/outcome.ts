@@ -22,6 +22,8 @@ export type EndFacts = {
   readonly startError?: string | undefined
   /** Kinds of the incidents that fell in the run, the cause first. */
   readonly kinds?: readonly IncidentKind[]
+  /** What the cause is called, as its own output says. */
+  readonly title?: string | undefined
 }
 export type EndVerdict = { readonly outcome: Outcome; readonly reason: string; readonly signal?: string; readonly sentBy?: string }
 
@@ -76,7 +78,7 @@ function byIncident(kinds: readonly IncidentKind[]): Outcome | undefined {
 }
 
 export function outcomeOf(end: EndFacts): EndVerdict {
-  const { t, exitCode: code, oomKilledAt, told, startError, kinds = [] } = end
+  const { t, exitCode: code, oomKilledAt, told, startError, kinds = [], title } = end
   const signal = end.signal ?? (code === undefined ? undefined : signalOfExitCode(code))
   const named = signal === undefined ? {} : { signal }
   const how = signal === undefined ? (code === undefined ? '' : ` (exit code ${code})`) : ` (${signal}${code === undefined ? '' : `, exit code ${code}`})`
@@ -106,7 +108,7 @@ export function outcomeOf(end: EndFacts): EndVerdict {
     return { outcome: 'killed', reason: `Ended by ${signal}${code === undefined ? '' : ` (exit code ${code})`}; sender unknown`, signal }
   if (signal !== undefined) return { outcome: 'failed', reason: `Crashed with ${signal}${code === undefined ? '' : ` (exit code ${code})`}`, signal }
   if (code === 124) return { outcome: 'time_limit', reason: 'timeout ended it (exit code 124)' }
-  if (code !== undefined) return { outcome: 'failed', reason: CODES[code] ?? `Failed with exit code ${code}` }
+  if (code !== undefined) return { outcome: 'failed', reason: title === undefined ? (CODES[code] ?? `Failed with exit code ${code}`) : `${title}${how}` }
   if (kinds.length > 0) return { outcome: 'failed', reason: 'Ended after an error; its exit code is unknown' }
   return { outcome: 'unknown', reason: 'Ended; its exit code is unknown' }
 }

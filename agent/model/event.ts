@@ -123,6 +123,9 @@ export type ExecEvent = {
   readonly user?: string
   readonly exit_code?: number
   readonly signal?: string
+  /** What ended it, as `exec` read in its output: the kind of an incident, and its title. */
+  readonly cause_kind?: string
+  readonly cause_title?: string
 }
 
 export type AllocatorStats = {

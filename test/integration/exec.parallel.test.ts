@@ -113,10 +113,16 @@ describe.concurrent('exec with pipes and files', () => {
     const listen = ['--listen', new URL(agent.url).host, '--name', 'night run']
     await run(wrapped(['sh', '-c', 'exit 3'], listen))
     await run(wrapped(['true'], listen))
+    const lost = 'Traceback (most recent call last):\n  File "/srv/job/train.py", line 4, in <module>\n    main()\nKeyError: 7'
+    await run(wrapped(['sh', '-c', 'echo "$1" >&2; exit 1', 'sh', lost], [...listen.slice(0, 2), '--name', 'lost key']))
     // This host may run containers, which are jobs too.
     const jobs = z.array(z.looseObject({ job: z.string() })).parse(await agent.json('/api/v1/jobs'))
     expect(jobs.filter(({ job }) => job === 'night run')).toMatchObject([
       { kind: 'exec', runs: 2, running: 0, outcomes: { completed: 1, failed: 1 }, last: { run: 2, outcome: 'completed', exit_code: 0, command: 'true' } },
+    ])
+    // Why it ended is read by exec, which tells the agent.
+    expect(jobs.filter(({ job }) => job === 'lost key')).toMatchObject([
+      { last: { outcome: 'failed', reason: expect.stringMatching(/train\.py:4 \(exit code 1\)$/) } },
     ])
   })
 })

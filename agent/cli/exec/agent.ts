@@ -9,7 +9,12 @@ import type { Arguments, Io } from '../command.ts'
 
 export type AgentLine = {
   readonly started: (pid: number) => void
-  readonly ended: (end: { readonly exitCode?: number | undefined; readonly signal?: string | undefined }) => Promise<Answer>
+  readonly ended: (end: {
+    readonly exitCode?: number | undefined
+    readonly signal?: string | undefined
+    /** What its output says of the end. */
+    readonly cause?: { readonly kind: string; readonly title: string } | undefined
+  }) => Promise<Answer>
 }
 export type Answer = {
   /** The run as the agent counted it; undefined where no agent answers. */
@@ -24,6 +29,7 @@ export type AgentLineOptions = {
 }
 
 const ANSWER_WITHIN_MS = 1_000
+const MAX_TITLE = 200
 const MAX_ANSWER = 256 * 1024
 
 function startTicks(pid: number): number | undefined {
@@ -117,10 +123,10 @@ export function openAgentLine(args: Arguments, io: Io, told: Told, { notify }: A
       ticks = startTicks(of)
       begun = tell('start', {})
     },
-    async ended({ exitCode, signal }) {
+    async ended({ exitCode, signal, cause }) {
       if (pid === 0) return notify === undefined ? {} : { notSent: 'the command could not be started' }
       await begun
-      const answer = await tell('end', { exit_code: exitCode, signal, notify })
+      const answer = await tell('end', { exit_code: exitCode, signal, notify, cause_kind: cause?.kind, cause_title: cause?.title.slice(0, MAX_TITLE) })
       const run = memberOf(answer, 'run')
       return { ...(isRun(run) ? { run } : {}), ...(notify === undefined ? {} : await notSentBy(answer)) }
     },

@@ -71,17 +71,18 @@ export const exec: Command = {
     const startedAt = Date.now()
     const ended = await runCommand(command, native, agent.started)
     const { exitCode, signal, tail, problem } = ended
+    const endedAt = Date.now()
+    const faults = exitCode === 0 ? [] : await faultsIn(tail)
+    const [cause] = faults
     const [{ outcomeOf }, { verdictText }, { run, notSent }] = await Promise.all([
       import('../../jobs/outcome.ts'),
       import('./verdict.ts'),
-      agent.ended({ exitCode, signal }),
+      agent.ended({ exitCode, signal, cause }),
     ])
-    const endedAt = Date.now()
-    const faults = exitCode === 0 ? [] : await faultsIn(tail)
-    const { outcome, reason } = outcomeOf({ t: endedAt, exitCode, signal, kinds: faults.map(({ kind }) => kind) })
+    const { outcome, reason } = outcomeOf({ t: endedAt, exitCode, signal, kinds: faults.map(({ kind }) => kind), title: cause?.title })
     const why = problem === undefined ? reason : `${command[0] ?? ''}: ${problem}`
     if (outcome !== 'completed' || !flags.has('quiet'))
-      io.err(verdictText({ name: name ?? called, outcome, reason: why, durationMs: endedAt - startedAt, fault: faults[0], run }))
+      io.err(verdictText({ name: name ?? called, outcome, reason: why, durationMs: endedAt - startedAt, fault: cause, run }))
     if (notSent !== undefined) io.err(`warpwatch: exec: --notify ${plain(String(flags.get('notify')))}: not sent: ${plain(notSent)}\n`)
     if (typeof json === 'string') {
       const report = {

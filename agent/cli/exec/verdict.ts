@@ -53,7 +53,7 @@ export function verdictText(verdict: Verdict): string {
     ...wrapped(`${name}: ${outcomeText(outcome)} after ${figures(verdict)}`, 1),
     ...wrapped(`${reason}.`, 2),
     ...(fault === undefined ? [] : wrapped(fault.verdict, 3)),
-    ...(typeof frame === 'string' ? wrapped(`At ${frame}`, 1) : []),
+    ...(typeof frame === 'string' && fault?.verdict.includes(frame) !== true ? wrapped(`At ${frame}`, 1) : []),
     ...(first === undefined ? [] : wrapped(`→ ${first.text}`, 2)),
     ...(first?.command === undefined ? [] : wrapped(`  ${first.command}`, 1)),
   ].slice(0, MAX_LINES - 2)

@@ -125,6 +125,12 @@ export const execReport = z
       .string()
       .regex(/^SIG[A-Z0-9]{2,8}$/)
       .optional(),
+    cause_kind: z
+      .string()
+      .regex(/^[a-z][a-z_]{1,40}$/)
+      .describe('At the end: what ended it, by its output, as the kind of an incident.')
+      .optional(),
+    cause_title: z.string().min(1).max(200).describe('What that is called.').optional(),
     notify: z
       .string()
       .regex(/^[\w.-]{1,63}$/)
@@ -151,6 +157,9 @@ export function parseExec(text: string, t: number): { readonly value: ExecEvent;
   const result = execReport.safeParse(body)
   if (!result.success) return { problem: result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`.slice(0, 300)).join('; ') }
   const { action, id, pid, command, start_ticks: ticks, name, user, exit_code: code, signal, notify } = result.data
-  const optional = Object.fromEntries(Object.entries({ start_ticks: ticks, name, user, exit_code: code, signal }).filter(([, value]) => value !== undefined))
+  const { cause_kind, cause_title } = result.data
+  const optional = Object.fromEntries(
+    Object.entries({ start_ticks: ticks, name, user, exit_code: code, signal, cause_kind, cause_title }).filter(([, value]) => value !== undefined),
+  )
   return { value: { type: 'exec', t, action, id, pid, command, ...optional }, ...(notify === undefined || action === 'start' ? {} : { notify }) }
 }

@@ -167,7 +167,7 @@ function processEvent(t: number, from: Fields): ProcessEvent | undefined {
 
 function execEvent(t: number, from: Fields): ExecEvent | undefined {
   const { action, id, pid, command } = from
-  const texts = optional(from, ['name', 'user', 'signal'], isText)
+  const texts = optional(from, ['name', 'user', 'signal', 'cause_kind', 'cause_title'], isText)
   const numbers = optional(from, ['start_ticks', 'exit_code'], isNumber)
   if ((action !== 'start' && action !== 'end') || !isText(id) || !isNumber(pid) || !isText(command)) return undefined
   return texts && numbers && { type: 'exec', t, action, id, pid, command, ...texts, ...numbers }

@@ -72,6 +72,20 @@ describe('processes on the host', () => {
     expect(rows()).toMatchObject([{ job: 'night run', kind: 'exec', outcome: 'failed', signal: 'SIGSEGV', gpu_memory_peak_bytes: GIB }])
   })
 
+  test('what exec read in its output is why it ended', () => {
+    const told = (id: string, more: object) => {
+      tracker().ingest({ type: 'exec', t: T, action: 'start', id, pid: 50, start_ticks: 7, name: id, command: 'python3 train.py' })
+      tracker().ingest({ type: 'exec', t: T + 1_000, action: 'end', id, pid: 50, command: 'python3 train.py', exit_code: 1, ...more })
+      return rows().find(({ job }) => job === id)
+    }
+    expect(told('e1', { cause_kind: 'python_exception', cause_title: 'KeyError at train.py:4' })).toMatchObject({
+      outcome: 'failed',
+      reason: 'KeyError at train.py:4 (exit code 1)',
+    })
+    expect(told('e2', { cause_kind: 'cuda_oom', cause_title: 'Out of GPU memory' })?.outcome).toBe('out_of_memory')
+    expect(told('e3', { cause_kind: 'made_up', cause_title: 'Anything' })?.reason).toBe('Failed with exit code 1')
+  })
+
   test('a wrapper that was killed says nothing: its run ends all the same', () => {
     tracker().ingest({ type: 'exec', t: T, action: 'start', id: 'e1', pid: 60, start_ticks: 1_000, command: 'train.sh' })
     exit(T + 1_000)

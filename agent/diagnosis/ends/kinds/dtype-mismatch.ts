@@ -24,7 +24,11 @@ export const dtypeMismatch: EndKind = {
       both(1, 2),
     ),
     says(/[Ff]ound dtype ([\w.:]{2,20}) but expected ([\w.:]{2,20})/, WEIGHT.message, both(2, 1)),
-    says(/(?:same dtype|same type|matching dtypes?),? but (?:got|found):? ?([\w.:]{2,30}) (?:!=|and|vs\.?) ([\w.:]{2,30})/, WEIGHT.message, both(1, 2)),
+    says(
+      /(?:same dtype|same type|uniform dtype|matching dtypes?),? but (?:got|found):? ?([\w.:]{2,30}) (?:!=|and|vs\.?) ([\w.:]{2,30})/,
+      WEIGHT.message,
+      both(1, 2),
+    ),
     says(/[Ii]nput type \(([\w.:]{2,40})\) and (?:weight|bias) type \(([\w.:]{2,40})\) should be the same/, WEIGHT.message, both(2, 1)),
     says(
       /Expected (?:object|tensor) .{0,60}type (torch\.[\w.]{3,30}) but (?:found|got) (?:\w{1,12} ){0,2}type (torch\.[\w.]{3,30})/,

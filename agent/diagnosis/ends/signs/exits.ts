@@ -15,6 +15,8 @@ const EXACT: readonly RegExp[] = [
   /\[(?<code>\d{1,3})\]: ?Process exited/,
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
   /code=exited, status=(?<code>\d{1,3})\//,
+  // supervisord
+  /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
   /returned non-zero exit status (?<code>-?\d{1,5})\./,
 ]
@@ -38,13 +40,22 @@ const REASON =
 const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: failed to create (?:shim|task)/
 const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
 
+/** Open MPI says it on two lines. */
+const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
+const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
+
 export type ExitReader = (line: ReadLine, found: Found) => void
 
 export function createExitReader(): ExitReader {
   let table = 0
   let facts: Facts = {}
+  let aborted: number | undefined
   return (line, found) => {
     const { text, number: at, raw } = line
+    const code = aborted === undefined ? undefined : MPI_CODE.exec(text)?.[1]
+    if (aborted !== undefined && code !== undefined) found({ type: 'exit', at, text: raw, facts: { rank: aborted, exit_code: Number(code) } })
+    const rank = MPI_ABORT.exec(text)?.[1]
+    if (code !== undefined || rank !== undefined) aborted = rank === undefined ? undefined : Number(rank)
     if (ROOT_CAUSE.test(text)) {
       table = TABLE_LINES
       facts = {}

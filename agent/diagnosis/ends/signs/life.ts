@@ -8,7 +8,7 @@ const GOOD_END =
   /\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
-  /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback/i
+  /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback|gave up|FATAL/i
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {

@@ -49,6 +49,8 @@ const FORMS: readonly Form[] = [
   { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
   // pytest's list of what failed
   { name: 'test', pattern: /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/ },
+  // SageMaker's toolkit quotes the last line of the traceback
+  { name: 'test', pattern: /^ErrorMessage "(?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?:: (?<message>[^\n]{1,400}?))?"?$/ },
   {
     name: 'shell',
     pattern:

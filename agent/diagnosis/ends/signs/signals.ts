@@ -38,6 +38,7 @@ const FORMS: readonly Form[] = [
   { by: 'launcher', pattern: /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/ },
   { by: 'launcher', pattern: /exits? with return code = (?<code>-\d{1,2})\b/ },
   { by: 'launcher', pattern: /died with <Signals\.(?<signal>SIG[A-Z]{2,6}): \d{1,2}>/ },
+  { by: 'launcher', pattern: /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/ },
   { by: 'launcher', pattern: /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/ },
   { by: 'launcher', pattern: /code=(?:killed|dumped), status=(?<signal>\d{1,2})\// },
   {

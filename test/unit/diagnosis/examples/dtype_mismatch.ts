@@ -26,4 +26,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'Traceback (most recent call last):\n  File "/srv/fit.py", line 31, in <module>\n    y = net(x)\nRuntimeError: Native API failed. Native API returns: -996 invalid_kernel("uses-fp64-math")',
     kinds: ['dtype_mismatch'],
   },
+  {
+    name: 'FSDP',
+    text: 'Traceback (most recent call last):\n  File "/srv/job/wrap.py", line 6, in build\n    net = FSDP(net)\nValueError: Must flatten tensors with uniform dtype but got torch.float16 and torch.float32',
+    kinds: ['dtype_mismatch'],
+    facts: { expected: 'float16', found: 'float32' },
+  },
 ]

@@ -12,4 +12,16 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "E0103 10:11:12.100000 1 model_lifecycle.cc:597] failed to load 'rank' version 2: Internal: the file ends early\nI0103 10:11:13.100000 1 server.cc:300] stopping\nerror: creating server: Internal - failed to load all models",
     kinds: ['job_failed'],
   },
+  {
+    name: 'supervisord',
+    text: '2026-03-02 10:00:00,100 INFO exited: fit (exit status 4; not expected)\n2026-03-02 10:00:09,100 INFO gave up: fit entered FATAL state, too many start retries too quickly',
+    kinds: ['job_failed'],
+    facts: { exit_code: 4 },
+  },
+  {
+    name: 'Open MPI, over two lines',
+    text: 'MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\nwith errorcode 9.',
+    kinds: ['job_failed'],
+    facts: { rank: 2, exit_code: 9 },
+  },
 ]

@@ -22,4 +22,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'quiet: an ordinary line', text: 'Process 4411 exits successfully.', kinds: [] },
   { name: 'quiet: advice about a code', text: 'Hint: exit code 137 means that the container ran out of memory.', kinds: [] },
   { name: 'quiet: a worker that is started again', text: 'worker 2 exited with code 137, restarting\nworker 2 is ready', kinds: [] },
+  {
+    name: 'supervisord',
+    text: "2026-03-02 10:00:00,100 WARN exited: fit (terminated by SIGKILL; not expected)\n2026-03-02 10:00:01,100 INFO spawned: 'fit' with pid 812",
+    kinds: ['job_killed'],
+    facts: { signal: 'SIGKILL' },
+  },
 ]

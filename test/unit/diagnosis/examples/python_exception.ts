@@ -55,4 +55,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
     facts: { exception: 'KeyError', frame: 'test_a.py:7' },
   },
+  {
+    name: "SageMaker's toolkit",
+    text: 'ExecuteUserScriptError:\nExitCode 1\nErrorMessage "ValueError: no samples in split dev"\nCommand "/opt/conda/bin/python3.11 fit.py"',
+    kinds: ['python_exception'],
+    facts: { exception: 'ValueError' },
+  },
 ]
