@@ -7,13 +7,13 @@ import { createProgressBook } from '../agent/sources/logs/progress-book.ts'
 import { printTable } from './lib/table.ts'
 import { trainingLog } from './lib/training-log.ts'
 
-const PAIRS = 9
+const PAIRS = 5
 const SIZE = 200 * 2 ** 20
 const READ_BYTES = 64 * 1024
 /** A flood of so many lines a second, looked at five times a second, for so long. */
 const FLOOD_LINES = 31_000
 const LOOKS = 5
-const FLOOD_S = 30
+const FLOOD_S = 15
 const TARGETS = { flood: 0.1, scan: 0.05 }
 
 const cpuSeconds = (): number => {

@@ -16,9 +16,22 @@ export type JobReader = {
   readonly from: string
   readonly list: (filter: JobFilter) => Promise<readonly JobRow[]>
   readonly groups: (by: JobGroup, filter: Pick<JobFilter, 'since'>) => Promise<readonly JobGroupRow[]>
+  /** How far the running jobs are; empty where no agent runs. */
+  readonly progress: () => Promise<readonly JobProgressRow[]>
   /** By the id of a job, else the newest of that name; the newest run first. */
   readonly runs: (job: string) => Promise<readonly Run[]>
   readonly close: () => void
+}
+
+/** What `jobs` shows of a row of /api/v1/progress; of several ranks the first has it. */
+export type JobProgressRow = {
+  readonly job: string
+  readonly step?: number
+  readonly steps?: number
+  readonly step_rate?: number
+  readonly tokens_rate?: number
+  readonly samples_rate?: number
+  readonly eta_seconds?: number
 }
 
 const MAX_LISTED = 1_000
@@ -26,6 +39,7 @@ const MAX_RUNS = 100
 const has = (value: unknown, field: string): boolean => typeof value === 'object' && value !== null && field in value
 const isJob = (value: unknown): value is JobRow => has(value, 'job_id') && has(value, 'last') && has(value, 'gpu_seconds')
 const isGroup = (value: unknown): value is JobGroupRow => has(value, 'by') && has(value, 'gpu_seconds')
+const isProgress = (value: unknown): value is JobProgressRow => has(value, 'job') && has(value, 'last_progress_timestamp_seconds')
 const isRun = (value: unknown): value is Run => has(value, 'job_id') && has(value, 'run') && has(value, 'gpus')
 
 function overHttp(config: Config): JobReader {
@@ -50,6 +64,8 @@ function overHttp(config: Config): JobReader {
       const id = /^[0-9a-f]{16}$/.test(job) ? job : (await list({ limit: MAX_LISTED })).find((row) => row.job === job)?.job_id
       return id === undefined ? [] : listOf(`/api/v1/jobs/${id}`, isRun).catch(() => [])
     },
+    // An agent of an older version has no such list.
+    progress: () => listOf('/api/v1/progress', isProgress).catch(() => []),
     close: () => {},
   }
 }
@@ -57,7 +73,14 @@ function overHttp(config: Config): JobReader {
 function overFile(directory: string): JobReader {
   const path = join(directory, JOBS_FILE)
   if (!existsSync(path))
-    return { from: `${path}, which does not exist; no agent runs`, list: async () => [], groups: async () => [], runs: async () => [], close: () => {} }
+    return {
+      from: `${path}, which does not exist; no agent runs`,
+      list: async () => [],
+      groups: async () => [],
+      runs: async () => [],
+      progress: async () => [],
+      close: () => {},
+    }
   try {
     const file = openJobFile(directory)
     const ledger = existsSync(join(directory, LEDGER_FILE)) ? openLedgerFile(directory) : undefined
@@ -66,6 +89,7 @@ function overFile(directory: string): JobReader {
       list: async (filter) => file.list(filter),
       groups: async (by, filter) => groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []),
       runs: async (job) => file.runs(job, MAX_RUNS),
+      progress: async () => [],
       close() {
         file.close()
         ledger?.close()

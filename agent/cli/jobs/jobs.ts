@@ -89,7 +89,7 @@ export const jobs: Command = {
         return 0
       }
       const found = await reader.list({ ...span, limit })
-      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from))
+      io.out(asJson ? `${JSON.stringify(found)}\n` : asCsv ? jobsCsv(found) : jobsText(found, reader.from, await reader.progress()))
       return 0
     } finally {
       reader.close()
