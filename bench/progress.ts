@@ -14,6 +14,7 @@ const READ_BYTES = 64 * 1024
 const FLOOD_LINES = 31_000
 const LOOKS = 5
 const FLOOD_S = 15
+const ASK_MS = 2_000
 const TARGETS = { flood: 0.1, scan: 0.05 }
 
 const cpuSeconds = (): number => {
@@ -24,7 +25,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 
 /** CPU seconds for all of it; `secondsPer`: simulated seconds between two reads, 0 where the clock is the machine's. */
 function readAll(pieces: readonly Buffer[], progress: boolean, secondsPer: number): number {
-  let ms = 1_700_000_000_000
+  let ms = secondsPer === 0 ? Date.now() : 1_700_000_000_000
   const clock = secondsPer === 0 ? undefined : (): number => ms
   const book = clock === undefined ? createProgressBook() : createProgressBook(clock, clock)
   const counters = createLogCounters('file')
@@ -38,11 +39,15 @@ function readAll(pieces: readonly Buffer[], progress: boolean, secondsPer: numbe
   })
   const lines = createLineBuffer({ onBatch: (batch) => flow.take(batch, { timeOf: () => ms }), onCut: () => {} })
   const start = cpuSeconds()
-  for (const [at, piece] of pieces.entries()) {
-    ms += 1_000 * secondsPer
+  let asked = ms
+  for (const piece of pieces) {
+    ms = clock === undefined ? Date.now() : ms + 1_000 * secondsPer
     lines.push(piece)
-    // The source asks each two seconds.
-    if (progress && at % 10 === 0) book.jobs()
+    // As the source of job-progress does.
+    if (progress && ms - asked >= ASK_MS) {
+      asked = ms
+      book.jobs()
+    }
   }
   const took = cpuSeconds() - start
   flow.end()
