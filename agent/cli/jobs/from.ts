@@ -20,11 +20,24 @@ export type JobReader = {
   readonly groups: (by: JobGroup, filter: Pick<JobFilter, 'since'>) => Promise<readonly JobGroupRow[]>
   /** What was held and not used since then, Unix ms. */
   readonly waste: (since: number) => Promise<WasteSummary>
+  /** How far the running jobs are; empty where no agent runs. */
+  readonly progress: () => Promise<readonly JobProgressRow[]>
   /** By the id of a job, else the newest of that name; the newest run first. */
   readonly runs: (job: string) => Promise<readonly Run[]>
   /** While an agent runs: what runs has lasted until now. */
   readonly now?: () => number
   readonly close: () => void
+}
+
+/** What `jobs` shows of a row of /api/v1/progress; of several ranks the first has it. */
+export type JobProgressRow = {
+  readonly job: string
+  readonly step?: number
+  readonly steps?: number
+  readonly step_rate?: number
+  readonly tokens_rate?: number
+  readonly samples_rate?: number
+  readonly eta_seconds?: number
 }
 
 const MAX_LISTED = 1_000
@@ -33,6 +46,7 @@ const has = (value: unknown, field: string): boolean => typeof value === 'object
 const isJob = (value: unknown): value is JobRow => has(value, 'job_id') && has(value, 'last') && has(value, 'gpu_seconds')
 const isGroup = (value: unknown): value is JobGroupRow => has(value, 'by') && has(value, 'gpu_seconds')
 const isWaste = (value: unknown): value is WasteSummary => has(value, 'host') && has(value, 'rows')
+const isProgress = (value: unknown): value is JobProgressRow => has(value, 'job') && has(value, 'last_progress_timestamp_seconds')
 const isRun = (value: unknown): value is Run => has(value, 'job_id') && has(value, 'run') && has(value, 'gpus')
 
 function overHttp(config: Config): JobReader {
@@ -63,6 +77,8 @@ function overHttp(config: Config): JobReader {
       const id = /^[0-9a-f]{16}$/.test(job) ? job : (await list({ limit: MAX_LISTED })).find((row) => row.job === job)?.job_id
       return id === undefined ? [] : listOf(`/api/v1/jobs/${id}`, isRun).catch(() => [])
     },
+    // An agent of an older version has no such list.
+    progress: () => listOf('/api/v1/progress', isProgress).catch(() => []),
     close: () => {},
   }
 }
@@ -77,6 +93,7 @@ function overFile({ data_dir: directory, costs, host_name: host }: Config): JobR
       groups: async () => [],
       runs: async () => [],
       waste: async (since) => ({ ...spanTo(since), rows: [] }),
+      progress: async () => [],
       close: () => {},
     }
   try {
@@ -91,6 +108,7 @@ function overFile({ data_dir: directory, costs, host_name: host }: Config): JobR
         const span = spanTo(since)
         return wasteOf((ledger?.held(since, span.to) ?? []).map(heldOf), file.list({ since, limit: MOST_WASTE_JOBS }), costs, span)
       },
+      progress: async () => [],
       close() {
         file.close()
         ledger?.close()

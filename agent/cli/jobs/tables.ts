@@ -7,6 +7,7 @@ import { twoUnitSpan } from '../../text/span.ts'
 import { utcMinuteText } from '../../text/time.ts'
 import { plain } from '../plain.ts'
 import { wrapped } from '../wrapped.ts'
+import type { JobProgressRow } from './from.ts'
 
 export type Cells = readonly (readonly string[])[]
 
@@ -53,33 +54,70 @@ function fitting(rows: Cells, order: readonly string[], columns: number): { read
     note: `${wrapped(`Left out as the terminal is narrow: ${head.filter((_, at) => left.has(at)).join(', ')}. All columns: --csv`, columns)}\n`,
   }
 }
-const JOBS_ORDER = ['ID', 'LAST STARTED', 'GPU MEMORY', 'ENERGY', 'LOST H', 'RUN', 'IDLE H', 'USER']
+const JOBS_ORDER = ['ID', 'LAST STARTED', 'GPU MEMORY', 'ENERGY', 'LOST H', 'RUN', 'IDLE H', 'USER', 'RATE']
 const GROUPS_ORDER = ['OUTCOMES', 'TOKENS', 'RUNNING', 'RUNS', 'CO2', 'HELD H', 'LOST H']
+
+const rateText = ({ step_rate: steps, samples_rate: samples, tokens_rate: tokens }: JobProgressRow): string => {
+  const [rate, of] = steps !== undefined ? [steps, 'steps/s'] : tokens !== undefined ? [tokens, 'tokens/s'] : [samples, 'samples/s']
+  if (rate === undefined) return ''
+  return of === 'steps/s' && rate > 0 && rate < 1
+    ? `${Number((1 / rate).toPrecision(3))} s/step`
+    : `${Number(rate.toPrecision(3)).toLocaleString('en-US')} ${of}`
+}
+/** `1,200 of 5,000`, the rate, the time left. */
+const progressCells = (row: JobProgressRow | undefined): readonly string[] => {
+  if (row === undefined) return ['', '', '']
+  const count = (value: number): string => value.toLocaleString('en-US')
+  const step = row.step === undefined ? '' : `${count(row.step)}${row.steps === undefined ? '' : ` of ${count(row.steps)}`}`
+  return [step, rateText(row), row.eta_seconds === undefined ? '' : twoUnitSpan(row.eta_seconds * 1_000)]
+}
 
 export type TableOptions = {
   /** Of the terminal; absent: as wide as it becomes. */
   readonly columns?: number | undefined
   /** Of a running agent: what runs has lasted until then, Unix ms. */
   readonly now?: number | undefined
+  /** Of the jobs that run, as their logs say; its columns are left out where no job says anything. */
+  readonly progress?: readonly JobProgressRow[]
 }
 
-export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infinity, now }: TableOptions = {}): string {
+export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infinity, now, progress = [] }: TableOptions = {}): string {
   if (jobs.length === 0) return `No jobs (asked: ${from})\n`
-  const head = ['JOB', 'ID', 'RUN', 'LAST STARTED', 'LASTED', 'LAST OUTCOME', 'GPU H', 'IDLE H', 'LOST H', 'ENERGY', 'GPU MEMORY', 'USER']
-  const rows = jobs.map(({ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }) => [
-    job.length > 40 ? `${job.slice(0, 39)}…` : job,
-    job_id,
-    String(last.run),
-    utcMinuteText(last.started_at),
-    twoUnitSpan((last.ended_at ?? now ?? last.seen_at) - last.started_at),
-    resultOf(last),
-    hours(seconds.active + seconds.idle),
-    hours(seconds.idle),
-    hours(seconds.lost),
-    joules === undefined ? '' : energyText(joules),
-    peak === undefined ? '' : bytesText(peak),
-    user ?? '',
-  ])
+  const rowOf = ({ job, last }: JobRow): JobProgressRow | undefined =>
+    last.outcome === undefined ? progress.find((row) => row.job === job || row.job === last.container) : undefined
+  const isTold = jobs.some((job) => rowOf(job) !== undefined)
+  const head = [
+    'JOB',
+    'ID',
+    'RUN',
+    'LAST STARTED',
+    'LASTED',
+    'LAST OUTCOME',
+    ...(isTold ? ['STEP', 'RATE', 'LEFT'] : []),
+    'GPU H',
+    'IDLE H',
+    'LOST H',
+    'ENERGY',
+    'GPU MEMORY',
+    'USER',
+  ]
+  const rows = jobs
+    .map((row) => [row, rowOf(row)] as const)
+    .map(([{ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }, told]) => [
+      job.length > 40 ? `${job.slice(0, 39)}…` : job,
+      job_id,
+      String(last.run),
+      utcMinuteText(last.started_at),
+      twoUnitSpan((last.ended_at ?? now ?? last.seen_at) - last.started_at),
+      resultOf(last),
+      ...(isTold ? progressCells(told) : []),
+      hours(seconds.active + seconds.idle),
+      hours(seconds.idle),
+      hours(seconds.lost),
+      joules === undefined ? '' : energyText(joules),
+      peak === undefined ? '' : bytesText(peak),
+      user ?? '',
+    ])
   const table = fitting([head, ...rows], JOBS_ORDER, columns)
   return `${plain(aligned(table.rows))}\n${table.note}${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
 }

@@ -51,7 +51,7 @@ export function progressText(progress: Progress | undefined, phase: string | und
   if (epoch !== undefined) lines.push(`epoch  ${epoch}${epochs === undefined ? '' : ` of ${epochs}`}`)
   if (rate !== undefined) lines.push(`rate   ${Number(rate.value.toPrecision(4))} ${rate.unit}`)
   if (loss !== undefined) lines.push(`loss   ${figure(loss) ?? ''}`)
-  if (etaSeconds !== undefined) {
+  if (etaSeconds !== undefined && !(step !== undefined && step === total && etaSeconds < 1)) {
     const range =
       etaRange === undefined || etaRange[1] - etaRange[0] < 0.1 * etaSeconds
         ? ''

@@ -15,7 +15,7 @@ const PER_SECOND = 40
 const ALL_PER_SECOND = 200
 const BURST = 40
 /** Of a log that prints more, only the newest lines are looked for, so often. */
-const FLOOD_MS = 1_000
+const FLOOD_MS = 2_500
 const ALL_FLOOD_MS = 150
 /** Bars that were overwritten in one line: the last is what stands there. */
 const TAIL_BYTES = 1_024
