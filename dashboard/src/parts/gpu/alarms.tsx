@@ -87,8 +87,9 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
   )
 }
 
-const identityOf = (row: GpuRow): string =>
-  Object.entries({ serial: row['serial'], bus: row['pci_bus_id'] })
+/** `brief` without the domain of the bus that nearly every host has. */
+const identityOf = (row: GpuRow, brief: boolean): string =>
+  Object.entries({ serial: row['serial'], bus: brief ? String(row['pci_bus_id'] ?? '').replace(/^0+:/, '') : row['pci_bus_id'] })
     .flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [`${name} ${value}`] : []))
     .join(' · ')
 
@@ -97,7 +98,7 @@ export function TroubleNote({ of, brief = false }: { readonly of: ReadonlySignal
   const { trouble, sinceMs, row } = of.value
   if (trouble === undefined) return null
   const why = trouble.detail ?? trouble.reason
-  const identity = identityOf(row)
+  const identity = identityOf(row, brief)
   return (
     <div class={brief ? 'trouble brief' : 'trouble'} role="status" title={brief ? why : undefined}>
       <p>
