@@ -89,8 +89,8 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
 
 /** `brief` without the domain of the bus that nearly every host has. */
 const identityOf = (row: GpuRow, brief: boolean): string =>
-  Object.entries({ serial: row['serial'], bus: brief ? String(row['pci_bus_id'] ?? '').replace(/^0+:/, '') : row['pci_bus_id'] })
-    .flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [`${name} ${value}`] : []))
+  Object.entries({ serial: row['serial'], bus: row['pci_bus_id'] })
+    .flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [`${name} ${brief ? value.replace(/^0+:/, '') : value}`] : []))
     .join(' · ')
 
 /** A GPU that cannot be believed: since when, of which moment its figures are, and which card it is; why, where there is room for it. */
