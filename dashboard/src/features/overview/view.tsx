@@ -44,7 +44,7 @@ function Gpus() {
       </h2>
       <div class="gpus-bar">
         {cards && <ChartBar probed={probed.value} />}
-        {painted.value && <Bar />}
+        <div class="overview-bar">{painted.value && <Bar />}</div>
       </div>
       {layout.value === 'table' && <GpuTable />}
       {layout.value === 'compact' && <CompactGpus />}
