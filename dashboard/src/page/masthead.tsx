@@ -93,11 +93,12 @@ export function Masthead() {
         <time class="now-time" dateTime={dateTime}>
           {time} <span class="unit">{zone}</span>
         </time>
-        <button type="button" class="search" aria-label="Search: command palette" title="Ctrl K" onClick={() => (openDialog.value = 'palette')}>
+        <button type="button" class="search" title="Command palette" onClick={() => (openDialog.value = 'palette')}>
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <circle cx="9" cy="9" r="5" />
             <path d="M13 13l4 4" />
           </svg>
+          <span class="spoken">Search</span>
           <kbd>Ctrl K</kbd>
         </button>
         <button type="button" class="theme" aria-label="Settings" title="Settings ( , )" onClick={() => (openDialog.value = 'settings')}>

@@ -7,7 +7,7 @@ const NAMES = { cards: 'Cards', compact: 'Compact', table: 'Table' } as const
 
 export function OverviewBar() {
   return (
-    <div class="overview-bar">
+    <>
       <input
         type="search"
         class="find"
@@ -25,6 +25,6 @@ export function OverviewBar() {
           </button>
         ))}
       </div>
-    </div>
+    </>
   )
 }

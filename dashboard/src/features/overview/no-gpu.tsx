@@ -70,7 +70,7 @@ export function NoGpu() {
       )}
       <NextSteps />
       <p>
-        <a href="#/doctor">All checks of the doctor</a> · to see the dashboard at work without a GPU: <code>warpwatch run --simulate</code>
+        <a href="#/doctor">All checks of the doctor</a>
       </p>
     </div>
   )

@@ -2,7 +2,7 @@
 import './style.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { frame, gpus, painted, ready, stale } from '../../parts/live/state.ts'
+import { frame, gpus, painted, ready, stale, views } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { ChartBar } from '../../parts/range/bar.tsx'
 import { showRange } from '../../parts/range/charted.ts'
@@ -25,9 +25,14 @@ const GpuTable = later(async () => (await import('./dense/table.tsx')).GpuTable)
 const SilenceList = later(async () => (await import('./silences.tsx')).SilenceList)
 const NoGpu = later(async () => (await import('./no-gpu.tsx')).NoGpu)
 
+/** One of the GPUs is not read: only the past has its last figures. */
+const dark = computed(() => (views.value ?? []).some(({ trouble }) => trouble !== undefined))
+
 /** Its charts have a range; small cards and the table have none. */
 function Gpus() {
   const cards = layout.value === 'cards'
+  const needed = cards || dark.value
+  useEffect(() => (needed ? showRange() : undefined), [needed])
   return (
     <section
       aria-labelledby="gpus-title"
@@ -39,7 +44,7 @@ function Gpus() {
       </h2>
       <div class="gpus-bar">
         {cards && <ChartBar probed={probed.value} />}
-        {painted.value && <Bar />}
+        <div class="overview-bar">{painted.value && <Bar />}</div>
       </div>
       {layout.value === 'table' && <GpuTable />}
       {layout.value === 'compact' && <CompactGpus />}
@@ -50,7 +55,6 @@ function Gpus() {
 }
 
 export function Overview() {
-  useEffect(showRange, [])
   useEffect(keepArranged, [])
   if (!there.value) return <Loading />
   return (

@@ -24,16 +24,17 @@ function Group({ name, legend, now, choices, choose }: GroupProps) {
   )
 }
 
-const LABELS: { readonly [Name in keyof Settings]: { readonly legend: string; readonly of: Readonly<Record<Settings[Name], string>> } } = {
+type Labels = { readonly legend: string; readonly of: Readonly<Record<string, string>> }
+const LABELS: Readonly<Record<keyof Settings, Labels>> = {
   memory: { legend: 'Memory in', of: { GiB: 'GiB (1024³ bytes, as nvidia-smi)', GB: 'GB (1000³ bytes)' } },
   temperature: { legend: 'Temperature in', of: { '°C': '°C', '°F': '°F' } },
   zone: { legend: 'Times in', of: { local: 'this browser’s zone', UTC: 'UTC' } },
   layout: { legend: 'GPUs on the overview', of: { auto: 'as fits the screen', cards: 'cards with charts', compact: 'compact', table: 'table' } },
 }
 
-function Choice<Name extends keyof Settings>({ name }: { readonly name: Name }) {
+function Choice({ name }: { readonly name: keyof Settings }) {
   const { legend, of } = LABELS[name]
-  const choices = CHOICES[name].map((value): readonly [string, string] => [value, of[value]])
+  const choices = CHOICES[name].map((value): readonly [string, string] => [value, of[value] ?? value])
   const choose = (value: string): void => {
     const found = CHOICES[name].find((choice) => choice === value)
     if (found !== undefined) change({ [name]: found })

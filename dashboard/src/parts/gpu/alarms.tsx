@@ -87,9 +87,10 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
   )
 }
 
-const identityOf = (row: GpuRow): string =>
+/** `brief` without the domain of the bus that nearly every host has. */
+const identityOf = (row: GpuRow, brief: boolean): string =>
   Object.entries({ serial: row['serial'], bus: row['pci_bus_id'] })
-    .flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [`${name} ${value}`] : []))
+    .flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [`${name} ${brief ? value.replace(/^0+:/, '') : value}`] : []))
     .join(' · ')
 
 /** A GPU that cannot be believed: since when, of which moment its figures are, and which card it is; why, where there is room for it. */
@@ -97,7 +98,7 @@ export function TroubleNote({ of, brief = false }: { readonly of: ReadonlySignal
   const { trouble, sinceMs, row } = of.value
   if (trouble === undefined) return null
   const why = trouble.detail ?? trouble.reason
-  const identity = identityOf(row)
+  const identity = identityOf(row, brief)
   return (
     <div class={brief ? 'trouble brief' : 'trouble'} role="status" title={brief ? why : undefined}>
       <p>

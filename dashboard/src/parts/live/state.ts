@@ -6,7 +6,6 @@ import { createColourBook, SLOTS } from '../chart/palette.ts'
 import { stored } from '../stored.ts'
 import { type GpuView, gpuViews, type KnownGpu, remember } from './gpu-view.ts'
 import { lastFigures, recordFrame, secondOf } from './lanes.ts'
-import { containerViews, processViews } from './rows.ts'
 import { steadyList } from './steady.ts'
 import { summarise } from './summary.ts'
 import { createTimeline } from './timeline.ts'
@@ -67,8 +66,6 @@ export function follow(view: GpuView): ReadonlySignal<GpuView> {
 /** A signal for each GPU: a second's frame redraws figures and no cards. */
 export const gpus = steadyList(() => (views.value ?? []).map(follow))
 export const summary = computed(() => (views.value === undefined ? undefined : summarise(views.value, agentNow.value)))
-export const containers = computed(() => (frame.value === undefined ? [] : containerViews(frame.value)))
-export const processes = computed(() => (frame.value === undefined ? [] : processViews(frame.value.processes)))
 
 export function takeFrame(message: FrameMessage): void {
   const now = Date.now()

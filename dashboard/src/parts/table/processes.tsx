@@ -1,7 +1,8 @@
 // Processes that hold GPU memory, one row each over all GPUs they use.
 import { indexRanges } from '../../../../agent/text/grammar.ts'
 import { jobHref } from '../job/links.ts'
-import { processes, views } from '../live/state.ts'
+import { processes } from '../live/listed.ts'
+import { views } from '../live/state.ts'
 import type { ProcessView } from '../live/rows.ts'
 import { DASH, memory, percent } from '../../text/format.ts'
 import { DataTable, type Column } from './table.tsx'

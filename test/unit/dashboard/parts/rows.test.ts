@@ -2,7 +2,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ProcessRow } from '../../../../agent/model/live.ts'
-import { containerViews, outsideContainers, processViews } from '../../../../dashboard/src/parts/live/rows.ts'
+import { outsideContainers } from '../../../../dashboard/src/parts/live/owner.ts'
+import { containerViews, processViews } from '../../../../dashboard/src/parts/live/rows.ts'
 import { nextSort, sortRows } from '../../../../dashboard/src/parts/table/sort.ts'
 import { container, frame, gpu, silentGpu } from '../helpers.ts'
 
