@@ -91,7 +91,7 @@ export function GpuMemory({ of, height, most }: Props) {
       <ChartBox
         className="memory-chart"
         height={height}
-        label={`Memory of GPU ${index} over the last ${range.spoken} by container or job`}
+        label={`Memory of GPU ${index} over the last ${range.spoken} by job`}
         version={`${theme.value} ${range.id} ${timeline.step}\n${layers.map(nameOf).join('\n')}`}
         create={(host, width, size) =>
           createMemoryChart(host, width, size, {
