@@ -11,6 +11,7 @@ import { execTaken, execReport, jobsAnswer, run, waste } from './job-schemas.ts'
 import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { RELOAD_PATH } from '../guards.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
+import { elsewherePaths } from './openapi-elsewhere.ts'
 import { ID, parametersOf } from './openapi-parameters.ts'
 import * as schemas from './schemas.ts'
 
@@ -229,6 +230,7 @@ export function createOpenApi(): unknown {
   }
   paths['/api/v1/fit'] = fitPath({ json, refTo })
   addWrites(paths)
+  Object.assign(paths, elsewherePaths({ error: (description) => json(refTo(schemas.error), description) }))
   const page = { 'text/markdown': { schema: { type: 'string' } } }
   paths['/runbooks'] = {
     get: { operationId: 'listRunbooks', summary: 'The runbooks that there are', responses: { '200': { description: 'A list', content: page } } },

@@ -13,18 +13,18 @@ export function containerKey(names: ContainerNames): string {
  * Whose a process outside containers is, for the chart of a GPU: a Slurm job, a unit or login session of systemd, else the program, as single pids come and
  * go. Names of containers hold no colon, so the keys never meet.
  */
-export function outsideKey(labels: { readonly slurm_job?: string; readonly unit?: string; readonly process?: string }): string {
-  if (labels.slurm_job !== undefined && labels.slurm_job !== '') return `slurm:${labels.slurm_job}`
-  return labels.unit !== undefined && labels.unit !== '' ? `unit:${labels.unit}` : `process:${labels.process ?? ''}`
-}
+export const outsideKey = ({
+  slurm_job: slurm = '',
+  unit = '',
+  process = '',
+}: {
+  readonly slurm_job?: string
+  readonly unit?: string
+  readonly process?: string
+}): string => (slurm === '' ? (unit === '' ? `process:${process}` : `unit:${unit}`) : `slurm:${slurm}`)
 
-/** A container's name, or of a key of `outsideKey` the words for it: `Slurm job 12`, `ollama.service`, `session 3`, `python`. */
-export function holderName(key: string): string {
-  const [, kind = '', name = ''] = /^(slurm|unit|process):(.*)$/s.exec(key) ?? []
-  if (kind === 'slurm') return `Slurm job ${name}`
-  const [, session] = /^session-(\w+)\.scope$/.exec(name) ?? []
-  return session === undefined ? (kind === '' ? key : name) : `session ${session}`
-}
+/** A container's name, or of a key of `outsideKey` the words for it: `Slurm job 12`, `ollama.service`, `session-3.scope`, `python`. */
+export const holderName = (key: string): string => key.replace('slurm:', 'Slurm job ').replace(/^(unit|process):/, '')
 
 /** Marketing names without what every card repeats. */
 export const shortGpuName = (name: string): string => name.replace(/^NVIDIA\s+/i, '').replace(/^(GeForce|Tesla|Quadro)\s+/i, '')

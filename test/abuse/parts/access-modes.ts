@@ -92,17 +92,11 @@ export function pathsOf({ incident, silence }: Pick<Opened, 'incident' | 'silenc
       .replace('/silences/{id}', `/silences/${silence}`)
       .replace('/containers/{id}', `/containers/${'a'.repeat(64)}`)
       .replace('{id}', incident)
+      .replace('/hosts/{name}', '/hosts/other')
+      .replace('{path}', 'gpus')
       .replace('{name}', 'team')
       .replace('{kind}', 'xid'),
   )
-  const others = [
-    '/',
-    '/ws',
-    '/api/v1/openapi.json',
-    '/mcp',
-    '/hosts/other/api/v1/gpus',
-    `/hosts/other/api/v1/containers/${'a'.repeat(64)}/log`,
-    '/hosts/other/ws',
-  ]
+  const others = ['/', '/ws', '/api/v1/openapi.json', `/hosts/other/api/v1/containers/${'a'.repeat(64)}/log`, '/hosts/other/ws']
   return [...filled.map((path) => (path === '/api/v1/series' ? `${path}?metric=gpu_power_watts` : path)), ...others]
 }

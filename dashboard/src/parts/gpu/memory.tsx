@@ -94,7 +94,7 @@ export function GpuMemory({ of, height, most, table }: Props) {
         about={[`gpu ${uuid}`]}
         {...(table !== undefined && { table })}
         height={height}
-        label={`Memory of GPU ${index} over ${range.spoken} by container or job`}
+        label={`Memory of GPU ${index} over ${range.spoken} by job`}
         version={`${theme.value} ${range.id} ${timeline.step}\n${layers.map(nameOf).join('\n')}`}
         create={(host, width, size) =>
           createMemoryChart(host, width, size, {

@@ -3,10 +3,10 @@ import { useComputed, type ReadonlySignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { layerColour } from './memory-chart.ts'
 import { PALETTES } from '../chart/palette.ts'
-import { HOST_LAYER, type Layer } from './stack.ts'
+import type { Layer } from './stack.ts'
 import { colours, frame } from '../live/state.ts'
 import type { GpuView } from '../live/gpu-view.ts'
-import { outsideContainers, processesOf } from '../live/owner.ts'
+import { outsideContainers } from '../live/owner.ts'
 import type { Share } from './shares.ts'
 import { steadyList } from '../live/steady.ts'
 import { theme } from '../theme.ts'
@@ -48,22 +48,16 @@ function Kept({ of, tone, gpu }: KeptProps) {
 
 type EntryProps = { readonly layer: Layer; readonly all: ReadonlySignal<ReadonlyMap<string, Share>>; readonly gpu: ReadonlySignal<GpuView> }
 
-/** Whose processes they are is known of the present only. */
-function outsideTitle(uuid: string): string {
-  const owners = outsideContainers(frame.value?.processes ?? [], uuid).map(({ owner, bytes }) => `${owner} ${memory(bytes)}`)
-  return owners.length === 0 ? HOST_LAYER.key : `now: ${owners.join(', ')}`
-}
-
-/** What runs there, and whose it is, of the present only. */
-function holderTitle(key: string, uuid: string): string {
-  const inside = processesOf(frame.value?.processes ?? [], uuid, key)
-  return inside.length === 0 ? holderName(key) : `${holderName(key)}: ${inside.join(', ')}`
+/** Whose processes they are is known of the present only; a container has its own row elsewhere. */
+function titleOf({ kind, key }: Layer, uuid: string): string {
+  const owners = outsideContainers(frame.value?.processes ?? [], uuid, kind === 'host' ? undefined : key).map(({ owner, bytes }) => `${owner} ${memory(bytes)}`)
+  return owners.length === 0 ? key : `now: ${owners.join(', ')}`
 }
 
 function Entry({ layer, all, gpu }: EntryProps) {
   const of = useComputed(() => all.value.get(layer.key))
   const kept = useComputed(() => TONES.filter((tone) => worth(of.value?.kept?.[tone])).join(' '))
-  const title = useComputed(() => (layer.kind === 'host' ? outsideTitle(gpu.value.uuid) : holderTitle(layer.key, gpu.value.uuid)))
+  const title = useComputed(() => titleOf(layer, gpu.value.uuid))
   const tones = TONES.filter((tone) => kept.value.includes(tone))
   return (
     <li style={{ '--swatch': layerColour(layer, PALETTES[theme.value], colours.slot) }}>

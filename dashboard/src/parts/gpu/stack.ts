@@ -44,10 +44,7 @@ export function layersOf(timeline: Timeline, uuid: string): readonly Layer[] {
           : []),
       ]
     })
-  const others: readonly Layer[] =
-    members.length === 0
-      ? []
-      : [{ kind: 'container', key: `${members.length} other ${members.some((key) => key.includes(':')) ? 'jobs' : 'containers'}`, members }]
+  const others: readonly Layer[] = members.length === 0 ? [] : [{ kind: 'container', key: `${members.length} others`, members }]
   return [...layers, ...others, HOST_LAYER, UNATTRIBUTED_LAYER]
 }
 

@@ -49,22 +49,12 @@ export function recordFrame(timeline: Timeline, frame: FrameMessage): void {
   for (const container of frame.containers) {
     for (const uuid in container.gpu_memory_bytes) put(LANE.container(uuid, containerKey(container)), container.gpu_memory_bytes[uuid])
   }
-  const outside = new Map<string, number>()
-  for (const { container, uuid, gpu_memory_bytes: bytes, ...row } of frame.processes) {
-    if (container !== undefined || bytes === undefined) continue
-    const lane = LANE.container(uuid, outsideKey(row))
-    outside.set(lane, (outside.get(lane) ?? 0) + bytes)
-  }
-  for (const [lane, bytes] of outside) timeline.put(lane, second, bytes)
   const sums = new Map<string, number>()
-  for (const row of frame.allocators) {
-    for (const measure of ALLOCATOR_MEASURES) {
-      const value = row[measure]
-      if (value === undefined) continue
-      const lane = LANE.allocator(measure, row.uuid, containerKey(row))
-      sums.set(lane, (sums.get(lane) ?? 0) + value)
-    }
+  const add = (lane: string, value: number | undefined): void => {
+    if (value !== undefined) sums.set(lane, (sums.get(lane) ?? 0) + value)
   }
+  for (const row of frame.processes) if (row.container === undefined) add(LANE.container(row.uuid, outsideKey(row)), row.gpu_memory_bytes)
+  for (const row of frame.allocators) for (const measure of ALLOCATOR_MEASURES) add(LANE.allocator(measure, row.uuid, containerKey(row)), row[measure])
   for (const [lane, sum] of sums) timeline.put(lane, second, sum)
 }
 
@@ -95,7 +85,7 @@ export const HISTORY_METRICS: readonly HistoryMetric[] = [
     metric: processGpuMemoryBytes,
     points: TRACE_POINTS,
     query: '&container=',
-    lane: ({ slurm_job = '', unit = '', process = '' }, uuid) => LANE.container(uuid, outsideKey({ slurm_job, unit, process })),
+    lane: (labels, uuid) => LANE.container(uuid, outsideKey(labels)),
   },
   { metric: gpuMemoryUnattributedBytes, points: CARD_POINTS, lane: ofGpu(LANE.unattributed) },
   { metric: gpuUtilizationRatio, points: TRACE_POINTS, lane: ofGpu(LANE.utilization) },

@@ -10,7 +10,7 @@ import {
   type AllocatorMeasure,
   type HistoryMetric,
 } from '../../../../dashboard/src/parts/live/lanes.ts'
-import { processesOf } from '../../../../dashboard/src/parts/live/rows.ts'
+import { outsideContainers } from '../../../../dashboard/src/parts/live/rows.ts'
 import { holderName } from '../../../../dashboard/src/text/names.ts'
 import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
 import { container, frame, gpu } from '../helpers.ts'
@@ -92,10 +92,13 @@ describe('lanes', () => {
     const held = timeline.keys(LANE.containers('GPU-0')).map((lane) => [lane.slice(LANE.containers('GPU-0').length), timeline.at(lane, 1000)])
     expect(Object.fromEntries(held)).toEqual({ a: 6, 'unit:session-3.scope': 5, 'slurm:12': 4, 'process:python': 5 })
     expect(timeline.at(LANE.container('GPU-0', 'unit:session-3.scope'), 999)).toBe(8)
-    expect(processesOf(processes, 'GPU-0', 'unit:session-3.scope')).toEqual(['python (PID 1)', 'python (PID 2)'])
+    expect(outsideContainers(processes, 'GPU-0', 'unit:session-3.scope').map(({ owner }) => owner)).toEqual([
+      'session-3.scope (python, PID 2)',
+      'session-3.scope (python, PID 1)',
+    ])
     expect(['a', 'unit:session-3.scope', 'unit:ollama.service', 'slurm:12', 'process:python', 'ns/pod/main'].map(holderName)).toEqual([
       'a',
-      'session 3',
+      'session-3.scope',
       'ollama.service',
       'Slurm job 12',
       'python',

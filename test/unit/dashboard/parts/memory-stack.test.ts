@@ -125,7 +125,7 @@ describe('very many containers', () => {
     const layers = layersOf(timeline, 'GPU-0')
     const others = layers.find(({ members }) => members !== undefined)
     expect(layers.filter(({ kind }) => kind === 'container')).toHaveLength(13)
-    expect(others?.key).toBe('8 other containers')
+    expect(others?.key).toBe('8 others')
     expect(others?.members?.toSorted()).toEqual(Array.from({ length: 8 }, (_, i) => `job-${i}`))
     const held = sharesAt(timeline, 'GPU-0', layers, 1000).filter(({ layer }) => layer.kind === 'container')
     expect(held.find(({ layer }) => layer.members !== undefined)?.bytes).toBe(36 * 2 ** 20)
