@@ -23,8 +23,16 @@ function position(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
+/** As JSON writes them; by hand, since a dump has thousands. */
+const part = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' || typeof value === 'bigint' ? String(value) : '?'
 const sizes = (value: unknown): string =>
-  isList(value) ? JSON.stringify(value.slice(0, 64), (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 400) : ''
+  isList(value)
+    ? `[${value
+        .slice(0, 64)
+        .map((one) => (isList(one) ? `[${one.slice(0, 64).map(part).join(',')}]` : part(one)))
+        .join(',')}]`.slice(0, 400)
+    : ''
 
 /** Of `[[8, 4], [2]]`: 34. */
 const elements = (value: unknown): string =>

@@ -44,6 +44,17 @@ function headOfTimeouts(evidence: Evidence, rank: RankEvidence, clock: number): 
   }
 }
 
+/** The recorder keeps the newest only: where its first entry waits, the watchdog may have named an older one. */
+function headOf(evidence: Evidence, me: RankEvidence, clock: number): Op | undefined {
+  const [first] = me.ops ?? []
+  const recorded = me.ops?.find(({ state }) => state !== 'done')
+  if (first !== undefined && (recorded !== first || first.record === 0)) return recorded
+  const said = headOfTimeouts(evidence, me, clock)
+  if (recorded === undefined || said === undefined) return recorded ?? said
+  const older = said.group === recorded.group && said.p2p === recorded.p2p ? said.seq < recorded.seq : (said.issued ?? 0) < (recorded.issued ?? 0)
+  return older ? said : recorded
+}
+
 /** Groups that no recorder described, from the lines of the ranks that are in them. */
 function addGroupsOfLogs(evidence: Evidence, world: readonly number[]): void {
   for (const me of evidence.ranks.values())
@@ -81,11 +92,10 @@ export function jobOf(evidence: Evidence): Job {
   const heads = new Map<number, Op>()
   const places = new Map<number, Map<string, Op>>()
   for (const me of evidence.ranks.values()) {
-    const recorded = me.ops !== undefined && me.ops.length > 0
-    const head = recorded ? me.ops?.find(({ state }) => state !== 'done') : headOfTimeouts(evidence, me, clock)
+    const head = headOf(evidence, me, clock)
     if (head !== undefined) heads.set(me.rank, head)
     places.set(me.rank, new Map((me.ops ?? []).filter(({ p2p }) => !p2p).map((op) => [`${op.group}#${op.seq}`, op])))
-    if (!recorded && head !== undefined && !head.p2p) places.get(me.rank)?.set(`${head.group}#${head.seq}`, head)
+    if (head !== undefined && !head.p2p) places.get(me.rank)?.set(`${head.group}#${head.seq}`, head)
   }
   const inGroup = new Map<string, number[]>()
   for (const me of evidence.ranks.values())

@@ -21,8 +21,8 @@ export type Groups = Readonly<Record<string, { readonly desc: string; readonly r
 
 const START = 1_790_000_000
 
-/** A dump as the C++ pickler writes it: each step one entry, counted by group. */
-export function dumpOf(groups: Groups, steps: readonly Step[]): Uint8Array {
+/** A dump as the C++ pickler writes it: each step one entry, counted by group. `lost`: so many of the oldest were overwritten. */
+export function dumpOf(groups: Groups, steps: readonly Step[], lost = 0): Uint8Array {
   const seqs = new Map<string, number>()
   const entries = steps.map(({ group = '0', op = 'all_reduce', size = 64, dtype = 'Float', state = 'completed', at = 0, line = 10 }, record) => {
     const seq = (seqs.get(group) ?? 0) + 1
@@ -54,7 +54,7 @@ export function dumpOf(groups: Groups, steps: readonly Step[]): Uint8Array {
     }
   })
   const config = Object.fromEntries(Object.entries(groups).map(([name, { desc, ranks }]) => [name, { name, desc, ranks: `[${ranks.join(', ')}]` }]))
-  return jitPickle({ version: '2.10', pg_config: config, pg_status: {}, entries })
+  return jitPickle({ version: '2.10', pg_config: config, pg_status: {}, entries: entries.slice(lost) })
 }
 
 export const stackOf = (...frames: readonly (readonly [file: string, line: number, called: string])[]): string =>

@@ -263,6 +263,24 @@ describe('where some dumps are lost', () => {
   })
 })
 
+describe('where the recorder has lost its oldest entries', () => {
+  test('the operation that the watchdog names counts, if it is older than all that the recorder kept', () => {
+    const work = (size: number): string => `WorkNCCL(SeqNum=3, OpType=ALLREDUCE, NumelIn=${size}, NumelOut=${size}, Timeout(ms)=600000)`
+    const log = (rank: number): string =>
+      `[rank${rank}]:[E1104 09:30:01.250000000 ProcessGroupNCCL.cpp:697] [PG GUID 0(default_pg) Rank ${rank}] Watchdog caught collective operation timeout: ${work(rank === 1 ? 96 : 64)} ran for 600000 milliseconds before timing out.\n`
+    const dump = dumpOf(WORLD, [...steps(2), ...Array.from({ length: 5 }, (_, i): Step => ({ at: 10 + i, state: 'scheduled' }))], 4)
+    const answer = judged(
+      Object.fromEntries(
+        [0, 1, 2, 3].flatMap((rank) => [
+          [`nccl_trace_rank_${rank}`, dump],
+          [`rank_${rank}.log`, log(rank)],
+        ]),
+      ),
+    )
+    expect(answer).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [1], root: { seq: 3, op: 'all_reduce' } })
+  })
+})
+
 describe('what is no hang', () => {
   const gpus = (busy: readonly [number, number, number][]): Files => ({
     'gpu.json': JSON.stringify(
