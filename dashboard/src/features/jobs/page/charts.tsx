@@ -171,7 +171,7 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
           text={memory}
           least={LEAST_BYTES}
           base={1024}
-          limit={{ label: 'limit', value: job.limitBytes }}
+          limit={{ label: 'limit', value: all.other === undefined ? job.limitBytes : undefined }}
         />
       </div>
     </section>
