@@ -61,7 +61,19 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   )
   const hosts = createHosts({ config, present, firing: incidents.firing, jobs: jobs.live })
   const operator = createOperator({ incidents, maintenance: stores.maintenance, pipeline })
-  const sources = createSources({ config, present, stores, outputs, pipeline, incidents, jobs: jobs.interest, alerts, reloads, containerSettings })
+  const sources = createSources({
+    config,
+    present,
+    stores,
+    outputs,
+    pipeline,
+    incidents,
+    jobs: jobs.interest,
+    alerts,
+    reloads,
+    containerSettings,
+    showLine: logTail?.line,
+  })
   const server = createAgentServer({
     config,
     present,

@@ -26,6 +26,8 @@ export type ContainerLogsOptions = {
   readonly cursors: CursorStore
   readonly interesting: Prefilter
   readonly progress?: ProgressBook
+  /** Takes each line, for who looks at the log of a job now. */
+  readonly show?: (id: string, t: number, text: string) => void
   readonly maxStreams: number
   /** Containers whose logs are read at all; further ones wait. */
   readonly maxTracked?: number
@@ -57,7 +59,7 @@ function createAllowance({ burst, everyMs }: { readonly burst: number; readonly 
 }
 
 export function createContainerLogsSource(options: ContainerLogsOptions): Source {
-  const { watchList, directory, cursors, interesting, progress, maxStreams, maxTracked, containerFiles = [] } = options
+  const { watchList, directory, cursors, interesting, progress, show, maxStreams, maxTracked, containerFiles = [] } = options
   const counters = createLogCounters('container')
   const stopping = new AbortController()
   const stops: (() => void)[] = []
@@ -109,6 +111,7 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
           budget: work,
           mayLookAgain,
           ...(progress === undefined ? {} : { progress }),
+          ...(show === undefined ? {} : { show }),
         }),
       onGone: (id) => cursors.delete(cursorKey(id)),
       onLost: () => counters.skip('gone'),
@@ -207,8 +210,8 @@ export function createContainerLogsSource(options: ContainerLogsOptions): Source
 export const containerLogs = defineSource({
   id: 'container-logs',
   metrics: logMetrics,
-  needs: ['config', 'directory', 'cursors', 'interesting', 'progress', 'watchList'],
-  create({ config, directory, cursors, interesting, progress, watchList }) {
+  needs: ['config', 'directory', 'cursors', 'interesting', 'progress', 'showLine', 'watchList'],
+  create({ config, directory, cursors, interesting, progress, showLine, watchList }) {
     if (!config.logs.containers || !config.containers.enabled || config.simulate.scenario !== 'off') return undefined
     return createContainerLogsSource({
       watchList,
@@ -216,6 +219,7 @@ export const containerLogs = defineSource({
       cursors,
       interesting,
       progress,
+      ...(showLine === undefined ? {} : { show: showLine }),
       maxStreams: config.logs.max_streams,
       containerFiles: config.logs.container_files,
     })

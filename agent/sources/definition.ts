@@ -46,6 +46,8 @@ export type Services = {
   readonly interesting: Prefilter
   /** What jobs say of their progress in the logs that are read. */
   readonly progress: ProgressBook
+  /** Takes each line of a container's log, for who looks at it now; undefined: no lines are shown. */
+  readonly showLine: ((containerId: string, t: number, text: string) => void) | undefined
   readonly latest: LatestStore
   readonly statistics: SourceStatistics
   readonly nvml: Signal<NvmlState>

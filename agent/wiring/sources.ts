@@ -36,6 +36,7 @@ export type SourcesOptions = {
   readonly alerts: AlertsOutput
   readonly reloads: Reloads
   readonly containerSettings: ContainerSettingsBook
+  readonly showLine: Services['showLine']
 }
 export type Sources = {
   /** Resolves when each has asked for its first readings. */
@@ -57,7 +58,7 @@ function selfReports({ outputs, pipeline, stores }: SourcesOptions): Services['s
 }
 
 function servicesOf(options: SourcesOptions): Services {
-  const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings } = options
+  const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings, showLine } = options
   const { latest, statistics } = present
   const directory = createContainerDirectory()
   return {
@@ -74,6 +75,7 @@ function servicesOf(options: SourcesOptions): Services {
     cursors: stores.cursors,
     interesting: createLineFilter(),
     progress: createProgressBook(),
+    showLine,
     latest,
     statistics,
     nvml: createSignal<NvmlState>('off'),

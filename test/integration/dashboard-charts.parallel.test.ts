@@ -230,6 +230,68 @@ describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chrom
     expect(complaints).toEqual([])
   })
 
+  test('one occurrence of an incident at a time, the newest first, and from each to its GPU at that time', async () => {
+    const whole = (): Promise<z.infer<typeof incidentDetail>> =>
+      scene.agent.json(`/api/v1/incidents/${scene.incident}`).then((value) => incidentDetail.parse(value))
+    await poll(async () => ((await whole()).occurrences ?? []).length > 1, { what: 'three occurrences', everyMs: 200 })
+    await using opened = await open(`#/incidents/${scene.incident}`)
+    const { page, complaints } = opened
+    const choices = page.locator('.occurrence-picker a')
+    await choices.nth(2).waitFor()
+    expect(await choices.first().textContent()).toContain('newest')
+    expect(await choices.first().getAttribute('aria-current')).toBe('true')
+    await choices.nth(1).focus()
+    await page.keyboard.press('Enter')
+    const at = Number(await poll(() => Promise.resolve(/occurrence=(\d+)/.exec(page.url())?.[1]), { what: 'an occurrence in the address' }))
+    const found = (await whole()).occurrences?.find((each) => each.at === at)
+    if (found === undefined) throw new Error(`expected an occurrence of ${at}`)
+    await poll(async () => (await page.textContent('.incident-page .verdict')) === found.verdict, { what: `its verdict: ${found.verdict}` })
+    expect(await page.locator('#log .fault-line .log-text, .evidence .fault-line .log-text').first().textContent()).toContain(
+      found.log_lines.find(({ matched }) => matched === true)?.text.slice(0, 60),
+    )
+    await page.reload()
+    await poll(async () => (await page.textContent('.incident-page .verdict')) === found.verdict, { what: 'the same after a reload' })
+    await page.locator('.whom a', { hasText: 'at that time' }).click()
+    await page.waitForSelector('.gpu-page[data-uuid]')
+    const window = windowIn(page)
+    expect(window !== undefined && window.from * 1000 < at && at < window.to * 1000).toBe(true)
+    expect(complaints).toEqual([])
+  })
+
+  test('an incident leads to its moment in the log of the job, which goes on as it is written', async () => {
+    await using opened = await open(`#/incidents/${scene.incident}`)
+    const { page, complaints } = opened
+    await page.locator('.evidence a', { hasText: 'Log of finetune-lora now' }).click()
+    await page.waitForSelector('.job-log li')
+    await page.waitForSelector('.job-log [data-at]')
+    const rows = z.array(z.looseObject({ container: z.string(), container_id: z.string() })).parse(await scene.agent.json('/api/v1/containers'))
+    const id = rows.find(({ container }) => container === 'finetune-lora')?.container_id
+    const told = z.object({ lines: z.array(z.object({ t: z.number(), text: z.string() })), next: z.number() })
+    const kept = told.parse(await scene.agent.json(`/api/v1/containers/${id}/log`))
+    const texts = await page.locator('.job-log .log-text').allTextContents()
+    expect(kept.lines.map(({ text }) => text)).toEqual(expect.arrayContaining([texts.at(-1)]))
+    // It prints again each time that it starts.
+    await poll(async () => (await page.locator('.job-log li').count()) > texts.length, { what: 'new lines without a reload' })
+    expect(complaints).toEqual([])
+  })
+
+  test('two GPUs in the same charts, and two jobs', async () => {
+    await using opened = await open('#/gpus/6')
+    const { page, complaints } = opened
+    await ready(page)
+    await page.locator('.compare select').selectOption('GPU 3')
+    const both = page.locator('[data-chart="memory-both"] .legend')
+    await poll(async () => /GPU 6 [\d.]+ GiB.*GPU 3 [\d.]+ GiB/.test(((await both.textContent()) ?? '').replaceAll(/\s/g, ' ')), { what: 'the memory of both' })
+    expect(new URL(page.url()).hash).toBe('#/gpus/6?with=3')
+    await page.evaluate(`location.hash = '#/jobs/finetune-lora'`)
+    await page.locator('.compare select').selectOption('notebook-lab-1')
+    const legend = page.locator('[data-chart="memory"] .legend')
+    await poll(async () => /finetune-lora .*notebook-lab-1 /.test(((await legend.textContent()) ?? '').replaceAll(/\s/g, ' ')), {
+      what: 'the memory of both jobs',
+    })
+    expect(complaints).toEqual([])
+  })
+
   test('on a phone the buttons are there, and nothing sticks out', async () => {
     await using opened = await open('#/gpus/6', PHONE)
     const { page, complaints } = opened

@@ -40,7 +40,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     path: '/api/v1/containers/{id}/log',
-    operationId: 'tailContainerLog',
+    operationId: 'getContainerLog',
     summary: 'The last lines of a container’s log, secrets removed',
     schema: schemas.logTail,
   },

@@ -27,6 +27,8 @@ export type FollowerOptions = {
   readonly interesting: Prefilter
   readonly progress?: ProgressBook
   readonly emit: (event: LogLine | LogTail) => void
+  /** Takes each line, for who looks at the log now. */
+  readonly show?: (id: string, t: number, text: string) => void
   readonly counters: LogCounters
   readonly budget: Budget
   /** Whether a stream may be looked at again now: each look costs the engine a pass over the whole log, and an overloaded one must not drown in them. */
@@ -64,7 +66,7 @@ const DELIVERED_MS = 2_000
 export const cursorKey = (id: string): string => `container:${id}`
 
 export function createFollower(options: FollowerOptions): Follower {
-  const { engine, id, cursors, counters, budget } = options
+  const { engine, id, cursors, counters, budget, show } = options
   const key = cursorKey(id)
   const resume = createResume(cursors.get(key))
   const repeats = createRepeats()
@@ -77,6 +79,7 @@ export function createFollower(options: FollowerOptions): Follower {
     interesting: options.interesting,
     emit: options.emit,
     counters,
+    ...(show === undefined ? {} : { show: (t: number, text: string) => show(id, t, text) }),
     ...(progress === undefined ? {} : { progress }),
   })
 

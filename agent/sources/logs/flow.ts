@@ -19,6 +19,8 @@ export type FlowOptions = {
   readonly progress?: LogTap
   /** Keeps the last lines, whatever they are. */
   readonly tail?: LogTail
+  /** Takes lines as they were printed, for who looks at the log now. */
+  readonly show?: (t: number, text: string) => void
   /** false: each line is a message of its own and is told at once (the kernel's records). */
   readonly join?: boolean
   /** Lines before and after one that matters. */
@@ -48,6 +50,9 @@ const BURST = 4_000
 /** A mark is told at most so often for one log: only the newest counts. */
 const MARK_EVERY_MS = 10_000
 const PER_SECOND = 500
+/** Lines that are shown, a second and in one go; of a log that prints more, the end of each piece that is read. */
+const SHOWN_PER_SECOND = 1_000
+const SHOWN_IN_FLOOD = 20
 
 /** Colours go, and what a progress bar overwrote becomes a line of its own. */
 function plain(text: string): string {
@@ -95,6 +100,19 @@ export function createLogFlow(options: FlowOptions): LogFlow {
     for (const { text, t, part } of ring) tell(Buffer.from(text, 'latin1').toString('utf8'), t, part, undefined)
     ring = []
   }
+  let shownTokens = SHOWN_PER_SECOND
+  let shownAt = performance.now()
+  const showLines = (show: (t: number, text: string) => void, batch: LineBatch, facts: LineFacts): void => {
+    const now = performance.now()
+    shownTokens = Math.min(SHOWN_PER_SECOND, shownTokens + ((now - shownAt) / 1000) * SHOWN_PER_SECOND)
+    shownAt = now
+    const first = batch.count <= shownTokens ? 0 : Math.max(0, batch.count - SHOWN_IN_FLOOD)
+    shownTokens = Math.max(0, shownTokens - (batch.count - first))
+    for (let at = first; at < batch.count; at++) {
+      const start = batch.starts[at] ?? 0
+      show(facts.timeOf(batch, at), plain(batch.bytes.toString('utf8', start, Math.min(batch.ends[at] ?? 0, start + MAX_LINE_BYTES))))
+    }
+  }
   const remember = (batch: LineBatch, facts: LineFacts, from: number): void => {
     const first = Math.max(from, batch.count - before)
     if (first < batch.count && batch.count - first >= before) ring = []
@@ -113,6 +131,7 @@ export function createLogFlow(options: FlowOptions): LogFlow {
       if (batch.count === 0) return
       counters.read(batch.count, batch.to - batch.from)
       options.tail?.take(batch)
+      if (options.show !== undefined) showLines(options.show, batch, facts)
       options.progress?.take(batch, (at) => facts.timeOf(batch, at))
       if (following === 0 && !interesting(batch.bytes, batch.from, batch.to)) return remember(batch, facts, 0)
       for (let at = 0; at < batch.count; at++) {

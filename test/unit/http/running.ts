@@ -108,6 +108,7 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
     },
     maintenance: { silences: () => [SILENCE], silence: () => SILENCE, unsilence: (id) => id === SILENCE.id, acknowledge: () => {}, resolve: () => false },
     containerSettings: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? INCIDENT.evidence.container : undefined),
+    logTail: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? { lines: [{ t: T, text: 'epoch 3' }], next: 1 } : undefined),
     doctor: () => Promise.resolve(REPORT),
     notifiers: { rows: () => [NOTIFIER], test: () => Promise.reject(new Error('not sent from here')), retry: () => 0 },
     hosts: { summary: () => SUMMARY, entries: () => [{ name: 'gpu-01', self: true, summary: SUMMARY, seen_at: T }], get: () => Promise.resolve(undefined) },

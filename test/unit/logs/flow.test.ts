@@ -157,3 +157,30 @@ describe('marks of progress', () => {
     expect(texts()).toEqual(['Saved 1', ...numbered(3, 'a'), ...numbered(3, 'b'), 'FAULT', 'Saved 2', ...numbered(9, 'c')])
   })
 })
+
+describe('lines that are shown', () => {
+  const showing = () => {
+    const shown: string[] = []
+    const flow = createLogFlow({
+      stream: 'container',
+      origin: () => ({ container_id: 'aaaaaaaaaaaa' }),
+      interesting,
+      emit: () => {},
+      counters: createLogCounters('container'),
+      show: (t, text) => void shown.push(`${t} ${text}`),
+    })
+    return { shown, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 7 }) }
+  }
+  test('are all of them, whether they matter or not, without colours', () => {
+    const { shown, take } = showing()
+    take(['epoch 1', '\u001b[31mloss 0.5\u001b[0m', 'FAULT'])
+    take(['epoch 2'])
+    expect(shown).toEqual(['7 epoch 1', '7 loss 0.5', '7 FAULT', '7 epoch 2'])
+  })
+  test('of a flood are the ends of what is read', () => {
+    const { shown, take } = showing()
+    for (let i = 0; i < 20; i++) take(numbered(2_000, `batch ${i} line`))
+    expect(shown.length).toBeLessThanOrEqual(20 * 20)
+    expect(shown.at(-1)).toBe('7 batch 19 line 1999')
+  })
+})

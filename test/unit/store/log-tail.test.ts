@@ -41,6 +41,13 @@ describe('the tail of a log', () => {
     tail.ingest(line(`${'x'.repeat(3_990)} password=correct-horse-battery-staple`))
     expect(texts(tail)?.join('\n')).not.toMatch(/hf_AbC|horse|correct-h/)
   })
+  test('of a log whose lines come one by one, events are not shown again', () => {
+    const tail = createLogTail()
+    tail.line(ID.padEnd(64, '0'), 5, 'epoch 1')
+    tail.line(ID.padEnd(64, '0'), 6, 'CUDA out of memory')
+    tail.ingest(line('CUDA out of memory'))
+    expect(texts(tail)).toEqual(['epoch 1', 'CUDA out of memory'])
+  })
   test('leaves out the kernel, and what belongs to no container', () => {
     const tail = createLogTail()
     tail.ingest({ type: 'log', t: 1, stream: 'kernel', origin: { container_id: ID }, text: 'oom' })

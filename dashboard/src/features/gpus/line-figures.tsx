@@ -6,7 +6,8 @@ import { instanceName } from '../../parts/gpu/mig-list.tsx'
 import { measureLane, migLane } from './measures.ts'
 import { LANE } from '../../parts/live/lanes.ts'
 import { clock, memory, percent, rateFigure } from '../../text/format.ts'
-import { LineFigure, type LineFigureProps } from './line-figure.tsx'
+import { comparedFigures, comparedWith, type Figure } from './compare.tsx'
+import { LineFigure } from './line-figure.tsx'
 
 const rate = (value: number): string => {
   const { value: digits, unit } = rateFigure(value)
@@ -14,7 +15,7 @@ const rate = (value: number): string => {
 }
 
 /** One chart for each MIG instance: what it holds of what it may hold. */
-const instanceFigures = ({ uuid, index, row: { mig = [] } }: GpuView): readonly Omit<LineFigureProps, 'dimmed' | 'about' | 'name'>[] =>
+const instanceFigures = ({ uuid, index, row: { mig = [] } }: GpuView): readonly Figure[] =>
   mig.map((instance) => {
     const { gi, ci, memory_total_bytes: total } = instance
     return {
@@ -28,15 +29,13 @@ const instanceFigures = ({ uuid, index, row: { mig = [] } }: GpuView): readonly 
     }
   })
 
-export function LineFigures({ view }: { readonly view: GpuView }) {
+function figuresOf(view: GpuView): readonly Figure[] {
   const { uuid, row } = view
-  void drawing.value
-  const { timeline } = charted.value
   const lane = (measure: string): string => measureLane(uuid, measure)
   const { power_limit_watts: power } = row
   const max = row['clock_max_hertz']
   const sm = typeof max === 'object' && !Array.isArray(max) && 'sm' in max ? max['sm'] : undefined
-  const figures: readonly Omit<LineFigureProps, 'dimmed' | 'about' | 'name'>[] = [
+  return [
     {
       id: 'utilization',
       title: 'Utilisation',
@@ -89,12 +88,21 @@ export function LineFigures({ view }: { readonly view: GpuView }) {
     { id: 'nvlink', title: 'NVLink', top: 2e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
     ...instanceFigures(view),
   ]
+}
+
+export function LineFigures({ view }: { readonly view: GpuView }) {
+  void drawing.value
+  const { timeline } = charted.value
+  const other = comparedWith(view)
+  const figures = other === undefined ? figuresOf(view) : comparedFigures(view, other, figuresOf(view), figuresOf(other))
+  const about = [view, ...(other === undefined ? [] : [other])].map(({ uuid }) => `gpu ${uuid}`)
+  const name = other === undefined ? `gpu-${view.index}` : `gpu-${view.index}-and-${other.index}`
   return (
     <div class="line-figures">
       {figures.map((figure) => {
         const lines = figure.lines.filter((line) => timeline.values(line.lane) !== undefined)
         return lines.length === 0 ? null : (
-          <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} about={[`gpu ${uuid}`]} name={`gpu-${view.index}`} />
+          <LineFigure key={figure.id} {...figure} lines={lines} dimmed={view.trouble !== undefined} about={about} name={name} />
         )
       })}
     </div>

@@ -50,12 +50,12 @@ function recordInstances(timeline: Timeline, { uuid, mig = [] }: GpuRow, second:
   for (const { gi, ci, memory_used_bytes: used } of mig) if (used !== undefined) timeline.put(migLane(uuid, gi, ci), second, used)
 }
 
-export function closeUp(uuid: string): Close {
+export function closeUp(...uuids: readonly string[]): Close {
   return {
-    uuid,
+    uuids,
     metrics: [...HISTORY_METRICS.map(withInstances), ...METRICS],
     record(timeline, frame: FrameMessage) {
-      const gpus = frame.gpus.filter((row) => row.uuid === uuid)
+      const gpus = frame.gpus.filter(({ uuid }) => uuids.includes(uuid))
       recordFrame(timeline, { ...frame, gpus })
       for (const row of gpus) {
         recordMeasures(timeline, row, secondOf(frame.t))

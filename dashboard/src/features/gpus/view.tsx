@@ -21,6 +21,7 @@ import { type Column, DataTable } from '../../parts/table/table.tsx'
 import { memory } from '../../text/format.ts'
 import { shortGpuName } from '../../text/names.ts'
 import type { ViewProps } from '../feature.ts'
+import { CompareChoice, comparedWith } from './compare.tsx'
 import { GpuFacts } from './facts.tsx'
 import { GpuIncidents } from './incidents.tsx'
 import { LineFigures } from './line-figures.tsx'
@@ -82,7 +83,8 @@ const Neighbours = ({ index }: { readonly index: number }) => (
 function GpuPage({ view }: { readonly view: GpuView }) {
   const { uuid, index, row, trouble } = view
   const of = follow(view)
-  useEffect(() => showRange(closeUp(uuid)), [uuid])
+  const other = comparedWith(view)?.uuid
+  useEffect(() => showRange(other === undefined ? closeUp(uuid) : closeUp(uuid, other)), [uuid, other])
   const probed = frame.value?.allocators.some((each) => each.uuid === uuid) === true
   return (
     <div class={stale.value ? 'content stale gpu-page' : 'content gpu-page'} data-uuid={uuid}>
@@ -101,6 +103,7 @@ function GpuPage({ view }: { readonly view: GpuView }) {
           <GpuMemory of={of} height={260} most={12} table={() => memoryTable(view)} />
           {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
           <GpuServers index={index} />
+          <CompareChoice view={view} />
           <LineFigures view={view} />
           <ThrottleLanes uuid={uuid} />
         </div>

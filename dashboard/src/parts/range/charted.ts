@@ -17,9 +17,9 @@ export const windowed = signal(false)
 export const liveSeconds = signal<number | undefined>(undefined)
 export const asking = signal<'no' | 'yes' | 'failed'>('no')
 
-/** One GPU at large: its own measures, and finer steps. */
+/** One GPU, or two that are compared: their own measures, and finer steps. */
 export type Close = {
-  readonly uuid: string
+  readonly uuids: readonly string[]
   readonly metrics: readonly HistoryMetric[]
   readonly record: (timeline: Timeline, frame: FrameMessage) => void
 }
@@ -43,9 +43,9 @@ function follow(next: Range, close: Close | undefined): () => void {
       const endMs = end === undefined ? untracked(() => agentNow.value) : end * 1000
       const past = { timeline, span: next.seconds, endMs, token: storedToken(), wanted: () => !over, metrics: close?.metrics ?? HISTORY_METRICS }
       const told = async (): Promise<void> => {
-        const all = await loadPast(close === undefined ? past : { ...past, uuid: close.uuid })
+        const all = await Promise.all(close === undefined ? [loadPast(past)] : close.uuids.map((uuid) => loadPast({ ...past, uuid })))
         if (over) return
-        asking.value = all ? 'no' : 'failed'
+        asking.value = all.includes(false) ? 'failed' : 'no'
         if (end !== undefined) show()
       }
       void told()

@@ -121,7 +121,7 @@ describe('the table', () => {
   })
   const past = {
     from: 1_000,
-    spans: [span('train', 4_000), span('gone', 3_000), span('gone', 2_000)],
+    spans: [span('train', 400_000), span('gone', 3_000), span('gone', 2_000)],
     peaks: new Map([
       ['train', 4],
       ['gone', 9],
@@ -199,5 +199,15 @@ describe('the table', () => {
     expect(keys('job')).toEqual(['pid:77', 'train', 'web', 'gone'])
     expect(parseSort('constructor')).toEqual(DEFAULT_SORT)
     expect([sortText(DEFAULT_SORT), sortText(parseSort('-peak'))]).toEqual([undefined, '-peak'])
+  })
+
+  test('a job that restarts keeps its place, by the card that it held last, until it has been away for two minutes', () => {
+    const keys = (now: number): readonly string[] =>
+      arranged(rowsOf(jobs, { ...past, spans: [span('train', now), span('gone', 300_000)] }, []), '', DEFAULT_SORT).map(({ job }) => job.key)
+    expect(keys(310_000)).toEqual(['gone', 'train', 'pid:77', 'web'])
+    expect(keys(430_000)).toEqual(['train', 'pid:77', 'web', 'gone'])
+    const waiting = jobsOf(frame(0, [gpu(0), gpu(1)], [container('train', { 'GPU-1': 5 }), container('crashes', {})]))
+    const rows = rowsOf(waiting, { ...past, spans: [span('crashes', 3_000)] }, [])
+    expect(arranged(rows, '', DEFAULT_SORT).map(({ job }) => job.key)).toEqual(['crashes', 'train'])
   })
 })

@@ -1,5 +1,6 @@
 // One occurrence of an incident out of several: which there are, and the incident as it was at that one. Pure.
 import type { Incident, Occurrence } from '../../../../../agent/model/incident.ts'
+import { gpuMemoryUsedBytes } from '../../../text/metric-names.ts'
 
 export type Choice = {
   /** Unix ms; in the address. */
@@ -13,7 +14,7 @@ const newestOf = ({ occurred_at: occurred, started_at: started }: Incident): num
 
 function peakOf(series: Occurrence['series'], pid: number | undefined): number | undefined {
   const own = pid === undefined ? [] : series.filter(({ labels }) => labels['pid'] === String(pid))
-  const of = own.length > 0 ? own : series.filter(({ metric }) => metric === 'warpwatch_gpu_memory_used_bytes')
+  const of = own.length > 0 ? own : series.filter(({ metric }) => metric === gpuMemoryUsedBytes)
   const values = of.flatMap(({ value }) => value)
   return values.length === 0 ? undefined : values.reduce((a, b) => Math.max(a, b))
 }

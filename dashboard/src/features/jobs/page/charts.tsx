@@ -6,14 +6,23 @@ import { ChartBox } from '../../../parts/chart/box.tsx'
 import { type Palette, PALETTES } from '../../../parts/chart/palette.ts'
 import { roundTop } from '../../../parts/chart/values.ts'
 import { hovered } from '../../../parts/live/state.ts'
+import { steadyList } from '../../../parts/live/steady.ts'
+import { setParams } from '../../../parts/route.ts'
 import { theme } from '../../../parts/theme.ts'
 import { cores, DASH, memory, percent } from '../../../text/format.ts'
 import { colourOf } from '../name.tsx'
 import { spanWords } from '../range.tsx'
 import type { Job } from '../running.ts'
+import { all } from '../table/state.ts'
 import { createJobChart } from './chart.ts'
 import { highest, type Line, type Lines, newest } from './lines.ts'
-import { charts, type Charts, failed } from './readings.ts'
+import { charts, type Charts, comparedKey, failed } from './readings.ts'
+
+/** A choice that is open is not made anew with every second. */
+const known = steadyList(
+  () => all.value.map(({ job: { key, name } }) => ({ key, name })),
+  ({ key }) => key,
+)
 
 /** Below, the scale would be of parts of a MiB. */
 const LEAST_BYTES = 64 * 2 ** 20
@@ -21,7 +30,7 @@ const LEAST_BYTES = 64 * 2 ** 20
 /** One GPU has the colour of the job, several have colours by their index. */
 function colourIn({ lines, job }: Pick<Props, 'lines' | 'job'>, { slot }: Line, { containers, trace }: Palette): string {
   if (slot === undefined) return trace
-  return lines.lines.length === 1 ? colourOf(job) : (containers[slot % containers.length] ?? trace)
+  return lines.lines.length === 1 && slot !== 1 ? colourOf(job) : (containers[slot % containers.length] ?? trace)
 }
 
 type Props = {
@@ -82,7 +91,7 @@ function Chart({ id, title, job, all, lines, text, least, base, limit }: Props) 
       </figcaption>
       <ChartBox
         className="job-chart"
-        about={[`job ${all.key}`]}
+        about={[all.key, ...(all.other === undefined ? [] : [all.other])].map((key) => `job ${key}`)}
         table={() => {
           const { t, lines: now } = latest.current.lines
           return { name: `${job.name}-${id}`, columns: now.map(({ label }) => label), seconds: t, values: now.map(({ values }) => values) }
@@ -115,6 +124,24 @@ function When({ all: { range, to } }: { readonly all: Charts }) {
   return <span class="count">{`${range.end === undefined ? `last ${range.label}` : range.label}, ${zoneName(to)}`}</span>
 }
 
+function CompareChoice({ jobKey }: { readonly jobKey: string }) {
+  const others = known.value.filter(({ key }) => key !== jobKey)
+  if (others.length === 0) return null
+  return (
+    <label class="choice compare">
+      <span>Compare with</span>
+      <select value={comparedKey.value ?? ''} onChange={({ currentTarget: { value } }) => setParams({ with: value === '' ? undefined : value })}>
+        <option value="">no other</option>
+        {others.map(({ key, name }) => (
+          <option key={key} value={key}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey: string }) {
   const all = charts.value
   if (all === undefined || all.key !== jobKey)
@@ -130,6 +157,7 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
       <h3 id="job-charts-title">
         Readings <When all={all} />
       </h3>
+      <CompareChoice jobKey={jobKey} />
       <div class="job-charts">
         <Chart id="memory" title="GPU memory" job={job} all={all} lines={all.memory} text={memory} least={LEAST_BYTES} base={1024} />
         <Chart id="busy" title="Its GPUs busy" job={job} all={all} lines={all.busy} text={percent} least={1} />
@@ -143,7 +171,7 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
           text={memory}
           least={LEAST_BYTES}
           base={1024}
-          limit={{ label: 'limit', value: job.limitBytes }}
+          limit={{ label: 'limit', value: all.other === undefined ? job.limitBytes : undefined }}
         />
       </div>
     </section>

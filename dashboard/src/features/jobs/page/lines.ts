@@ -70,6 +70,12 @@ export function asRate(label: string, rows: readonly SeriesRow[], grid: Grid): L
   return { t: timesOf(grid), lines: rows.length === 0 ? [] : [{ label, slot: undefined, values: summed(rows, grid, rate) }] }
 }
 
+/** Lines of two jobs in one chart, each in a colour of its own. */
+export const beside = (own: Lines, theirs: Lines): Lines => ({
+  t: own.t,
+  lines: [...own.lines.map((line) => ({ ...line, slot: 0 })), ...theirs.lines.map((line) => ({ ...line, slot: 1 }))],
+})
+
 /** The newest value of a line, for where nobody points. */
 export const newest = ({ values }: Line): number | undefined => values.findLast((value) => value !== null) ?? undefined
 export const highest = ({ lines }: Lines): number =>

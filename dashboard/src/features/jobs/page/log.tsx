@@ -117,7 +117,7 @@ export function JobLog({ job }: { readonly job: Job }) {
             ))}
           </select>
         )}
-        <button type="button" class="word" aria-pressed={paused} onClick={() => pause(!paused)}>
+        <button type="button" aria-pressed={paused} onClick={() => pause(!paused)}>
           {paused ? 'Go on' : 'Pause'}
         </button>
       </p>

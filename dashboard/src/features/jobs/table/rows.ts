@@ -9,6 +9,10 @@ export type JobRow = {
   readonly job: Job
   /** When it was last seen on a card, Unix ms; undefined while it runs. */
   readonly endedAt: number | undefined
+  /** Its first GPU now, else the one that it held last: a job that restarts keeps its place. */
+  readonly gpu: number | undefined
+  /** Gone for so short a time that it may only restart. */
+  readonly away: boolean
   /** The most GPU memory within the range. */
   readonly peak: number | undefined
   /** GPU seconds, within the range. */
@@ -17,6 +21,9 @@ export type JobRow = {
   readonly incidents: readonly IncidentSummary[]
   readonly firing: readonly IncidentSummary[]
 }
+
+/** Engines wait up to a minute before they start a container again that ends at once. */
+const RESTARTS_WITHIN_MS = 120_000
 
 /** What is known of a job that no frame tells any more. */
 const ended = (name: JobName): Job => ({
@@ -58,6 +65,8 @@ export function rowsOf(
   const running = new Set(jobs.map(({ key }) => key))
   const gone = new Map<string, { readonly name: JobName; readonly to: number }>()
   for (const { job, to } of spans) if (!running.has(job.key)) gone.set(job.key, { name: job, to: Math.max(to, gone.get(job.key)?.to ?? 0) })
+  const newest = Math.max(0, ...spans.map(({ to }) => to))
+  const lastOn = new Map(spans.toSorted((a, b) => a.to - b.to || b.gpu - a.gpu).map(({ job, gpu }) => [job.key, gpu]))
   const jobByPid = new Map(jobs.flatMap(({ key, processes }) => processes.map(({ pid }) => [pid, key] as const)))
   const byJob = new Map<string, IncidentSummary[]>()
   for (const incident of incidents) {
@@ -73,6 +82,8 @@ export function rowsOf(
     return {
       job,
       endedAt,
+      gpu: job.holdings[0]?.index ?? lastOn.get(job.key),
+      away: endedAt !== undefined && newest - endedAt < RESTARTS_WITHIN_MS,
       peak: highest > 0 ? highest : job.gpuBytes,
       idle: idle.get(job.key),
       lost: own.reduce((sum, { facts }) => sum + (facts.gpu_seconds_lost ?? 0), 0),
@@ -111,7 +122,7 @@ export function fits(row: JobRow, text: string): boolean {
 
 export const KEYS: Readonly<Record<string, (row: JobRow) => SortKey>> = {
   job: ({ job }) => job.name,
-  gpus: ({ job }) => job.holdings[0]?.index,
+  gpus: ({ gpu }) => gpu,
   memory: ({ job }) => job.gpuBytes,
   peak: ({ peak }) => peak,
   busy: ({ job }) => busyRatio(job),
@@ -132,7 +143,7 @@ export function parseSort(text: string | undefined): SortState {
 export const sortText = ({ column, descending }: SortState): string | undefined =>
   column === DEFAULT_SORT.column && descending === DEFAULT_SORT.descending ? undefined : `${descending ? '-' : ''}${column}`
 
-/** Jobs that run before those that are over, whatever the order. */
+/** Jobs that run, or may only restart, before those that are over, whatever the order. */
 export function arranged(rows: readonly JobRow[], text: string, { column, descending }: SortState): readonly JobRow[] {
   const key = KEYS[column] ?? (() => undefined)
   const found = sortRows(
@@ -141,5 +152,5 @@ export function arranged(rows: readonly JobRow[], text: string, { column, descen
     descending,
     ({ job }) => job.key,
   )
-  return [...found.filter(({ endedAt }) => endedAt === undefined), ...found.filter(({ endedAt }) => endedAt !== undefined)]
+  return [...found.filter(({ endedAt, away }) => endedAt === undefined || away), ...found.filter(({ endedAt, away }) => endedAt !== undefined && !away)]
 }

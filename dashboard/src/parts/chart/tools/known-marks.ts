@@ -7,6 +7,7 @@ import { incidents, takeIncidents } from '../../incident/known.ts'
 import { LANE } from '../../live/lanes.ts'
 import { joined } from '../../live/state.ts'
 import { charted, liveSeconds } from '../../range/charted.ts'
+import { containerRestartsTotal } from '../../../text/metric-names.ts'
 import { incidentMarks, type Mark, restartMarks } from './mark-list.ts'
 import { shown, still } from './zoom.ts'
 
@@ -30,7 +31,7 @@ async function load(): Promise<void> {
   try {
     const [known, rows] = await Promise.all([
       getJson(`api/v1/incidents?since=${from * 1000}&limit=${MOST}`, storedToken()),
-      getJson(`api/v1/series?metric=warpwatch_container_restarts_total&${span}`, storedToken()),
+      getJson(`api/v1/series?metric=${containerRestartsTotal}&${span}`, storedToken()),
     ])
     before.value = new Map(parseIncidents(known).map((incident) => [incident.id, incident]))
     restarts.value = restartMarks(parseSeries(rows))
