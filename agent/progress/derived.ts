@@ -2,7 +2,7 @@
 import type { Rate } from './observation.ts'
 import type { Pace } from './pace.ts'
 import type { Track } from './track.ts'
-import type { Progress } from './writer.ts'
+import type { Progress } from './progress.ts'
 
 export function newestLoss(track: Track, best: Track | undefined): number | undefined {
   if (best === undefined || best.loss === undefined) return track.loss

@@ -3,7 +3,8 @@ import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
 import { segmentsOf, stampOf, writtenBy } from './segments.ts'
-import { createWriter, type Progress, type Writer } from './writer.ts'
+import type { Progress } from './progress.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 export type ProgressReader = {
   /** One line, or what a bar has overwritten; whether it said something of the progress. `clock`: when it was read, in seconds, for logs without times of their own. */

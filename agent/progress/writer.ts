@@ -1,32 +1,12 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
-import { createLossWatch, type LostRun } from './lost.ts'
+import { createLossWatch } from './lost.ts'
 import { derived, newestLoss, timeLeft } from './derived.ts'
 import { strong } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
-import type { Slowdown } from './pace.ts'
 import { saysTraining } from './phases.ts'
+import type { Progress } from './progress.ts'
 import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
 
-export type Progress = {
-  readonly step?: number
-  readonly total?: number
-  /** 0 to 1, where the job prints a share instead of its steps. */
-  readonly done?: number
-  readonly rate?: Rate
-  readonly samplesRate?: number
-  readonly tokensRate?: number
-  readonly loss?: number
-  readonly learningRate?: number
-  readonly epoch?: number
-  readonly epochs?: number
-  /** As printed, or computed from step, total and pace. */
-  readonly etaSeconds?: number
-  readonly etaRange?: readonly [low: number, high: number]
-  readonly lost: boolean
-  readonly lostRun?: LostRun
-  readonly slowdown?: Slowdown
-  readonly phase?: Phase
-}
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
   readonly see: (seen: Observation, clock?: number) => void

@@ -106,10 +106,15 @@ export const jobs: Command = {
         return 0
       }
       const found = await reader.list({ ...span, limit })
-      const text = async (): Promise<string> =>
-        jobsText(found, reader.from, { columns: io.columns, now: reader.now?.(), progress: await reader.progress() })
-      io.out(asJson ? `${JSON.stringify(found)}
-` : asCsv ? jobsCsv(found) : await text())
+      const text = async (): Promise<string> => jobsText(found, reader.from, { columns: io.columns, now: reader.now?.(), progress: await reader.progress() })
+      io.out(
+        asJson
+          ? `${JSON.stringify(found)}
+`
+          : asCsv
+            ? jobsCsv(found)
+            : await text(),
+      )
       return 0
     } finally {
       reader.close()

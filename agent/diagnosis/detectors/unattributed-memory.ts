@@ -58,7 +58,7 @@ const remediesOf = (index: number, hidden: boolean): readonly Remedy[] => [
     ? [
         {
           text: 'Run the agent where it sees all processes: in a container with the host’s pid namespace (Kubernetes: hostPID: true).',
-          command: 'docker run --pid=host …',
+          command: 'docker run --pid=host <IMAGE>',
         },
       ]
     : [

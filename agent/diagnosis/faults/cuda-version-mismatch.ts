@@ -1,83 +1,12 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
-import { architectureIn, capabilityText } from './parts/architecture.ts'
 import { notTheGpuAlone } from './parts/xformers.ts'
-import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
+import { ruleFamily, type Seen } from './parts/rules.ts'
 import { cudaErrorCode, known } from './parts/window.ts'
+import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
-import { SEE_TORCH, torchWheel, wheelFor } from './remedies/packages.ts'
-import type { Piece } from './remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
 import { compareVersions } from '../situation/versions.ts'
 
-function architecture({ situation, message }: Matched): readonly Piece[] {
-  const at = situation()
-  const arch = architectureIn(message) ?? architectureIn(at.text)
-  const { programs, vendor } = at
-  const triton = /Triton Error/i.test(message)
-  const rebuild: Piece = arch !== undefined &&
-    /extension|flash[-_]?attn|setup\.py|nvcc|TORCH_CUDA_ARCH_LIST/i.test(at.text) && {
-      text: `Rebuild your own extensions for compute capability ${capabilityText(arch)}.`,
-      command: `TORCH_CUDA_ARCH_LIST="${capabilityText(arch)}" pip install --no-build-isolation --force-reinstall <PACKAGE>`,
-    }
-  if (triton)
-    return [
-      {
-        text: 'Triton compiled a kernel that driver or GPU does not take: update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
-      },
-      {
-        text: "Delete Triton's cache of compiled kernels: it may hold kernels of another GPU or version (they are compiled again, nothing else is lost).",
-        command: 'rm -rf ~/.triton/cache',
-        destroys: true,
-      },
-    ]
-  if (vendor === 'amd')
-    return [
-      { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
-      { text: 'Install the build for your ROCm release; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION).' },
-    ]
-  if (programs.has('llamacpp') || programs.has('ollama'))
-    return [
-      {
-        text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
-      },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
-    ]
-  if (arch === undefined)
-    return [SEE_TORCH, { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' }]
-  const index = wheelFor(arch, at.versions.driverCuda)
-  return [
-    torchWheel(
-      at,
-      index,
-      arch >= 100
-        ? `Install a build with kernels for sm_${arch}: those for CUDA 12.8 and newer have them.`
-        : `Install a build with kernels for sm_${arch}${arch < 75 ? ': newer ones for CUDA 12.8 and up have dropped it' : ''}.`,
-    ),
-    index === undefined && { text: `Current builds have no kernels for sm_${arch}: compile PyTorch for it, or use an old release.` },
-    rebuild,
-    SEE_TORCH,
-  ]
-}
-
-function compatibility({ situation }: Matched): readonly Piece[] {
-  const { programs } = situation()
-  return [
-    {
-      text: "See which libcuda comes first: a cuda-compat library before the driver's own works on data-centre GPUs only. In an image it lies in /usr/local/cuda/compat; take that folder out of LD_LIBRARY_PATH.",
-      command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
-    },
-    { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },
-    {
-      text: 'If the driver was updated since the last boot, reboot: library and kernel module must have the same version.',
-      command: 'cat /proc/driver/nvidia/version',
-    },
-    programs.has('apt') && {
-      text: "Remove the compatibility package where it is installed; programs then use the driver's own library.",
-      command: "sudo apt-get remove 'cuda-compat-*'",
-      destroys: true,
-    },
-  ]
-}
 /** Before its version 1 engine: options for attention came with that. */
 const olderVllm = ({ text, versions }: Situation): boolean =>
   versions.vllm === undefined ? /vllm\/(?:worker|engine)\/|\bengine\.py:\d/.test(text) : compareVersions(versions.vllm, '0.11') < 0

@@ -97,7 +97,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       [
         {
           text: 'Ask for more memory when you submit the job.',
-          command: scheduler === 'LSF' ? 'bsub -M <MEMORY> -R "rusage[mem=<MEMORY>]" …' : 'qsub -l select=1:mem=<MEMORY> …',
+          command: scheduler === 'LSF' ? 'bsub -M <MEMORY> -R "rusage[mem=<MEMORY>]" <COMMAND>' : 'qsub -l select=1:mem=<MEMORY> <JOB_SCRIPT>',
         },
         needLess({}, situation()),
       ],

@@ -40,7 +40,7 @@ const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
   facts['signal'] === 'SIGKILL' && { text: 'Give the container more host memory: the weights of a shard are read through it before they reach the GPU.' },
   situation().programs.has('docker') && {
     text: 'Give the container more shared memory: shards talk to each other through it, and 64 MiB are not enough.',
-    command: 'docker run --shm-size 1g …',
+    command: `docker run --shm-size=1g ${situation().subject.image ?? '<IMAGE>'}`,
   },
   situation().vendor !== 'amd' && xidsBeside,
 ]
@@ -69,7 +69,7 @@ export const servingEngine = ruleFamily({
         restart,
         {
           text: 'If it comes back by itself after long prompts: compute them in smaller pieces, or give the check more time.',
-          command: 'python3 -m sglang.launch_server … --chunked-prefill-size 2048',
+          command: '--chunked-prefill-size 2048',
         },
       ],
     },

@@ -24,12 +24,13 @@ function jobOf(job: string, outcome?: Run['outcome']): JobRow {
 const lineOf = (text: string, job: string): string => text.split('\n').find((line) => line.startsWith(job)) ?? ''
 
 test('step, rate and time left of jobs that run', () => {
-  const text = jobsText([jobOf('finetune'), jobOf('slow'), jobOf('serve'), jobOf('quiet'), jobOf('old', 'completed')], 'the agent', [
+  const progress = [
     { job: 'finetune', step: 1_200, steps: 5_000, step_rate: 2.52, tokens_rate: 41_000, eta_seconds: 1_508 },
     { job: 'slow-1', step: 7, step_rate: 0.25 },
     { job: 'serve', tokens_rate: 1_840 },
     { job: 'old', step: 10, steps: 10 },
-  ])
+  ]
+  const text = jobsText([jobOf('finetune'), jobOf('slow'), jobOf('serve'), jobOf('quiet'), jobOf('old', 'completed')], 'the agent', { progress })
   expect(text.split('\n')[0]).toMatch(/ {2}STEP +RATE +LEFT +GPU H/)
   expect(lineOf(text, 'finetune')).toMatch(/running +1,200 of 5,000 +2\.52 steps\/s +25 min 8 s +0/)
   expect(lineOf(text, 'slow')).toMatch(/running +7 +4 s\/step +0/)
@@ -38,5 +39,5 @@ test('step, rate and time left of jobs that run', () => {
   expect(lineOf(text, 'old')).not.toContain('10 of 10')
 })
 test('no columns where no job says anything', () => {
-  expect(jobsText([jobOf('quiet')], 'the agent', []).split('\n')[0]).not.toContain('STEP')
+  expect(jobsText([jobOf('quiet')], 'the agent').split('\n')[0]).not.toContain('STEP')
 })

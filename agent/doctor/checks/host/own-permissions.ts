@@ -60,7 +60,7 @@ async function processes({ files, config, uid }: Surroundings): Promise<readonly
     findings.push(
       missing('processes', 'it sees the processes of its own container only: which processes hold GPU memory is not reported', {
         text: 'Start it in the pid namespace of the host.',
-        command: 'docker run --pid=host …',
+        command: 'docker run --pid=host <IMAGE>',
       }),
     )
   const root = await files.readlink(`${config.host.proc_root}/1/root`).then(

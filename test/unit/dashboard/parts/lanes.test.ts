@@ -10,7 +10,7 @@ import {
   type AllocatorMeasure,
   type HistoryMetric,
 } from '../../../../dashboard/src/parts/live/lanes.ts'
-import { outsideContainers } from '../../../../dashboard/src/parts/live/rows.ts'
+import { outsideContainers } from '../../../../dashboard/src/parts/live/owner.ts'
 import { holderName } from '../../../../dashboard/src/text/names.ts'
 import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
 import { container, frame, gpu } from '../helpers.ts'

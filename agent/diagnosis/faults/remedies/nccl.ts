@@ -1,0 +1,174 @@
+// What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
+import { lessMemory } from '../cuda-oom/less/index.ts'
+import { around } from '../parts/window.ts'
+import type { Matched } from '../parts/rules.ts'
+import { synchronous, xidsBeside } from './debug.ts'
+import { setVariables } from './environment.ts'
+import { whoHolds } from './gpu.ts'
+import type { Piece } from './plan.ts'
+
+const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
+
+/** Ranks wait at the same collective; one whose number is lower has not come so far. */
+function behind(text: string): { readonly rank: string; readonly at: number; readonly others: number } | undefined {
+  const last = new Map<string, number>()
+  for (const [, rank, number] of text.matchAll(/\[Rank (\d{1,6})\] Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d{1,12})/g))
+    if (rank !== undefined) last.set(rank, Math.max(last.get(rank) ?? 0, Number(number)))
+  const [lowest, ...others] = [...last].sort((a, b) => a[1] - b[1])
+  const next = others[0]
+  return lowest === undefined || next === undefined || next[1] === lowest[1] ? undefined : { rank: lowest[0], at: lowest[1], others: next[1] }
+}
+
+export function timeout({ facts, situation }: Matched): readonly Piece[] {
+  const at = situation()
+  const late = behind(at.text)
+  const lagging = LAGGING.exec(at.text)
+  const limit = facts.timeout_ms
+  const minutes = limit === undefined ? undefined : Math.max(Math.ceil((2 * limit) / 60_000), 10)
+  const recorder = /FlightRecorder is disabled|TRACE_BUFFER_SIZE|FR_BUFFER_SIZE/.test(at.text)
+  // The older name is still read by PyTorch 2.13 (FlightRecorder.hpp); from 2.11 on it records without it. https://github.com/pytorch/pytorch/pull/152563
+  const buffer = at.text.includes('TORCH_FR_BUFFER_SIZE') ? 'TORCH_FR_BUFFER_SIZE' : 'TORCH_NCCL_TRACE_BUFFER_SIZE'
+  return [
+    late !== undefined && lagging === null
+      ? {
+          text: `Look at rank ${late.rank} first: it waits in collective ${late.at}, the others are at ${late.others} or further, so it fell behind or took another path.`,
+        }
+      : lagging === null
+        ? {
+            text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
+          }
+        : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
+    {
+      text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
+      command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
+    },
+    {
+      text:
+        limit === undefined
+          ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
+          : `If one step really needs longer than ${limit / 1000} s (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
+    },
+  ]
+}
+export const MEMORY = /out of memory/
+export const PEER_ACCESS = /peer (?:access|mapping)/
+export const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
+const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
+
+/** The path that failed decides (variables: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; without `=` a name is a prefix): InfiniBand, a peer's socket, or NCCL's own set-up. */
+export function system({ text, at, message, situation }: Matched): readonly Piece[] {
+  const near = `${message}\n${around(text, at, 2, 4)}`
+  const now = situation()
+  const debug: Piece = {
+    text: 'Let NCCL say which call failed, and on which interface.',
+    command: setVariables(now, { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,NET' }),
+  }
+  if (MEMORY.test(near)) return cuda({ text, at, message, situation })
+  if (INFINIBAND.test(near)) {
+    const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?/.exec(near)
+    return [
+      {
+        text: `Check the InfiniBand or RoCE port${port === null ? '' : ` ${port[1]}`}: its state, cable, switch port and error counters.`,
+        command: `ibstat ${port?.[1] ?? ''}`.trim() + '; ibv_devinfo',
+      },
+      port === null
+        ? {
+            text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
+            // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
+            command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
+          }
+        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
+      debug,
+    ]
+  }
+  const peer = PEER.exec(near)
+  const unreachable = /No route to host|[Nn]etwork is unreachable/.exec(near)?.[0]
+  if (unreachable !== undefined) {
+    const to = /\b(?:[Cc]onnect(?:ing)?|[Cc]onnection) to (\d[\d.]{6,14}\d)/.exec(near)?.[1]
+    return [
+      {
+        text: `See by which interface this host would reach ${to ?? 'the peer'}: ${unreachable === 'No route to host' ? 'nothing answers there, or a firewall rejects it' : 'it has no route there'}.`,
+        command: to === undefined ? 'ip -brief address; ip route' : `ip route get ${to}; ip -brief address`,
+      },
+      {
+        text: 'Let NCCL use the interface by which the nodes reach each other; by default it takes the first that is not docker or lo.',
+        command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
+      },
+      { text: 'Open the firewall between the nodes: NCCL listens on ports that the system chooses.' },
+      debug,
+    ]
+  }
+  if (/Call to bind failed|bind failed/.test(near))
+    return [
+      {
+        text: 'Remove NCCL_COMM_ID and a fixed NCCL port from the environment, if they are set: with them every communicator wants the same port. Without them the system chooses a free one.',
+        command: 'env | grep NCCL',
+      },
+      { text: 'See how many sockets are open: an exhausted range of ports fails the same way.', command: 'ss -s; sysctl net.ipv4.ip_local_port_range' },
+      debug,
+    ]
+  if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
+    return [
+      {
+        text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: it ended or refused the connection first, and its error is the cause.`,
+      },
+      {
+        text: 'If no rank died: see that the ranks use an interface by which they reach each other, and that no firewall blocks the ports.',
+        command: 'ip -brief address',
+      },
+      debug,
+    ]
+  if (/real path of \/sys|pci_bus|topo/i.test(near))
+    return [
+      {
+        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine give NCCL a topology file of the provider.',
+        command: setVariables(now, { NCCL_TOPO_FILE: '<FILE>' }),
+      },
+      { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
+      debug,
+    ]
+  return [
+    debug,
+    /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhandled system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
+      text: 'If the log then shows the wrong interface, name the one that all nodes share.',
+      command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
+    },
+    /shm|shared memory|unhandled system error/i.test(near) &&
+      (now.programs.has('docker') || now.programs.has('compose')) && {
+        text: 'In a container, give NCCL shared and locked memory.',
+        command: `docker run --shm-size=8g --ulimit memlock=-1 ${now.subject.image ?? '<IMAGE>'}`,
+      },
+  ]
+}
+export function usage({ text, at, situation }: Matched): readonly Piece[] {
+  const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
+  return [
+    {
+      text: `Give every rank its own GPU${pair === null ? '' : ` (ranks ${pair[2]} and ${pair[1]} share device ${pair[3]})`}: call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before init_process_group.`,
+    },
+    { text: 'Start no more ranks on a node than it has GPUs.', command: 'nvidia-smi -L' },
+    { text: 'See what else NCCL objects to.', command: setVariables(situation(), { NCCL_DEBUG: 'WARN' }) },
+  ]
+}
+export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
+  const now = situation()
+  const near = `${message}\n${around(text, at, 3, 5)}`
+  if (MEMORY.test(near))
+    return [
+      { text: 'Free GPU memory for NCCL: its buffers are allocated beside the framework, which holds nearly all of it.' },
+      lessMemory(now, {}).slice(0, 2),
+      whoHolds(now),
+    ]
+  if (PEER_ACCESS.test(near))
+    return [
+      {
+        text: 'Let NCCL do without direct access between the GPUs (slower).',
+        command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
+      },
+      {
+        text: 'See which GPUs can reach each other; with IOMMU or ACS switched on, and in virtual machines, they often cannot.',
+        command: 'nvidia-smi topo -m',
+      },
+    ]
+  return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]
+}
