@@ -21,10 +21,16 @@ const COUNTED = `{
   }
 }`
 
+const MARKED = `new Promise((done) => new PerformanceObserver((list) => {
+  if (list.getEntriesByName('fetched-ahead').length > 0) done()
+}).observe({ type: 'mark', buffered: true }))`
+
 export type PlayedPage = {
   readonly session: CDPSession
   /** Lets so many seconds pass; done when the page has drawn the last. */
   readonly play: (ticks: number) => Promise<void>
+  /** Done when the page has fetched its other views ahead: until then it grows by them. */
+  readonly fetchedAhead: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -44,9 +50,13 @@ export async function openPlayed(browser: Browser, host: SimulatedHost, options:
     while (frames.drawn < frames.sent) await once(drawn, 'frames')
   }
   await caughtUp()
+  const session = await context.newCDPSession(page)
   return {
-    session: await context.newCDPSession(page),
+    session,
     close: () => context.close(),
+    async fetchedAhead() {
+      await session.send('Runtime.evaluate', { expression: MARKED, awaitPromise: true })
+    },
     async play(ticks) {
       for (let n = 0; n < ticks; n += 1) {
         host.tick()

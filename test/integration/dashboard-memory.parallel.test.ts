@@ -15,7 +15,7 @@ const GROWTH = 1_000
 test.skipIf(!hasChromium)('a tab keeps nothing of the seconds that are over (needs Debian’s chromium)', async () => {
   await using browser = await launchBrowser()
   const host = await startSimulatedHost({ gpus: 4, containers: 8, processes: 12 })
-  const { session, play, close } = await openPlayed(browser, host, DESKTOP)
+  const { session, play, fetchedAhead, close } = await openPlayed(browser, host, DESKTOP)
   const playAll = async (ticks: number): Promise<void> => {
     for (let n = 0; n < ticks; n += BATCH) await play(BATCH)
   }
@@ -30,6 +30,8 @@ test.skipIf(!hasChromium)('a tab keeps nothing of the seconds that are over (nee
     await session.send('Runtime.releaseObjectGroup', { objectGroup: 'count' })
     return Number(result.value)
   }
+  await playAll(STEP)
+  await fetchedAhead()
   const counts: number[] = []
   while (counts.length < COUNTS) {
     await playAll(STEP)

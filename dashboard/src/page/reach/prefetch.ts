@@ -15,6 +15,8 @@ export async function fetchAhead(loads: readonly (() => Promise<unknown>)[]): Pr
     if (connection.peek().state !== 'live') return
     await load().catch((error: unknown) => console.warn(error))
   }
+  // Whoever measures the page knows by it when the page has all that it will have.
+  performance.mark('fetched-ahead')
 }
 
 /** `more`: what is no view, such as the palette. Gives its end. */
