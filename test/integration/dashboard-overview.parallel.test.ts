@@ -142,7 +142,10 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     expect(await page.locator('.story').allTextContents()).toEqual(['led to: xid', 'led to: xid', 'led to: xid', 'and before to 2 more'])
     expect(await page.locator('#gpu-6').evaluate((card) => card.scrollWidth - card.clientWidth)).toBe(0)
     await page.locator('#gpu-5 [data-forecast]', { hasText: /^(\+\d.+\/min, )?full in 20–35 min$/ }).waitFor()
-    expect(await page.locator('.gpu').evaluateAll((cards) => cards.map(({ id }) => id))).toEqual([6, 5, 0, 1, 2, 3, 4, 7].map((index) => `gpu-${index}`))
+    // At the latest when nobody has touched the page for a minute.
+    await expect
+      .poll(() => page.locator('.gpu').evaluateAll((cards) => cards.map(({ id }) => id)))
+      .toEqual([6, 5, 0, 1, 2, 3, 4, 7].map((index) => `gpu-${index}`))
     expect(await page.locator('.alarms b, .status b').count()).toBe(0)
   })
 

@@ -78,7 +78,7 @@ describe.concurrent.each(PROTOCOLS)('the agent to a receiver over %s', (protocol
   test('goes on as before while it hangs, refuses or is gone, in bounded memory, and recovers', async () => {
     await using heap = observed()
     await using to = await otlpReceiver({ protocol })
-    await using agent = await start(to, 'healthy', '  timeout_ms: 500\n', heap.env)
+    await using agent = await start(to, 'healthy', '  timeout_ms: 2000\n', heap.env)
     await to.taken(3)
     const before = await liveBytes(agent, heap.folder)
     const troubleBegan = Date.now()
