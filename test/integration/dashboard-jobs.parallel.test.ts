@@ -143,11 +143,11 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     const link = page.locator(`.job-incidents a[href="#/incidents/${told.id}"]`)
     await link.waitFor()
     // Its title changes with each further crash.
-    const titled = async (): Promise<boolean> => {
+    const beside = async (): Promise<readonly (string | null)[]> => {
       const { title } = incidentSummary.parse(await agent.json(`/api/v1/incidents/${told.id}`))
-      return (await link.textContent()) === title
+      return [await link.textContent(), title]
     }
-    await poll(titled, { what: 'the title of the incident', deadlineMs: 30_000, everyMs: 100 })
+    await expect.poll(beside).toSatisfy(([shown, title]: readonly (string | null)[]) => shown === title)
     const lost = async (): Promise<string> => {
       const all = z.array(incidentSummary).parse(await agent.json('/api/v1/incidents'))
       const own = all.filter(({ subject }) => subject.container?.name === 'finetune-lora')
