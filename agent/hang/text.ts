@@ -47,7 +47,10 @@ const CAUSE: Readonly<Record<Exclude<Cause, 'missing' | 'stuck' | 'transport' | 
 const WITHOUT_PLACE: ReadonlySet<Cause> = new Set(['kernel', 'straggler', 'dead'])
 const WAITED_FOR: ReadonlySet<Cause> = new Set(['missing', 'slow_phase', 'exception', 'dead'])
 
-export const clock = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(11, 19)} UTC`
+export function clock(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : `${date.toISOString().slice(11, 19)} UTC`
+}
 const rootText = ({ root }: Answer): string =>
   root === undefined ? '' : `${root.op} ${root.seq} of group ${root.desc === '' ? root.group : `${root.desc} (${root.group})`}`
 

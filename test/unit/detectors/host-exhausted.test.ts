@@ -41,6 +41,17 @@ describe('host_exhausted', () => {
     expect(warnings({ seconds: host.seconds, tell: plain })).toEqual([])
   })
 
+  it('says nothing of a boot that ended at no date', () => {
+    const tell = (second: number) => [
+      scrapeOf(second, 'previous-boot', {
+        host_previous_boot_end_timestamp_seconds: 1e20,
+        host_previous_boot_memory_free_ratio: 0.004,
+        host_previous_boot_memory_fall_ratio: 0.4,
+      }),
+    ]
+    expect(warnings({ seconds: 20, tell })).toEqual([])
+  })
+
   it.each([
     [0.004, 0.4, true],
     [0.004, 0, false],

@@ -19,6 +19,8 @@ const POINT_MS = 10_000
 /** A process that holds GPU memory for less long still loads. */
 const WARM_UP_MS = 4 * MINUTE_MS
 const MAX_PROCESSES = 4_096
+/** A date beyond it does not exist in JavaScript (ECMA-262, time values). */
+const LAST_DATE_S = 8.64e12
 
 export const hostExhausted = defineDetector({
   id: 'host-exhausted',
@@ -108,7 +110,7 @@ export const hostExhausted = defineDetector({
 
     const judgeBoot = (found: TypedFinding[], unified: boolean): void => {
       const [end, free, fall] = [value(hostPreviousBootEndTimestampSeconds), value(hostPreviousBootMemoryFreeRatio), value(hostPreviousBootMemoryFallRatio)]
-      if (end === undefined || free === undefined || fall === undefined) {
+      if (end === undefined || Math.abs(end) > LAST_DATE_S || free === undefined || fall === undefined) {
         if (unified) before.healthy(found, 'the host runs again')
         return
       }
