@@ -58,7 +58,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     title: 'NVML cannot start: Unknown Error',
     verdict:
       /daemon-reload/.test(situation().text) && !/nvidia-container-cli/.test(near)
-        ? "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd write the device rules of running containers anew, without the GPUs."
+        ? "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
         : inContainer
           ? "The container toolkit could not start NVML on the host, or the container lost its access to the GPU's device files. Check first whether nvidia-smi works on the host."
           : "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state.",

@@ -97,7 +97,7 @@ export const waste = z
         user: z.string().describe('Absent: not known.').optional(),
         gpu_hours_held: amount,
         gpu_hours_idle: amount.describe('Held while no kernel of anybody ran, split evenly between those that held a GPU together.'),
-        gpu_hours_queueable: amount.describe('The part in whole hours, in which somebody else could have had the GPU; of the last nine days only.'),
+        gpu_hours_queueable: amount.describe('The part in whole hours, in which another user could have used the GPU; of the last nine days only.'),
         gpu_hours_lost: amount.describe('Thrown away by runs that ended badly.'),
         died: z.array(z.object({ ...jobName, runs: z.int().min(1), gpu_hours_lost: amount })),
         oversized: z.array(z.object({ ...jobName, text: z.string() })).describe('Jobs that asked for much more than they used.'),
