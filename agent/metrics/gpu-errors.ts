@@ -86,7 +86,7 @@ export const gpuRowRemapPending = defineMetric({
   field: 'row_remap_pending',
   kind: 'gauge',
   unit: '1',
-  help: '1 when a row remap is pending until the GPU is reset.',
+  help: 'Whether a row remap is pending until the GPU is reset (1).',
   labels: GPU_LABELS,
   dcgm: { classic: [dcgmGauge('DCGM_FI_DEV_ROW_REMAP_PENDING', 'Whether remapping of rows is pending')] },
 })

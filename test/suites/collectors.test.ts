@@ -25,7 +25,7 @@ describe('declarations', () => {
     for (const metric of collector.metrics) {
       expect(metric.name).toMatch(/^warpwatch_gpu_[a-z0-9_]+$/)
       expect(metric.labels.slice(0, 2)).toEqual(['gpu', 'uuid'])
-      expect(metric.help).toMatch(/^[A-Z\d].*\.$/)
+      expect(metric.help).toMatch(/^[A-Z].*\.$/)
       for (const { scale, when } of [...(metric.dcgm?.classic ?? []), ...(metric.dcgm?.current ?? [])]) {
         expect(scale).toBeGreaterThan(0)
         for (const label of Object.keys(when ?? {})) expect(metric.labels).toContain(label)

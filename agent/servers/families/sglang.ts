@@ -32,14 +32,14 @@ const ofFirstRanks = (page: Exposition): Exposition =>
     }),
   )
 const RANKS = ['tp_rank', 'pp_rank', 'moe_ep_rank']
-/** With priorities a queue is told as a whole, under an empty one, and again for each of them. */
+/** With priorities SGLang reports the whole queue under an empty priority, and each priority again. */
 function queueOf(page: Exposition, names: readonly string[]): number | undefined {
   const all = samplesOf(page, names)
   const whole = all.filter(({ labels }) => labels['priority'] === '')
   const counted = whole.length > 0 ? whole : all
   return counted.length === 0 ? undefined : counted.reduce((sum, { value }) => sum + value, 0)
 }
-/** The fullest of its pools, where they are told one by one. */
+/** The fullest of its pools, where each pool has a series of its own. */
 const poolOf = (page: Exposition): number | undefined => {
   const pools = ['full_token_usage', 'swa_token_usage', 'mamba_usage'].flatMap((name) => shareOf(page, [name]) ?? [])
   return pools.length === 0 ? undefined : Math.max(...pools)

@@ -9,7 +9,7 @@ export type AskerOptions = {
   readonly recognised: Pick<Recognised, 'by'> & { readonly family: Pick<Family, 'proof' | 'pages'> }
   readonly base: string
   readonly argv: readonly string[]
-  /** Its other histograms are told to nobody. */
+  /** Its other histograms are not read. */
   readonly quantilesOnly?: boolean
   readonly key?: string
   readonly client: Pick<HttpClient, 'exchange'>

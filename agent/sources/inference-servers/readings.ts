@@ -40,7 +40,7 @@ export function createSeriesOf(): SeriesOf {
     let series = byKey.get(key)
     if (series === undefined) {
       series = makeSeries(metric, { ...labels, ...more })
-      // Of what is told of a server but once, only the newest is worth keeping.
+      // A server has one reading of these: only the newest is kept.
       if (metric.kind === 'info') byKey.clear()
       byKey.set(key, series)
       count++

@@ -19,7 +19,7 @@ const TokenForm = later(async () => (await import('./token-form.tsx')).TokenForm
 function Content() {
   const now = connection.value
   if (now.state === 'unauthorized') return <TokenForm key={String(now.rejected)} rejected={now.rejected} />
-  // Figures and times are made anew when they are to read otherwise.
+  // Figures and times are drawn again when units or time zone change.
   return <CurrentView key={reading.value} />
 }
 

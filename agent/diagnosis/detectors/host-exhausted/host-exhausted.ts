@@ -110,10 +110,12 @@ export const hostExhausted = defineDetector({
 
     const judgeBoot = (found: TypedFinding[], unified: boolean): void => {
       const [end, free, fall] = [value(hostPreviousBootEndTimestampSeconds), value(hostPreviousBootMemoryFreeRatio), value(hostPreviousBootMemoryFallRatio)]
-      if (end === undefined || Math.abs(end) > LAST_DATE_S || free === undefined || fall === undefined) {
+      if (end === undefined || free === undefined || fall === undefined) {
         if (unified) before.healthy(found, 'the host runs again')
         return
       }
+      // No date: what is beside it is no more to be believed.
+      if (Math.abs(end) > LAST_DATE_S) return
       if (free >= options.free_ratio || fall <= 0) return before.healthy(found)
       const total = value(hostMemoryTotalBytes)
       const left = total === undefined ? `${Math.round(free * 1_000) / 10} % of its memory` : `${gib(free * total)} of ${gib(total)}`

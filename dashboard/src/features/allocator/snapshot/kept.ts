@@ -1,4 +1,4 @@
-// The snapshot file that is open, kept by this browser so that it survives a reload of the tab. It belongs to the tab: another one, or the tab opened anew, begins without.
+// The open snapshot file, kept by this browser so that it survives a reload of the tab. Each tab has its own; a new tab begins without one.
 const [DATABASE, STORE, KEY] = ['warpwatch', 'snapshot', 'last']
 const TAB = 'warpwatch.snapshot'
 /** A larger one is dropped again sooner than it is copied. */

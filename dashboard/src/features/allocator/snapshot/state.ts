@@ -95,7 +95,7 @@ function read(dropped: File): void {
   tell({ type: 'open', file: dropped })
 }
 
-/** Opens a file that somebody dropped or picked; the page goes to what is shown of it. */
+/** Opens a file that was dropped or picked; the address then names what is shown of it. */
 export function openFile(dropped: File): void {
   read(dropped)
   void keepSnapshot(dropped)

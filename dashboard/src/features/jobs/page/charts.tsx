@@ -18,7 +18,7 @@ import { createJobChart } from './chart.ts'
 import { highest, type Line, type Lines, newest } from './lines.ts'
 import { charts, type Charts, comparedKey, failed } from './readings.ts'
 
-/** A choice that is open is not made anew with every second. */
+/** An open list of choices is not drawn again each second. */
 const known = steadyList(
   () => all.value.map(({ job: { key, name } }) => ({ key, name })),
   ({ key }) => key,

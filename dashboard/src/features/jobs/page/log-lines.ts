@@ -16,13 +16,13 @@ export function parseTail(value: unknown): LogTailAnswer {
   return { lines: value.lines.filter(isLine), next: value.next, ...('missed' in value && value.missed === true && { missed: true }) }
 }
 
-/** A lower number than before is that of an agent that was started anew, which gives all that it has. */
+/** A lower number than before comes from an agent that has restarted, which sends all lines it has. */
 export function grown({ lines, next, missed }: Tail, answer: LogTailAnswer): Tail {
-  const anew = answer.next < next
-  const before = anew ? [] : lines
+  const restarted = answer.next < next
+  const before = restarted ? [] : lines
   const first = (lines.at(-1)?.id ?? 0) + 1
   const added = answer.lines.map(({ t, text }, i): Line => ({ id: first + i, t, text }))
-  if (added.length === 0 && !anew) return answer.next === next ? { lines, next, missed } : { lines, next: answer.next, missed }
+  if (added.length === 0 && !restarted) return answer.next === next ? { lines, next, missed } : { lines, next: answer.next, missed }
   return { lines: [...before, ...added].slice(-MOST_LINES), next: answer.next, missed: missed || answer.missed === true }
 }
 
