@@ -12,6 +12,8 @@ export type HostRuns = {
   readonly exec: (event: ExecEvent) => void
   /** Of a process; undefined until it is known who started it. */
   readonly ofProcess: (series: Series) => LiveRun | undefined
+  /** Whether this process was first seen so recently that the answer is still to come. */
+  readonly isAwaited: (series: Series) => boolean
   readonly strangers: () => readonly number[]
   readonly tick: (t: number) => void
 }
@@ -19,6 +21,8 @@ export type HostRuns = {
 /** `exec` says how its command ended; when its process has gone without a word, so long later. */
 const EXEC_SILENT_MS = 3_000
 const MAX_STRANGERS = 1_000
+/** Who a process belongs to is looked up once a second. */
+const ANSWER_MS = 2_500
 
 function causeIn({ cause_kind: kind, cause_title: title }: ExecEvent): EndCause | undefined {
   const known = LOG_KINDS.find((one) => one === kind)
@@ -29,7 +33,8 @@ export const execKey = (id: string): string => `x:${id}`
 
 export function createHostRuns(runs: Runs): HostRuns {
   const { running, pids, roots } = runs
-  let strangers = new Set<number>()
+  /** Not yet looked up, with the time at which each was first seen. */
+  let strangers = new Map<number, number>()
   const asked = new Map<number, number>()
   let now = 0
   const addRoot = (run: LiveRun, root: Root): void => {
@@ -90,14 +95,19 @@ export function createHostRuns(runs: Runs): HostRuns {
       const pid = Number(labels['pid'])
       const key = pids.get(pid)
       if (key !== undefined) return running.get(key)
-      if (!asked.has(pid) && strangers.size < MAX_STRANGERS) strangers.add(pid)
+      if (!asked.has(pid) && strangers.size < MAX_STRANGERS) strangers.set(pid, now)
       return undefined
+    },
+    isAwaited({ labels }) {
+      const pid = Number(labels['pid'])
+      const since = strangers.get(pid) ?? asked.get(pid)
+      return since !== undefined && Math.abs(now - since) <= ANSWER_MS
     },
     strangers() {
       if (strangers.size === 0) return []
-      const found = [...strangers]
-      strangers = new Set()
-      for (const pid of found) asked.set(pid, now)
+      const found = [...strangers.keys()]
+      for (const [pid, since] of strangers) asked.set(pid, since)
+      strangers = new Map()
       return found
     },
     tick(t) {

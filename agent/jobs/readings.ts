@@ -91,6 +91,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     if (OTHER_SOURCES.has(source)) return
     let holding: Map<string, Held> | undefined
     let listed: Map<string, string> | undefined
+    let awaited: Set<string> | undefined
     for (const { series, value } of readings) {
       const entry = recognise(series)
       if (entry === null) continue
@@ -98,6 +99,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       if (role === 'process' || role === 'share') {
         // One of which nobody knows yet what it belongs to holds the GPU all the same.
         const run = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
+        if (key === '' && run === undefined && host.isAwaited(series)) (awaited ??= new Set()).add(seat.uuid)
         const place = `${run?.key ?? ''} ${seatKey(seat)}`
         holding ??= new Map<string, Held>()
         const held = holding.get(place) ?? { run, seat, bytes: 0 }
@@ -134,6 +136,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
           held.filter(({ seat }) => seat.uuid === uuid),
           gpus.get(uuid),
           t,
+          awaited?.has(uuid) === true,
         )
   }
 }

@@ -12,6 +12,8 @@ const MIB = 2 ** 20
 const READ_WITHIN_MS = 5_000
 const INSTANCE_WITHIN_MS = 25_000
 const MAX_CARDS = 1_024
+/** A look is put off so long at most; shorter than what counts as a gap. */
+const PUT_OFF_MS = 3_000
 
 export const ownerOfRun = ({ identity: { job_id, job, user, namespace, account } }: LiveRun): UseOwner => ({
   job_id,
@@ -23,6 +25,7 @@ export const ownerOfRun = ({ identity: { job_id, job, user, namespace, account }
 
 export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()
+  const lookedAt = new Map<string, number>()
   const instances = new Map<string, Map<string, { readonly t: number; readonly value: number }>>()
   const ownerOf = (key: string): UseOwner | undefined => {
     const run = running.get(key)
@@ -44,7 +47,11 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerB
       if (instances.size < MAX_CARDS || instances.has(uuid)) instances.set(uuid, known)
       known.set(gi, { t, value })
     },
-    look(uuid: string, gpu: string, held: readonly Held[], now: (GpuNow & { readonly t: number }) | undefined, t: number): void {
+    /** `isAwaited`: a holder has just come, and what it belongs to is being looked up. The next look then counts this time too, for its owner. */
+    look(uuid: string, gpu: string, held: readonly Held[], now: (GpuNow & { readonly t: number }) | undefined, t: number, isAwaited: boolean): void {
+      const last = lookedAt.get(uuid)
+      if (isAwaited && last !== undefined && t - last >= 0 && t - last <= PUT_OFF_MS) return
+      if (lookedAt.size < MAX_CARDS || last !== undefined) lookedAt.set(uuid, t)
       const counter = counters.get(uuid)
       const isRead = now !== undefined && isFresh(now.t, t, READ_WITHIN_MS)
       const ratios = ratiosOf(uuid, t)

@@ -59,4 +59,28 @@ describe('what a run uses', () => {
     expect(report).toContain('| Would have been lost without the saved state | 5 GPU seconds |')
     expect(named('serve')[0]?.gpu_seconds.lost).toBe(0)
   })
+
+  test('the first seconds of a process count for its owner, though it takes a moment to know him', () => {
+    for (let s = 0; s <= 4; s++) {
+      tracker().tick(T + s * 1_000)
+      second(T + s * 1_000, 1, 100, s === 0 ? [] : [[{ pid: '41' }, GIB]])
+      if (s === 2) {
+        expect(tracker().strangers()).toEqual([41])
+        const root = { pid: 40, start_ticks: 4, command: 'python3 train.py' }
+        tracker().ingest({ type: 'process', t: T + 2_000, action: 'seen', pid: 41, root, ancestors: [40], user: 'ada' })
+      }
+    }
+    const used = tracker().figures().use.map(({ owner, use }) => ({ owner, heldMs: use.heldMs, joules: use.joules }))
+    expect(used).toEqual([{ owner: { user: 'ada' }, heldMs: 3_000, joules: 300 }])
+  })
+
+  test('what nobody can say the owner of is counted all the same, as nobody', () => {
+    for (let s = 0; s <= 8; s++) {
+      tracker().tick(T + s * 1_000)
+      second(T + s * 1_000, 1, 100, [[{ pid: '41' }, GIB]])
+      tracker().strangers()
+    }
+    const used = tracker().figures().use.map(({ owner, use }) => ({ owner, heldMs: use.heldMs, joules: use.joules }))
+    expect(used).toEqual([{ owner: {}, heldMs: 8_000, joules: 800 }])
+  })
 })
