@@ -70,7 +70,9 @@ describe('what a run uses', () => {
         tracker().ingest({ type: 'process', t: T + 2_000, action: 'seen', pid: 41, root, ancestors: [40], user: 'ada' })
       }
     }
-    const used = tracker().figures().use.map(({ owner, use }) => ({ owner, heldMs: use.heldMs, joules: use.joules }))
+    const used = tracker()
+      .figures()
+      .use.map(({ owner, use }) => ({ owner, heldMs: use.heldMs, joules: use.joules }))
     expect(used).toEqual([{ owner: { user: 'ada' }, heldMs: 3_000, joules: 300 }])
   })
 
@@ -80,7 +82,9 @@ describe('what a run uses', () => {
       second(T + s * 1_000, 1, 100, [[{ pid: '41' }, GIB]])
       tracker().strangers()
     }
-    const used = tracker().figures().use.map(({ owner, use }) => ({ owner, heldMs: use.heldMs, joules: use.joules }))
+    const used = tracker()
+      .figures()
+      .use.map(({ owner, use }) => ({ owner, heldMs: use.heldMs, joules: use.joules }))
     expect(used).toEqual([{ owner: {}, heldMs: 8_000, joules: 800 }])
   })
 })
