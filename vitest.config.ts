@@ -11,7 +11,7 @@ const SLOW = 'test/unit/**/*.slow.test.ts'
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
 const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000 }
-const setup = { setupFiles: ['test/setup/file-folder.ts'], expect: { poll: { timeout: 120_000, interval: 20 } } }
+const setup = { setupFiles: ['test/setup/cpu-log.ts', 'test/setup/file-folder.ts'], expect: { poll: { timeout: 120_000, interval: 20 } } }
 
 export default defineConfig({
   test: {
