@@ -21,6 +21,8 @@ export type Surroundings = {
   readonly files: HostFiles
   /** Runs a program without a shell, with a time-out; only programs that change nothing. */
   readonly run: RunCommand
+  /** For all containers of one check; without it a little less than the time of a check. */
+  readonly containersMs?: number
   readonly distribution: Lazily<Distribution>
   /** The first engine that answers. undefined: none is installed; rejects with a message when there are some and none answers. */
   readonly engine: Lazily<EngineFacts | undefined>

@@ -139,7 +139,8 @@ describe.skipIf(dockerMissing !== undefined)(`a real Docker engine${dockerMissin
     await docker.call('POST', `/exec/${exec}/start`, { Detach: true })
     await poll(() => (run.value(`${PREFIX}_oom_kills_total`, labels) ?? 0) >= 1, { what: 'the kill' })
     await poll(() => actions(run, 'childoom').some(({ action }) => action === 'oom'), { what: 'the event' })
-    expect(actions(run, 'childoom').map(({ action }) => action)).toEqual(['create', 'start', 'oom'])
+    // The engine may say it more than once.
+    expect([...new Set(actions(run, 'childoom').map(({ action }) => action))]).toEqual(['create', 'start', 'oom'])
     expect(run.value(`${PREFIX}_info`, labels)).toBe(1)
     await remove(id)
     await poll(() => actions(run, 'childoom').find(({ action }) => action === 'die')?.exit_code === 137, { what: 'its end with the exit code' })

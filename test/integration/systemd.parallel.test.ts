@@ -104,24 +104,21 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
     let bare = new Set<string>() as ReadonlySet<string>
     await poll(async () => hears((bare = await seen(BARE))), { what: 'the probe without a sandbox', deadlineMs: 40_000, everyMs: 500 })
     const missed = (): readonly string[] => [...sandboxed].filter((one) => !bare.has(one))
+    const lost = (): readonly string[] => [...bare].filter((one) => !sandboxed.has(one))
+    const difference = (): string => `only in the sandbox: ${missed().join(', ')}; only without one: ${lost().join(', ')}`
     // What needs two readings, such as a rate, comes a moment later.
     const complete = async (): Promise<boolean> => {
       bare = await seen(BARE)
       return missed().length === 0
     }
-    await poll(complete, {
-      what: () => `both to see the same; only in the sandbox: ${missed().join(', ')}`,
-      deadlineMs: 30_000,
-      everyMs: 500,
-    })
+    await poll(complete, { what: () => `the agent without a sandbox to see as much; ${difference()}`, deadlineMs: 30_000, everyMs: 500 })
     await host.must('systemctl', 'stop', 'bare')
     await host.must('systemctl', 'start', 'warpwatch')
-    const lost = (): readonly string[] => [...bare].filter((one) => !sandboxed.has(one))
     const nothingLost = async (): Promise<boolean> => {
       sandboxed = await seen(SANDBOXED)
       return lost().length === 0
     }
-    await poll(nothingLost, { what: () => `the sandbox to hide nothing; it hides: ${lost().join(', ')}`, deadlineMs: 40_000, everyMs: 500 })
+    await poll(nothingLost, { what: () => `the sandbox to hide nothing; ${difference()}`, deadlineMs: 40_000, everyMs: 500 })
     const kinds = [`"process":"python3`, `"unit":"trainer`, 'warpwatch_host_disk']
     expect(kinds.filter((part) => ![...sandboxed].some((series) => series.includes(part)))).toEqual([])
     expect([...sandboxed].filter((one) => /^gap (kernel|journal|allocator|containers)/.test(one))).toEqual([])

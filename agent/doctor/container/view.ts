@@ -99,6 +99,7 @@ const BUDGET_MS = 1_700
 
 /** `alsoImages`: those too whose image alone says that it is made for CUDA. What cannot be seen of one container skips that one only. */
 export async function eachContainer(around: Surroundings, check: ContainerLook, { alsoImages = false } = {}): Promise<readonly Finding[]> {
+  const budgetMs = around.containersMs ?? BUDGET_MS
   const all = await around.containers()
   const wanted = all.filter(({ wantsGpu }) => wantsGpu === 'asked' || (alsoImages && wantsGpu === 'image'))
   if (wanted.length === 0) {
@@ -112,7 +113,7 @@ export async function eachContainer(around: Surroundings, check: ContainerLook, 
   const timer = setTimeout(() => {
     waiting.length = 0
     spend()
-  }, BUDGET_MS)
+  }, budgetMs)
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const subject = next.name
@@ -129,7 +130,7 @@ export async function eachContainer(around: Surroundings, check: ContainerLook, 
   await Promise.race([Promise.all(Array.from({ length: PARALLEL }, work)), spent])
   clearTimeout(timer)
   return wanted.flatMap(
-    (container) => found.get(container) ?? [{ status: 'skipped', subject: container.name, summary: `no answer within ${BUDGET_MS / 1_000} s` } as const],
+    (container) => found.get(container) ?? [{ status: 'skipped', subject: container.name, summary: `no answer within ${budgetMs / 1_000} s` } as const],
   )
 }
 

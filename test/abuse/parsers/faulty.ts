@@ -11,7 +11,7 @@ const SEEDS = ['{"a": 1}', 'plain text 42\n']
 
 export const sound = textParser('sound', 'nothing', SEEDS, () => {}, { inputs: 200 })
 export const throws = textParser('throws', 'JSON without a refusal', SEEDS, (text) => void JSON.parse(text), { inputs: 200 })
-export const slow = textParser('slow', 'what has an even length', SEEDS, (text) => busyMs(text.length % 2 === 0 ? 40 : 0), {
+export const slow = textParser('slow', 'what has an even length', SEEDS, (text) => busyMs(text.length % 2 === 0 ? 200 : 0), {
   inputs: 200,
 })
 const HAS_SPACE = / {2}/

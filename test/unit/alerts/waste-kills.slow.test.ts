@@ -7,7 +7,7 @@ import { DAY, folder, T } from '../../setup/alert-scene.ts'
 
 const KILLS = Number(process.env['WARPWATCH_KILLS'] ?? 10)
 
-test(`killed ${KILLS} times, each day and week is sent by one message`, { timeout: KILLS * 5_000 }, async () => {
+test(`killed ${KILLS} times, each day and week is sent by one message`, { timeout: KILLS * 30_000 }, async () => {
   const directory = folder()
   const [keys, days, twice] = [new Map<string, string>(), new Set<string>(), new Array<string>()]
   let [t, again] = [T, 0]

@@ -178,6 +178,7 @@ export async function buildScene(scene: Scene): Promise<BuiltScene> {
   const around: Surroundings = {
     files,
     run: patiently(createRunCommand({}, [programs])),
+    containersMs: PATIENCE_MS,
     distribution: lazily(async () => await readDistribution(files, env)),
     engine: lazily(async () => await told(scene.engine)),
     containers: lazily(async () => (containers instanceof Error ? await Promise.reject(containers) : containers.map((own) => containerFacts(own, files)))),

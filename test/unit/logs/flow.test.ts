@@ -1,5 +1,5 @@
 // From lines to events: context around what matters, bounds on how many, cursors only for what was told; and a busy log leaves time for others.
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { LogLine } from '../../../agent/model/event.ts'
 import { addLine, createBatch, type LineBatch } from '../../../agent/sources/logs/batch.ts'
 import { createBudget } from '../../../agent/sources/logs/budget.ts'
@@ -30,6 +30,8 @@ function make() {
   return { told, counters, flow, take: (lines: readonly string[]) => flow.take(batchOf(lines), { timeOf: () => 1 }), texts: () => told.map(({ text }) => text) }
 }
 const numbered = (count: number, word = 'step'): readonly string[] => Array.from({ length: count }, (_, at) => `${word} ${at}`)
+
+afterEach(() => vi.useRealTimers())
 
 describe('flow', () => {
   test('nothing is told of lines that do not matter', () => {
@@ -63,6 +65,8 @@ describe('flow', () => {
   })
 
   test('a log of nothing but faults is cut off and counted', () => {
+    // All in one moment, however long it takes here.
+    vi.useFakeTimers({ toFake: ['performance'] })
     const { take, flow, told, counters } = make()
     for (let round = 0; round < 100; round++) take(numbered(1_000, 'FAULT'))
     flow.end()
