@@ -26,7 +26,10 @@ export function hasOtherCard(files: Files, sys: string, slots: ReadonlySet<strin
     if (slots.has(slot)) return false
     const kind = files.text(`${sys}/bus/pci/devices/${slot}/class`)
     const vendor = files.text(`${sys}/bus/pci/devices/${slot}/vendor`)
-    // 0x0300 VGA, 0x0302 3D controller; a board's management controller has a VGA part too (ASPEED, Matrox).
-    return !isFailure(kind) && !isFailure(vendor) && /^0x030[02]/.test(kind) && /^0x(10de|1002|8086)$/.test(vendor)
+    if (isFailure(kind) || isFailure(vendor)) return false
+    // 0x0300 VGA, 0x0302 3D controller, 0x0380 display controller (Instinct, Data Center GPU); a board's management controller has a VGA part too (ASPEED, Matrox).
+    if (/^0x03(?:0[02]|80)/.test(kind)) return /^0x(10de|1002|8086)$/.test(vendor)
+    // 0x1200 is MI300's class, and of Intel's and other makers' processors for neural networks.
+    return kind.startsWith('0x1200') && vendor === '0x1002'
   })
 }

@@ -2,6 +2,7 @@
 import type { FoundCard, Vendor } from '../../drm/card.ts'
 import type { Files, Roots } from '../../drm/files.ts'
 import { createScanner } from '../../drm/clients/scan.ts'
+import { createSleepers } from '../../drm/clients/sleepers.ts'
 import { findCards, hasOtherCard } from '../../drm/find.ts'
 import * as vendors from '../../drm/index.ts'
 
@@ -18,6 +19,7 @@ function isComputedOn(files: Files, roots: Roots, card: FoundCard): boolean {
   return createScanner(
     files,
     roots.proc,
+    createSleepers(files, roots.sys),
   )(0).open.some(({ slot, engines }) => slot === card.slot && [...engines].some(([name, { ns, cycles }]) => COMPUTES.test(name) && (ns ?? cycles ?? 0) > 0))
 }
 
