@@ -3,7 +3,8 @@ import type { FoundCard, Vendor } from './card.ts'
 import { isFailure, ueventValue, type Files } from './files.ts'
 
 /** By PCI address: card numbers change from boot to boot. */
-export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drivers' | 'isIntegrated'>): readonly FoundCard[] {
+export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drivers' | 'isIntegrated' | 'find'>, proc = '/proc'): readonly FoundCard[] {
+  if (vendor.find !== undefined) return vendor.find(files, { sys, proc })
   const found: FoundCard[] = []
   for (const name of files.list(`${sys}/class/drm`)) {
     // Connectors of a card are named `card1-DP-1`.
@@ -18,6 +19,12 @@ export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drive
     found.push({ ...card, integrated: vendor.isIntegrated(files, card) })
   }
   return found.sort((a, b) => a.slot.localeCompare(b.slot))
+}
+
+/** Whether the card is still bound to its driver, at the same place. */
+export function isBound(files: Files, { device, slot }: Pick<FoundCard, 'device' | 'slot'>): boolean {
+  const uevent = files.text(`${device}/uevent`)
+  return !isFailure(uevent) && ueventValue(uevent, 'PCI_SLOT_NAME')?.toLowerCase() === slot
 }
 
 /** Whether the host has a card of its own of any maker, so that one on the CPU's chip is only for the screen. */

@@ -48,7 +48,8 @@ export function createCardsSource({ roots, integrated, nvidia, connects, sampler
   }
   const look = async (): Promise<void> => {
     const { state, indices } = nvidia()
-    const nvidias = Math.max(0, nvidiaCards(files, roots), ...indices.map((index) => index + 1))
+    // Without NVML its numbers are those of the cards read here, as on a Jetson.
+    const nvidias = Math.max(0, nvidiaCards(files, roots), ...(state === 'off' ? [] : indices.map((index) => index + 1)))
     const chosen = chooseCards(files, roots, integrated, nvidias)
     const set = JSON.stringify(chosen.map(({ vendor, slots }) => [vendor.id, slots]))
     if (set === known || (chosen.length === 0 && known === '')) return

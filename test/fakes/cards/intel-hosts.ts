@@ -5,7 +5,7 @@ const GIB = 1024 ** 3
 const SYS = '/t/sys'
 export const INTEL_AT = (card: number): string => `${SYS}/class/drm/card${card}`
 const uevent = (driver: string, id: string, slot: string): string => `DRIVER=${driver}\nPCI_CLASS=30000\nPCI_ID=${id}\nPCI_SLOT_NAME=${slot}`
-const throttling = (folder: string, prefix: string, on: readonly string[]): Readonly<Record<string, string>> =>
+const throttling = (folder: string, prefix: string, on: readonly string[]): Readonly<Record<string, string | Buffer>> =>
   below(
     folder,
     Object.fromEntries(
