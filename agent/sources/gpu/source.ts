@@ -12,12 +12,21 @@ import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-handle.ts'
 import type { ConnectInside } from '../../sampler/connections.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
-import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
+import {
+  createSupervisor,
+  type GpuTrouble,
+  type SamplerDown,
+  type Supervisor,
+  type SupervisorEvents,
+  type SupervisorOptions,
+} from '../../sampler/supervisor.ts'
 import { stackOf } from '../../text/error.ts'
 import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
 import { createOwners } from './owners.ts'
 import { createGpuRegistry, type KnownGpu } from './registry.ts'
+import type { RuntimeSleep } from './runtime-sleep.ts'
+import { asleepText, createSleeping } from './sleeping.ts'
 import { createUnifiedMemory, type HostMemory } from './unified-memory.ts'
 
 /** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
@@ -50,6 +59,8 @@ export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
   readonly seesAllProcesses?: boolean
   /** Memory of the host, for GPUs that have none of their own. */
   readonly hostMemory?: () => HostMemory | undefined
+  /** When NVML may be used, where GPUs can sleep. */
+  readonly sleep?: RuntimeSleep
   /** Hears of every change of the state. */
   readonly onState?: (state: GpuSourceState) => void
 }
@@ -129,6 +140,11 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     gpu.usedBytes = undefined
     tellGap(gpu, t, ttl)
   }
+
+  const sleeping =
+    options.sleep === undefined
+      ? undefined
+      : createSleeping({ sleep: options.sleep, registry, silence, emit: (t, group, readings, gaps) => emit(t, group, ttlMs.fast, readings, gaps) })
 
   const onHello = (hello: Hello): void => {
     const t = Date.now()
@@ -210,6 +226,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       context?.log.info(`GPU ${gpu.index} (${sample.uuid}) is sampled again`)
     }
     gpu.lost = false
+    sleeping?.sampled(came)
     const group = `${gpu.key}/${sample.rate}`
     gpu.groups.add(group)
     const used = readings.find(({ series }) => series.metric.name === USED && series.labels['gi'] === undefined)
@@ -238,8 +255,44 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     changeState({ kind: 'down', reason, detail, ...(code === undefined ? {} : { code }) })
   }
 
+  const events = (given: SourceContext): SupervisorEvents => ({
+    hello: onHello,
+    sample: onSample,
+    done: (t) => emitAges(Math.max(t, tickT)),
+    trouble: onTrouble,
+    down: onDown,
+    restarted(reason, detail) {
+      counts.restart(reason)
+      if (reason === 'returned') given.log.info(detail)
+      else if (reason !== 'hang' && reason !== 'failed') given.log.warn(`the sampler is restarted: ${detail}`)
+      emitSelf(Date.now())
+    },
+    complain: (problem) => given.log.warn(`the sampler: ${problem}`),
+  })
+
+  const begin = (given: SourceContext): void => {
+    supervisor = createSupervisor({ ...options, metrics: options.collectorMetrics }, events(given))
+    supervisor.start()
+  }
+  /** Opens NVML or closes it, so that a GPU that nobody uses can sleep; whether there is somebody to ask this second. */
+  const isOpen = (): boolean => {
+    const may = sleeping?.mayRead() ?? true
+    if (may && supervisor === undefined && context !== undefined) {
+      emit(Date.now(), 'nvml', ttlMs.fast, [], [])
+      // Nobody waited for a reading of a GPU that slept.
+      for (const gpu of registry.all()) gpu.seenAt = now()
+      begin(context)
+    } else if (!may && supervisor !== undefined) {
+      context?.log.info('no program uses the GPU: NVML is closed, so that it can sleep')
+      void supervisor.stop()
+      supervisor = undefined
+    }
+    return may
+  }
+
   const tick = (t: number): void => {
     tickT = t
+    if (!isOpen()) return sleeping?.tell(t)
     const due = RATES.filter((rate) => Math.abs(t - askedAt[rate]) >= RATE_MS[rate] - RATE_MS.fast / 2)
     for (const rate of due) askedAt[rate] = t
     const asked = supervisor?.ask(due, t) ?? false
@@ -257,29 +310,12 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     state: () => state,
     samplerPid: () => supervisor?.pid(),
     async connect(place) {
-      if (supervisor === undefined) throw new Error('the GPUs are not read yet')
+      if (supervisor === undefined) throw new Error(context === undefined ? 'the GPUs are not read yet' : asleepText)
       return supervisor.connect(place)
     },
     start(given) {
       context = given
-      supervisor = createSupervisor(
-        { ...options, metrics: options.collectorMetrics },
-        {
-          hello: onHello,
-          sample: onSample,
-          done: (t) => emitAges(Math.max(t, tickT)),
-          trouble: onTrouble,
-          down: onDown,
-          restarted(reason, detail) {
-            counts.restart(reason)
-            if (reason === 'returned') given.log.info(detail)
-            else if (reason !== 'hang' && reason !== 'failed') given.log.warn(`the sampler is restarted: ${detail}`)
-            emitSelf(Date.now())
-          },
-          complain: (problem) => given.log.warn(`the sampler: ${problem}`),
-        },
-      )
-      supervisor.start()
+      if (!isOpen()) sleeping?.tell(Date.now())
       stopTicks = given.every(RATE_MS.fast, tick)
     },
     async stop() {
