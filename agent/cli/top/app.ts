@@ -35,7 +35,7 @@ const TOGETHER_MS = 15
 const CLOCK_MS = 1_000
 
 export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App {
-  let ui: Ui = START
+  let ui: Ui = { ...START, mouse: capabilities.modern }
   let sections: readonly Section[] = []
   let shown: Screen | undefined
   let target: Target | undefined
@@ -76,8 +76,10 @@ export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App
   }
   const terminal: Terminal = openTerminal({
     key(key) {
-      const next = step(ui, key, sections)
+      const row = /^(?:click|wheel-up|wheel-down) \d+ (\d+)$/.exec(key)?.[1]
+      const next = step(ui, key, sections, row === undefined ? undefined : shown?.ownerOf(Number(row)))
       ui = next.ui
+      terminal.listenToMouse(ui.mouse === true)
       if (next.action !== undefined) act(next.action)
       changed()
     },
@@ -87,6 +89,7 @@ export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App
     },
     ended: resolve,
   })
+  terminal.listenToMouse(ui.mouse === true)
   const clock = setInterval(changed, CLOCK_MS)
   function end(): void {
     terminal.close()
