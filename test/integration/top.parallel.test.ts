@@ -106,7 +106,7 @@ describe.skipIf(python === undefined)(`top in a terminal${python === undefined ?
     await using scene = await startScene(4)
     // The line below the head of the first table.
     const { out, screen } = await inTerminal(
-      ['await 3001', 'type \u001b[<0;5;3M', 'await [0;7m', 'type m', 'await Mouse off', 'type m', 'await Mouse on', 'type q'],
+      ['await 3001', 'type \u001b[<0;5;3M', 'await [0;7m', 'type m', 'await Mouse off', 'type m', 'type q'],
       top(scene.listen),
     )
     expect(out.split('\u001b[?1000h\u001b[?1006h')).toHaveLength(3)
