@@ -3,7 +3,8 @@ import { createFiles, type Roots } from '../../drm/files.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
 import { counted } from '../../text/grammar.ts'
 import type { NvmlState } from '../definition.ts'
-import { createGpuSource, type GpuSource, type GpuSourceOptions } from '../gpu/source.ts'
+import type { GpuSource, GpuSourceOptions } from '../gpu/options.ts'
+import { createGpuSource } from '../gpu/source.ts'
 import { chooseCards, nvidiaCards, type ChosenCards, type Integrated } from './choose.ts'
 
 export type CardsOptions = {

@@ -4,30 +4,20 @@ import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTota
 import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
-import type { IdentifyProcess } from '../../model/identity.ts'
-import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
-import type { Source, SourceContext } from '../../model/source.ts'
+import type { SourceContext } from '../../model/source.ts'
 import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-handle.ts'
-import type { ConnectInside } from '../../sampler/connections.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
-import {
-  createSupervisor,
-  type GpuTrouble,
-  type SamplerDown,
-  type Supervisor,
-  type SupervisorEvents,
-  type SupervisorOptions,
-} from '../../sampler/supervisor.ts'
+import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorEvents } from '../../sampler/supervisor.ts'
 import { stackOf } from '../../text/error.ts'
 import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
+import type { GpuSource, GpuSourceOptions, GpuSourceState } from './options.ts'
 import { createOwners } from './owners.ts'
 import { createGpuRegistry, type KnownGpu } from './registry.ts'
-import type { RuntimeSleep } from './runtime-sleep.ts'
 import { asleepText, createSleeping } from './sleeping.ts'
-import { createUnifiedMemory, type HostMemory } from './unified-memory.ts'
+import { createUnifiedMemory } from './unified-memory.ts'
 
 /** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
 export const gpuSourceMetrics = [
@@ -40,35 +30,6 @@ export const gpuSourceMetrics = [
   agentSamplerAbandoned,
   agentSamplerHangsTotal,
 ] as const
-
-/** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
-export type GpuSourceState =
-  | { readonly kind: 'starting' }
-  | { readonly kind: 'sampling'; readonly gpus: number; readonly driverVersion: string; readonly library: string }
-  | ({ readonly kind: 'down' } & SamplerDown)
-
-export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
-  /** Of its scrapes: `gpu` unless it reads the cards of another maker. */
-  readonly id?: string
-  /** Who lists the GPUs, in texts: `NVML`. */
-  readonly lister?: string
-  /** Metrics that the child's collectors may announce. */
-  readonly collectorMetrics: readonly MetricDef[]
-  readonly identify: IdentifyProcess
-  /** Whether the agent sees all processes of the host; absent = not known. */
-  readonly seesAllProcesses?: boolean
-  /** Memory of the host, for GPUs that have none of their own. */
-  readonly hostMemory?: () => HostMemory | undefined
-  /** When NVML may be used, where GPUs can sleep. */
-  readonly sleep?: RuntimeSleep
-  /** Hears of every change of the state. */
-  readonly onState?: (state: GpuSourceState) => void
-}
-export type GpuSource = Source & {
-  readonly connect: ConnectInside
-  readonly state: () => GpuSourceState
-  readonly samplerPid: () => number | undefined
-}
 
 /** Kept up for a GPU that vanished, so that its reason can still be read. */
 const VANISHED_TTL_MS = 600_000
