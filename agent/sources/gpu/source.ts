@@ -247,6 +247,8 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       context?.log.info('no program uses the GPU: NVML is closed, so that it can sleep')
       void supervisor.stop()
       supervisor = undefined
+      // nvidia-smi would stand in for an NVML that is down, and wake the GPU.
+      if (state.kind === 'down') changeState({ kind: 'starting' })
     }
     return may
   }
