@@ -47,7 +47,11 @@ const poolOf = (page: Exposition): number | undefined => {
 
 function usageOf(page: Exposition): number | undefined {
   const [used, most] = [sumOf(page, ['num_used_tokens', 'kv_used_tokens']), sumOf(page, ['max_total_num_tokens'])]
-  return shareOf(page, ['token_usage', 'kv_cache_usage_perc']) ?? poolOf(page) ?? (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
+  return (
+    shareOf(page, ['token_usage', 'kv_cache_usage_perc']) ??
+    poolOf(page) ??
+    (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
+  )
 }
 
 export function readMetrics(body: string, { quantilesOnly }: Pick<Known, 'quantilesOnly'> = {}): ServerFigures | undefined {
