@@ -5,8 +5,8 @@ import { createOutput, type Output } from '../sampler/child/output.ts'
 import type { SeriesIds } from '../sampler/child/series-ids.ts'
 import { formatCardCall, RATES, type GpuSample, type Rate } from '../sampler/protocol.ts'
 import type { Asking } from './asking.ts'
-import type { Card, CardCollector } from './card.ts'
-import { isFailure, ueventValue } from './files.ts'
+import type { Card, CardCollector, Vendor } from './card.ts'
+import { isBound } from './find.ts'
 
 export type CardSampler = {
   readonly card: Card
@@ -22,7 +22,7 @@ type Part = { readonly id: string; readonly read: ReadGpu }
 export function createCardSampler(
   card: Card,
   asking: Asking,
-  collectors: readonly CardCollector[],
+  { collectors, isPresent = isBound }: Pick<Vendor, 'collectors' | 'isPresent'>,
   ids: SeriesIds,
   inFlight: (call: string) => void,
 ): CardSampler {
@@ -54,8 +54,7 @@ export function createCardSampler(
       const { parts, output } = part
       asking.begin()
       output.begin()
-      const uevent = card.files.text(`${card.device}/uevent`)
-      gone = isFailure(uevent) || ueventValue(uevent, 'PCI_SLOT_NAME')?.toLowerCase() !== card.slot
+      gone = !isPresent(card.files, card)
       if (!gone) {
         for (const { id: name, read } of parts) {
           inFlight(formatCardCall(card.index, name))

@@ -35,11 +35,11 @@ export function createCardSet(
     const asking = createAsking(files, found)
     const labels = { gpu: String(index), uuid }
     const card: Card = { ...found, index, uuid, name, labels, files, roots, clients, ...asking }
-    return createCardSampler(card, asking, of.collectors, ids, inFlight)
+    return createCardSampler(card, asking, of, ids, inFlight)
   }
   const touched = (index: number): boolean => !request.leaveOut.includes(index) && (request.only === undefined || request.only === index)
   const present = (of: Vendor): readonly FoundCard[] =>
-    findCards(files, sys, of).filter(({ slot }) => slots.includes(slot) && touched(firstIndex + slots.indexOf(slot)))
+    findCards(files, sys, of, proc).filter(({ slot }) => slots.includes(slot) && touched(firstIndex + slots.indexOf(slot)))
 
   const start = (): Failure | undefined => {
     if (vendor === undefined) return failureOf('cards', -1, 'not_supported', `no reader of cards of ${id}`)

@@ -15,7 +15,7 @@ export type FoundCard = {
   readonly device: string
   /** Name of the kernel's driver: amdgpu, radeon, xe, i915. */
   readonly driver: string
-  /** PCI address, `0000:03:00.0`. */
+  /** PCI address, `0000:03:00.0`; of a device of the chip its name, `17000000.gpu`. */
   readonly slot: string
   /** Vendor and device, `1002:7550`. */
   readonly pciId: string
@@ -57,6 +57,10 @@ export type Vendor = {
   readonly name: string
   readonly drivers: readonly string[]
   readonly isIntegrated: (files: Files, card: Omit<FoundCard, 'integrated'>) => boolean
+  /** Where its cards are not in /sys/class/drm. */
+  readonly find?: (files: Files, roots: Roots) => readonly FoundCard[]
+  /** Whether a card is still bound to its driver; by its PCI address where absent. */
+  readonly isPresent?: (files: Files, card: FoundCard) => boolean
   /** UUID and name; the UUID must be the same after a reboot. */
   readonly identify: (files: Files, card: FoundCard, roots: Roots) => { readonly uuid: string; readonly name: string }
   readonly collectors: readonly CardCollector[]

@@ -1,5 +1,5 @@
 // The files of the kernel that describe graphics cards, below two roots: /sys and /proc, or those of a tree in a test. What fails is told as a gap's reason.
-import { closeSync, openSync, readSync, readdirSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import type { GapReason } from '../model/reading.ts'
 import { failureOf, type Failure } from '../nvml/codes.ts'
 import { codeOf, errnoOf } from '../text/error.ts'
@@ -10,6 +10,8 @@ export type FileReader = {
   readonly bytes: (path: string) => Buffer
   readonly list: (path: string) => readonly string[]
   readonly link: (path: string) => string
+  /** Size of a folder; /proc/PID/fd has as many as descriptors, since Linux 6.2. */
+  readonly size?: (path: string) => number
 }
 export type Roots = { readonly sys: string; readonly proc: string }
 
@@ -22,6 +24,8 @@ export type Files = {
   /** The same as the kernel gives them: for folders of /proc, of which there are hundreds. */
   readonly names: (path: string) => readonly string[]
   readonly link: (path: string) => string | undefined
+  /** Of descriptors of a process, without listing them; 0 where the kernel does not tell. */
+  readonly count: (path: string) => number
   readonly has: (path: string) => boolean
 }
 
@@ -48,6 +52,7 @@ const diskReader: FileReader = {
   },
   list: (path) => readdirSync(path),
   link: (path) => readlinkSync(path),
+  size: (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
 }
 
 const REASONS: Readonly<Record<string, GapReason>> = {
@@ -112,6 +117,13 @@ export function createFiles(reader: FileReader = diskReader): Files {
         return reader.link(path)
       } catch {
         return undefined
+      }
+    },
+    count(path) {
+      try {
+        return reader.size?.(path) ?? 0
+      } catch {
+        return 0
       }
     },
     has: (path) => !isFailure(bytes(path)),

@@ -3,7 +3,8 @@ import type { FoundCard, Vendor } from './card.ts'
 import { isFailure, ueventValue, type Files } from './files.ts'
 
 /** By PCI address: card numbers change from boot to boot. */
-export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drivers' | 'isIntegrated'>): readonly FoundCard[] {
+export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drivers' | 'isIntegrated' | 'find'>, proc = '/proc'): readonly FoundCard[] {
+  if (vendor.find !== undefined) return vendor.find(files, { sys, proc })
   const found: FoundCard[] = []
   for (const name of files.list(`${sys}/class/drm`)) {
     // Connectors of a card are named `card1-DP-1`.
@@ -20,13 +21,22 @@ export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drive
   return found.sort((a, b) => a.slot.localeCompare(b.slot))
 }
 
+/** Whether the card is still bound to its driver, at the same place. */
+export function isBound(files: Files, { device, slot }: Pick<FoundCard, 'device' | 'slot'>): boolean {
+  const uevent = files.text(`${device}/uevent`)
+  return !isFailure(uevent) && ueventValue(uevent, 'PCI_SLOT_NAME')?.toLowerCase() === slot
+}
+
 /** Whether the host has a card of its own of any maker, so that one on the CPU's chip is only for the screen. */
 export function hasOtherCard(files: Files, sys: string, slots: ReadonlySet<string>): boolean {
   return files.list(`${sys}/bus/pci/devices`).some((slot) => {
     if (slots.has(slot)) return false
     const kind = files.text(`${sys}/bus/pci/devices/${slot}/class`)
     const vendor = files.text(`${sys}/bus/pci/devices/${slot}/vendor`)
-    // 0x0300 VGA, 0x0302 3D controller; a board's management controller has a VGA part too (ASPEED, Matrox).
-    return !isFailure(kind) && !isFailure(vendor) && /^0x030[02]/.test(kind) && /^0x(10de|1002|8086)$/.test(vendor)
+    if (isFailure(kind) || isFailure(vendor)) return false
+    // 0x0300 VGA, 0x0302 3D controller, 0x0380 display controller (Instinct, Data Center GPU); a board's management controller has a VGA part too (ASPEED, Matrox).
+    if (/^0x03(?:0[02]|80)/.test(kind)) return /^0x(10de|1002|8086)$/.test(vendor)
+    // 0x1200 is MI300's class, and of Intel's and other makers' processors for neural networks.
+    return kind.startsWith('0x1200') && vendor === '0x1002'
   })
 }

@@ -78,7 +78,7 @@ export const gpuAsleep = defineMetric({
   field: 'asleep',
   kind: 'gauge',
   unit: '1',
-  help: 'Whether the kernel has suspended the card (1): its sensors are not read then, since that would wake it. AMD and Intel.',
+  help: 'Whether the kernel has suspended the card (1): its sensors are not read then, since that would wake it. AMD, Intel, Jetson, and NVIDIA GPUs of laptops.',
   labels: GPU_LABELS,
 })
 export const gpuPartitionInfo = defineMetric({

@@ -1,4 +1,4 @@
-// GPUs of AMD and Intel, from the kernel's files. A host without any costs one look at /sys/class/drm a minute; with some, each maker's are read by a child of its own.
+// GPUs of AMD, Intel and Jetson boards, from the kernel's files. A host without any costs one look at /sys/class/drm a minute; with some, each maker's are read by a child of its own.
 import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
 import { seesAllProcesses } from '../attribution/host-pids.ts'
 import * as vendors from '../drm/index.ts'

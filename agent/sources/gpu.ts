@@ -3,12 +3,14 @@ import { gpuMemoryMetrics } from '../attribution/gpu-memory.ts'
 import { seesAllProcesses } from '../attribution/host-pids.ts'
 import * as collectors from '../collectors/index.ts'
 import { nvmlLibraries } from '../lib/wsl.ts'
+import { gpuAsleep } from '../metrics/gpu-identity.ts'
 import type { Gap } from '../model/reading.ts'
 import type { Source } from '../model/source.ts'
 import { createFiles } from '../drm/files.ts'
 import { onlyOtherMakers } from './cards/choose.ts'
 import { defineSource } from './definition.ts'
 import { createGpuSource, gpuSourceMetrics } from './gpu/source.ts'
+import { createRuntimeSleep } from './gpu/runtime-sleep.ts'
 import { hostMemoryOf } from './gpu/unified-memory.ts'
 
 const collectorMetrics = Object.values(collectors).flatMap((collector) => collector.metrics)
@@ -30,7 +32,7 @@ const switchedOff: Source = {
 
 export const gpu = defineSource({
   id: 'gpu',
-  metrics: [...collectorMetrics, ...gpuSourceMetrics, ...gpuMemoryMetrics],
+  metrics: [...collectorMetrics, ...gpuSourceMetrics, ...gpuMemoryMetrics, gpuAsleep],
   needs: ['config', 'childEntry', 'identify', 'nvml', 'connectInside'],
   create({ config, childEntry, identify, nvml, connectInside }) {
     if (config.gpu.source === 'nvidia-smi' || config.simulate.scenario !== 'off') return undefined
@@ -47,6 +49,7 @@ export const gpu = defineSource({
       collectorMetrics,
       identify,
       hostMemory: hostMemoryOf(proc),
+      sleep: createRuntimeSleep(createFiles(), { sys, proc }),
       ...(seesAll === undefined ? {} : { seesAllProcesses: seesAll }),
       onState: (state) => nvml.set(state.kind),
     })

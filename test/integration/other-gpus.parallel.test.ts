@@ -1,11 +1,12 @@
 // The built agent on a host with cards of three makers: one NVIDIA GPU from the fake library, an AMD and an Intel card as trees of files.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { describe, expect, test } from 'vitest'
 import { AMD, amdCard, xeCard } from '../fakes/cards/hosts.ts'
+import { orinNano } from '../fakes/cards/jetson-hosts.ts'
 import type { Tree } from '../fakes/cards/tree.ts'
 import { compiler } from '../fakes/nvml/build.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
@@ -29,6 +30,11 @@ function plant(...trees: readonly Tree[]): string {
   }
   return join(root, 't')
 }
+const childrenOf = (pid: number): readonly string[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((child) => child.trim() !== '')
+
 const promtool = ((): string | undefined => {
   try {
     execFileSync('promtool', ['--version'], { stdio: 'ignore' })
@@ -119,5 +125,61 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
       what: 'the new figure',
       everyMs: 100,
     })
+  }, 60_000)
+
+  test('a Jetson is watched by its files, without NVML, and its GPU has number 0', async () => {
+    const tree = orinNano()
+    const root = plant({ files: Object.fromEntries(Object.entries(tree.files).map(([path, text]) => [path, String(text)])) })
+    await using agent = await startAgent({
+      env: { WARPWATCH_HOST__SYS_ROOT: join(root, 'sys'), WARPWATCH_HOST__PROC_ROOT: join(root, 'proc'), WARPWATCH_METRICS__DCGM: 'off' },
+    })
+    const page = await poll(
+      async () => {
+        const now = await agent.metrics()
+        return now.value('warpwatch_gpu_utilization_ratio', { gpu: '0' }) === 0.437 &&
+          now.value('warpwatch_gpu_clock_hertz', { domain: 'graphics' }) !== undefined
+          ? now
+          : undefined
+      },
+      { what: 'the load of the GPU', everyMs: 100 },
+    )
+    expect(page.value('warpwatch_gpu_temperature_celsius')).toBe(49.031)
+    expect(page.value('warpwatch_gpu_memory_total_bytes')).toBe(7_802_736 * 1024)
+    expect(page.samples.filter(({ name }) => name === 'warpwatch_gpu_info').map(({ labels }) => [labels['gpu'], labels['vendor'], labels['memory']])).toEqual([
+      ['0', 'nvidia', 'unified'],
+    ])
+    // NVML was not looked for, so nobody is told that it is missing.
+    expect(agent.stderr()).not.toContain('libnvidia-ml')
+  }, 60_000)
+
+  test('the GPU of a laptop is not opened while it sleeps, and read once a program opens it', async () => {
+    const slot = '0000:01:00.0'
+    const device = `/t/sys/bus/pci/devices/${slot}`
+    const root = plant({
+      files: {
+        [`${device}/vendor`]: '0x10de',
+        [`${device}/class`]: '0x030000',
+        [`${device}/power/control`]: 'auto',
+        [`${device}/power/runtime_status`]: 'suspended',
+        [`/t/proc/driver/nvidia/gpus/${slot}/power`]: 'Runtime D3 status:          Enabled (fine-grained)',
+        '/t/proc/900/comm': 'python3',
+      },
+    })
+    const scene = mixedHost()
+    await using agent = await startAgent({
+      scenario: { ...scene, gpus: scene.gpus.slice(0, 1) },
+      env: { WARPWATCH_HOST__SYS_ROOT: join(root, 'sys'), WARPWATCH_HOST__PROC_ROOT: join(root, 'proc'), WARPWATCH_METRICS__DCGM: 'off' },
+    })
+    const gaps = async (): Promise<string> => JSON.stringify(await agent.json('/api/v1/gaps'))
+    await poll(async () => ((await gaps()).includes('is asleep') ? true : undefined), { what: 'the word that it sleeps', everyMs: 100 })
+    expect((await agent.metrics()).samples.filter(({ name }) => name === 'warpwatch_gpu_info')).toEqual([])
+    expect(childrenOf(agent.pid)).toEqual([])
+
+    mkdirSync(join(root, 'proc/900/fd'))
+    symlinkSync('/dev/nvidia0', join(root, 'proc/900/fd/5'))
+    writeFileSync(join(root, `sys/bus/pci/devices/${slot}/power/runtime_status`), 'active')
+    await poll(async () => (await agent.metrics()).value('warpwatch_gpu_power_watts', { gpu: '0' }), { what: 'a reading', everyMs: 100 })
+    expect(childrenOf(agent.pid)).toHaveLength(1)
+    expect(await agent.json('/api/v1/incidents')).toEqual([])
   }, 60_000)
 })

@@ -102,6 +102,20 @@ describe.skipIf(python === undefined)(`top in a terminal${python === undefined ?
     expect(out).not.toContain('\u001b]0;')
   })
 
+  test('a click chooses a row and the wheel moves; m gives the mouse back, and so does the end', async () => {
+    await using scene = await startScene(4)
+    // The line below the head of the first table.
+    const { out, screen } = await inTerminal(
+      ['await 3001', 'type \u001b[<0;5;3M', 'await [0;7m', 'type m', 'await Mouse off', 'type m', 'type q'],
+      top(scene.listen),
+    )
+    expect(out.split('\u001b[?1000h\u001b[?1006h')).toHaveLength(3)
+    expect(out.split('\u001b[?1006l\u001b[?1000l')).toHaveLength(3)
+    expect(givenBack(out, screen)).toEqual({ ...GIVEN_BACK, code: 0 })
+    const old = await inTerminal(['await 3001', 'type q'], top(scene.listen), { term: 'linux' })
+    expect(old.out).not.toContain('?1000')
+  })
+
   test('a process is sent a signal only after a confirmation', async () => {
     await using scene = await startScene(4)
     // No process of this machine has the pid of the scene with this age, so it is refused or its name is asked for; Esc sends none.

@@ -31,15 +31,16 @@ export type AppOptions = {
 const SMALLEST = { columns: 40, rows: 8 }
 /** Keys and figures that come together are drawn once. */
 const TOGETHER_MS = 15
-/** Says how old the figures are when none come. */
+/** Says how old the figures are when none come; with a frame each second it has nothing to do. */
 const CLOCK_MS = 1_000
 
 export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App {
-  let ui: Ui = START
+  let ui: Ui = { ...START, mouse: capabilities.modern }
   let sections: readonly Section[] = []
   let shown: Screen | undefined
   let target: Target | undefined
   let planned: NodeJS.Timeout | undefined
+  let drawnMs = -Infinity
   const offsets = new Map<string, number>()
   const { promise: ended, resolve } = Promise.withResolvers<number>()
 
@@ -50,6 +51,7 @@ export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App
   }
   const draw = (): void => {
     planned = undefined
+    drawnMs = performance.now()
     const { columns, rows } = terminal.size()
     const screen = createScreen(columns, rows, capabilities)
     if (columns < SMALLEST.columns || rows < SMALLEST.rows) screen.put(0, 0, `too small: ${SMALLEST.columns}x${SMALLEST.rows} at least`)
@@ -76,8 +78,10 @@ export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App
   }
   const terminal: Terminal = openTerminal({
     key(key) {
-      const next = step(ui, key, sections)
+      const row = /^(?:click|wheel-up|wheel-down) \d+ (\d+)$/.exec(key)?.[1]
+      const next = step(ui, key, sections, row === undefined ? undefined : shown?.ownerOf(Number(row)))
       ui = next.ui
+      terminal.listenToMouse(ui.mouse === true)
       if (next.action !== undefined) act(next.action)
       changed()
     },
@@ -87,7 +91,8 @@ export function runApp({ state, capabilities, isLocal, hosts }: AppOptions): App
     },
     ended: resolve,
   })
-  const clock = setInterval(changed, CLOCK_MS)
+  terminal.listenToMouse(ui.mouse === true)
+  const clock = setInterval(() => performance.now() - drawnMs > CLOCK_MS && changed(), CLOCK_MS / 2)
   function end(): void {
     terminal.close()
     resolve(0)

@@ -67,6 +67,7 @@ export function drawTable(screen: Screen, y: number, height: number, section: Se
   const shown = section.rows.slice(view.offset, view.offset + height - 1)
   const more = section.rows.length - shown.length
   let x = 0
+  screen.claim(y, { section: section.id })
   const head: Style = view.focused ? { bold: true, colour: 'accent' } : { bold: true, dim: true }
   for (const one of placed) {
     const arrow = view.sort?.column === one.at ? (view.sort.reversed ? '↑' : '↓') : ''
@@ -83,6 +84,7 @@ export function drawTable(screen: Screen, y: number, height: number, section: Se
       drawCell(screen, at, y + 1 + i, one, row.cells[one.at] ?? '', row.dim === true)
       at += one.width + GAP
     }
+    screen.claim(y + 1 + i, { section: section.id, row: row.key })
     if (view.focused && row.key === view.selected) screen.mark(y + 1 + i)
   }
 }

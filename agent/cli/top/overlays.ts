@@ -24,6 +24,8 @@ const HELP: readonly Line[] = [
     '/  n             search, next match',
     'f                show only rows with a text',
     'k                send a signal to the selected process (asks first)',
+    'Mouse            click a row, again to open it; the wheel scrolls',
+    'm                mouse off and on; off, the terminal selects text',
     'Ctrl-L           redraw the screen',
     'q                quit',
   ].map((text) => ({ text, indent: 2 })),

@@ -1,5 +1,6 @@
 // What the user has chosen, and what each key changes of it. Pure: what a key asks of the outside comes back as an action.
 import type { Row, Section, SectionId } from './sections/section.ts'
+import type { Owner } from './terminal/screen.ts'
 
 export type Sort = { readonly column: number; readonly reversed: boolean }
 export type Overlay =
@@ -16,6 +17,8 @@ export type Ui = {
   /** What is being typed. */
   readonly prompt?: 'filter' | 'search'
   readonly overlay?: Overlay
+  /** Whether the mouse is listened to. */
+  readonly mouse?: boolean
   /** The answer to the last action, until the next key. */
   readonly message?: string
 }
@@ -29,6 +32,8 @@ export const START: Ui = { focus: 'processes', selected: {}, sort: {}, filter: '
 export const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = { t: 'SIGTERM', i: 'SIGINT', h: 'SIGHUP', k: 'SIGKILL' }
 const MAX_TYPED = 100
 const PAGE = 10
+/** Rows that a turn of the wheel goes on. */
+const WHEEL = 3
 
 const byValue =
   (column: number, reversed: boolean) =>
@@ -101,8 +106,10 @@ function inOverlay(ui: Ui, overlay: Overlay, key: string): Step {
       ? { ui: closed, action: { kind: 'send-signal', pid: overlay.pid, signal: overlay.signal } }
       : { ui: { ...closed, message: 'No signal sent' } }
   }
-  if (overlay.kind === 'incident' && (key === 'down' || key === 'j')) return { ui: { ...ui, overlay: { ...overlay, offset: overlay.offset + 1 } } }
-  if (overlay.kind === 'incident' && (key === 'up' || key === 'k')) return { ui: { ...ui, overlay: { ...overlay, offset: Math.max(0, overlay.offset - 1) } } }
+  if (overlay.kind === 'incident' && (key === 'down' || key === 'j' || key.startsWith('wheel-down')))
+    return { ui: { ...ui, overlay: { ...overlay, offset: overlay.offset + 1 } } }
+  if (overlay.kind === 'incident' && (key === 'up' || key === 'k' || key.startsWith('wheel-up')))
+    return { ui: { ...ui, overlay: { ...overlay, offset: Math.max(0, overlay.offset - 1) } } }
   return { ui: closed }
 }
 
@@ -114,14 +121,32 @@ function sorted(ui: Ui, section: Section, key: string): Ui {
   return { ...ui, sort: { ...ui.sort, [section.id]: { column, reversed: key === 'r' ? !(now?.reversed ?? false) : false } } }
 }
 
-export function step(before: Ui, key: string, sections: readonly Section[]): Step {
+/** A click chooses a row, and one on the chosen row opens it; the wheel moves in the table below it. */
+function pointed(ui: Ui, key: string, owner: Owner | undefined, sections: readonly Section[]): Step {
+  const section = sections.find(({ id }) => id === owner?.section)
+  if (section === undefined) return { ui }
+  const focused = { ...ui, focus: section.id }
+  if (key.startsWith('wheel-')) {
+    const at = ui.selected[section.id] === undefined ? 0 : selectedAt(section, ui) + (key.startsWith('wheel-down') ? WHEEL : -WHEEL)
+    return { ui: select(focused, section, at) }
+  }
+  if (owner?.row === undefined) return { ui: focused }
+  const again = ui.focus === section.id && ui.selected[section.id] === owner.row
+  const chosen = { ...focused, selected: { ...ui.selected, [section.id]: owner.row } }
+  return again ? step(chosen, 'enter', sections) : { ui: chosen }
+}
+
+/** `owner`: whose line it is that the mouse was on. */
+export function step(before: Ui, key: string, sections: readonly Section[], owner?: Owner): Step {
   if (key === 'ctrl-c') return { ui: before, action: { kind: 'quit' } }
   if (key === 'ctrl-z') return { ui: before, action: { kind: 'suspend' } }
   if (key === 'ctrl-l') return { ui: before, action: { kind: 'redraw' } }
   const { message: _message, ...ui } = before
   if (ui.prompt !== undefined) return typed(ui, key, sections)
   if (ui.overlay !== undefined) return inOverlay(ui, ui.overlay, key)
+  if (/^(?:click|wheel-)/.test(key)) return pointed(ui, key, owner, sections)
   const section = focusOf(ui, sections)
+  if (key === 'm') return { ui: { ...ui, mouse: ui.mouse !== true, message: ui.mouse === true ? 'Mouse off: the terminal selects text again' : 'Mouse on' } }
   if (key === 'q') return { ui, action: { kind: 'quit' } }
   if (key === '?' || key === 'h') return { ui: { ...ui, overlay: { kind: 'help' } } }
   if (key === '/') return { ui: { ...ui, prompt: 'search', search: '' } }

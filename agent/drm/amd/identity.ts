@@ -5,7 +5,7 @@ import { makeSeries } from '../../model/series.ts'
 import { failureOf } from '../../nvml/codes.ts'
 import type { Card, CardCollector, FoundCard, Vendor } from '../card.ts'
 import { createKfd, targetName } from '../clients/kfd.ts'
-import { isFailure, type Files, type Roots } from '../files.ts'
+import { isFailure, ueventValue, type Files, type Roots } from '../files.ts'
 import { driverVersion } from '../parts/driver-version.ts'
 import { nameInPciIds } from '../parts/pci-ids.ts'
 import { firstRead, report } from '../parts/report.ts'
@@ -18,11 +18,13 @@ const textOr = (files: Files, path: string): string => {
 
 /** From files that ask no hardware: an APU has no memory chips of its own and no fan or power limit of a board. */
 export const isIntegrated: Vendor['isIntegrated'] = (files, { device }) => {
+  // An accelerator (PCI class 0x12) is a card of its own, or of MI300A's kind: all of its memory is VRAM. In a virtual machine it shows few sensors.
+  if (ueventValue(textOr(files, `${device}/uevent`), 'PCI_CLASS')?.startsWith('12') === true) return false
   const hwmon = files.list(`${device}/hwmon`)[0] ?? 'hwmon'
   if (textOr(files, `${device}/hwmon/${hwmon}/in1_label`) === 'vddnb') return true
   const names = new Set(files.list(device))
   const sensors = new Set(files.list(`${device}/hwmon/${hwmon}`))
-  if (!names.has('mem_info_gtt_total') || sensors.size === 0) return false
+  if (!names.has('mem_info_gtt_total') || names.has('current_compute_partition') || sensors.size === 0) return false
   return !names.has('mem_busy_percent') && !names.has('mem_info_vram_vendor') && !sensors.has('fan1_input') && !sensors.has('power1_cap')
 }
 

@@ -23,6 +23,13 @@ import { channels, hwmonOf, MEGA, MICRO, MILLI } from '../parts/hwmon.ts'
 import { firstRead, report } from '../parts/report.ts'
 import { figureOf, tableOf } from './table.ts'
 
+/**
+ * A card that is on draws power, so 0 says that it is not told: an MI200 has two dies, and only the first knows power, limits and energy of both
+ * (aldebaran_ppt.c: "For secondary die show the value as 0").
+ */
+const toldElsewhere = (value: number | Failure, path: string): number | Failure =>
+  value === 0 ? failureOf(path, -3, 'not_supported', `${path} is 0: this part of the card does not tell it; on a card of two dies the other one does`) : value
+
 /** A figure of the table in the unit of the file that it stands in for. */
 const scaled = (value: number | Failure, scale: number): number | Failure => (isFailure(value) ? value : value * scale)
 
@@ -41,7 +48,7 @@ export const power: CardCollector = {
         () => card.askNumber(`${hwmon}/power1_input`),
         () => scaled(figureOf(card, 'power'), 1 / MICRO),
       )
-    return { read: (out) => report(out, series, read(), MICRO) }
+    return { read: (out) => report(out, series, toldElsewhere(read(), `${hwmon}/power1_average`), MICRO) }
   },
 }
 
@@ -61,7 +68,7 @@ export const powerLimits: CardCollector = {
     const series = LIMITS.map(([metric, file]) => ({ of: makeSeries(metric, card.labels), path: `${hwmon}/${file}` }))
     return {
       read(out) {
-        for (const { of, path } of series) report(out, of, card.askNumber(path), MICRO)
+        for (const { of, path } of series) report(out, of, path.endsWith('_min') ? card.askNumber(path) : toldElsewhere(card.askNumber(path), path), MICRO)
       },
     }
   },
@@ -83,7 +90,7 @@ export const energy: CardCollector = {
         const table = tableOf(card)
         // Revisions from 1.4 on are of Instinct cards only.
         const known = counts || (!isFailure(table) && /^1\.[4-9]$/.test(table.revision))
-        report(out, series, known ? figureOf(card, 'energy') : unknown, 2 ** -16)
+        report(out, series, known ? toldElsewhere(figureOf(card, 'energy'), `${card.device}/gpu_metrics energy`) : unknown, 2 ** -16)
       },
     }
   },
@@ -103,19 +110,22 @@ export const temperature: CardCollector = {
       read(out) {
         const hottest = firstRead(
           ...[of.junction, of.edge].filter((path) => path !== undefined).map((path) => () => card.askNumber(path)),
-          () => scaled(figureOf(card, 'hotspot'), 1 / MILLI),
-          () => scaled(figureOf(card, 'edge'), 1 / MILLI),
+          // Firmware without a sensor has 0 in the table.
+          () => sensed(scaled(figureOf(card, 'hotspot'), 1 / MILLI)),
+          () => sensed(scaled(figureOf(card, 'edge'), 1 / MILLI)),
         )
         report(out, die, hottest, MILLI)
         const path = of.memory
         const chips = path === undefined ? scaled(figureOf(card, 'memory'), 1 / MILLI) : card.askNumber(path)
         // A memory without a sensor tells 0.
-        report(out, memory, path === undefined && chips === 0 ? NO_SENSOR : chips, MILLI)
+        report(out, memory, chips === 0 ? NO_MEMORY_SENSOR : chips, MILLI)
       },
     }
   },
 }
-const NO_SENSOR = failureOf('memory temperature', -1, 'not_supported', 'the memory of this card has no temperature sensor')
+const NO_MEMORY_SENSOR = failureOf('memory temperature', -1, 'not_supported', 'the memory of this card has no temperature sensor')
+const NO_SENSOR = failureOf('temperature', -1, 'not_supported', 'the firmware of this card tells no temperature (0)')
+const sensed = (value: number | Failure): number | Failure => (value === 0 ? NO_SENSOR : value)
 
 type SensorPaths = {
   readonly edge: string | undefined
@@ -182,12 +192,14 @@ export const fan: CardCollector = {
         const asked = card.askNumber(`${hwmon}/pwm1`)
         const most = card.askNumber(`${hwmon}/${isFailure(asked) ? 'fan1_max' : 'pwm1_max'}`)
         const now = isFailure(asked) ? turns : asked
-        report(out, ratio, isFailure(now) ? now : isFailure(most) ? (isFailure(asked) ? most : asked / 255) : most > 0 ? now / most : now)
+        report(out, ratio, isFailure(now) ? now : isFailure(most) ? (isFailure(asked) ? most : asked / 255) : most > 0 ? now / most : NO_SCALE)
         report(out, speed, turns)
       },
     }
   },
 }
+
+const NO_SCALE = failureOf('fan speed', -1, 'not_supported', 'the fan has no highest speed to compare with')
 
 const DOMAINS = [
   { domain: 'graphics', channel: 'freq1_input', field: 'gfxClock', levels: 'pp_dpm_sclk' },

@@ -3,6 +3,7 @@ import type { Files, Roots } from '../files.ts'
 import { createScanner, type OpenCard } from './scan.ts'
 import type { Engine } from './fdinfo.ts'
 import { createKfd, type Kfd } from './kfd.ts'
+import { createSleepers } from './sleepers.ts'
 
 export type Client = OpenCard
 /** Share of the time in which each engine worked for all clients together, since the reading before; several engines of a kind count as one. */
@@ -10,6 +11,8 @@ export type EngineLoads = ReadonlyMap<string, number>
 export type CardClients = {
   readonly clients: readonly Client[]
   readonly hidden: number
+  /** Some were never asked, because the question would wake the card. */
+  readonly unasked: boolean
   /** undefined before the second reading, and while nothing can be computed. */
   readonly loads: EngineLoads | undefined
 }
@@ -33,16 +36,16 @@ function loadOf(before: Engine, now: Engine, elapsedMs: number): number | undefi
 }
 
 export function createClients(files: Files, roots: Roots): Clients {
-  const scan = createScanner(files, roots.proc)
+  const scan = createScanner(files, roots.proc, createSleepers(files, roots.sys))
   const kfd = createKfd(files, roots.sys)
   let seenMs = -Infinity
   let cards = new Map<string, CardClients>()
-  let none: CardClients = { clients: [], hidden: 0, loads: undefined }
+  let none: CardClients = { clients: [], hidden: 0, unasked: false, loads: undefined }
   let before = new Map<string, Client>()
   let beforeMs = -Infinity
 
   const read = (nowMs: number): void => {
-    const { open, hidden, readMs } = scan(nowMs)
+    const { open, hidden, unasked, readMs } = scan(nowMs)
     if (readMs === seenMs) return
     seenMs = readMs
     const computing = kfd.pids()
@@ -71,9 +74,10 @@ export function createClients(files: Files, roots: Roots): Clients {
           loads.set(name, Math.min(1, (loads.get(name) ?? 0) + load))
         }
       }
-      cards.set(slot, { clients, hidden, loads: compared ? loads : undefined })
+      cards.set(slot, { clients, hidden, unasked: unasked.has(slot), loads: compared ? loads : undefined })
     }
-    none = { clients: [], hidden, loads: undefined }
+    none = { clients: [], hidden, unasked: false, loads: undefined }
+    for (const slot of unasked) if (!cards.has(slot)) cards.set(slot, { ...none, unasked: true })
     before = unique
     beforeMs = readMs
   }

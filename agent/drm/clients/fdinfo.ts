@@ -16,12 +16,26 @@ export type Fdinfo = {
   readonly evictedBytes: number | undefined
 }
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, B: 1, kB: 1024, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
+/** By the first letter of the unit; the kernel writes `kB` and `KiB` for 1024 bytes. */
+const UNITS: Readonly<Record<string, number>> = { B: 1, k: 1024, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }
+const ZERO = 0x30
+const isDigit = (code: number): boolean => code >= ZERO && code <= ZERO + 9
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
-function bytesOf(value: string): number | undefined {
-  const match = /^(\d{1,19})(?:\s+([A-Za-z]+))?$/.exec(value)
-  const unit = UNITS[match?.[2] ?? '']
-  return match?.[1] === undefined || unit === undefined ? undefined : Number(match[1]) * unit
+/** The whole number at `from`, and where it ends; a hundred clients have thousands of these lines, so they are read without a pattern. */
+function numberAt(text: string, from: number, end: number): { readonly value: number; readonly to: number } | undefined {
+  let at = from
+  let value = 0
+  for (; at < end && isDigit(text.charCodeAt(at)); at++) value = value * 10 + (text.charCodeAt(at) - ZERO)
+  return at === from || at - from > 19 ? undefined : { value, to: at }
+}
+function bytesAt(text: string, from: number, end: number): number | undefined {
+  const number = numberAt(text, from, end)
+  if (number === undefined || number.to === end) return number?.value
+  let at = number.to
+  while (at < end && isSpace(text.charCodeAt(at))) at++
+  const unit = at === number.to ? undefined : lookup(UNITS, text.charAt(at))
+  return unit === undefined ? undefined : number.value * unit
 }
 
 type Meaning =
@@ -62,8 +76,9 @@ const isPart = (text: string | undefined): text is 'total' | 'resident' | 'share
 const MOST_KEYS = 512
 const meanings = new Map<string, Meaning | undefined>()
 function known(key: string): Meaning | undefined {
-  if (meanings.has(key)) return meanings.get(key)
-  const meaning = meaningOf(key)
+  const found = meanings.get(key)
+  if (found !== undefined || meanings.has(key)) return found
+  const meaning = meaningOf(key.trim())
   if (meanings.size < MOST_KEYS) meanings.set(key, meaning)
   return meaning
 }
@@ -77,33 +92,34 @@ export function parseFdinfo(text: string): Fdinfo | undefined {
   let evictedBytes: number | undefined
   for (let start = 0, lines = 0; start < text.length && lines < MOST_LINES; lines++) {
     const newline = text.indexOf('\n', start)
-    const end = newline < 0 ? text.length : newline
+    let end = newline < 0 ? text.length : newline
     const colon = text.indexOf(':', start)
-    const from = start
+    const begin = start
     start = end + 1
     if (colon < 0 || colon > end) continue
-    const meaning = known(text.slice(from, colon).trim())
+    const meaning = known(text.slice(begin, colon))
     if (meaning === undefined) continue
-    const value = text.slice(colon + 1, end).trim()
-    if (meaning.is === 'driver') driver = value
-    else if (meaning.is === 'slot') slot = value.toLowerCase()
-    else if (meaning.is === 'client') client = value
-    else if (meaning.is === 'pasid') pasid = value
-    else if (meaning.is === 'evicted') evictedBytes = bytesOf(value)
-    else if (meaning.is === 'region') {
-      const bytes = bytesOf(value)
+    let from = colon + 1
+    while (from < end && isSpace(text.charCodeAt(from))) from++
+    while (end > from && (isSpace(text.charCodeAt(end - 1)) || text.charCodeAt(end - 1) === 0x0d)) end--
+    if (meaning.is === 'region') {
+      const bytes = bytesAt(text, from, end)
       if (bytes === undefined) continue
       if (meaning.isOld === true) driver ||= 'amdgpu'
-      const region = regions.get(meaning.name) ?? {}
+      let region = regions.get(meaning.name)
+      if (region === undefined) regions.set(meaning.name, (region = {}))
       region[meaning.part] = bytes
-      regions.set(meaning.name, region)
     } else if (meaning.is === 'engine') {
-      const number = /^\d{1,19}/.exec(value)?.[0]
+      const number = numberAt(text, from, end)
       if (number === undefined) continue
-      const engine = engines.get(meaning.name) ?? {}
-      engine[meaning.part] = Number(number)
-      engines.set(meaning.name, engine)
-    }
+      let engine = engines.get(meaning.name)
+      if (engine === undefined) engines.set(meaning.name, (engine = {}))
+      engine[meaning.part] = number.value
+    } else if (meaning.is === 'driver') driver = text.slice(from, end)
+    else if (meaning.is === 'slot') slot = text.slice(from, end).toLowerCase()
+    else if (meaning.is === 'client') client = text.slice(from, end)
+    else if (meaning.is === 'pasid') pasid = text.slice(from, end)
+    else evictedBytes = bytesAt(text, from, end)
   }
   if (driver === '' || slot === '') return undefined
   return { driver, slot, client: client || `pasid-${pasid}`, regions, engines, evictedBytes }

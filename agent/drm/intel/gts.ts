@@ -38,7 +38,7 @@ function xeGts({ files, device }: Card): readonly Gt[] {
     )
 }
 
-function i915Gts({ files, folder }: Card): readonly Gt[] {
+function i915Gts({ files, folder, integrated }: Card): readonly Gt[] {
   const names = files.list(`${folder}/gt`).filter((name) => /^gt\d+$/.test(name))
   // Before Linux 5.18 the figures of the only GT stand in the card's own folder.
   if (names.length === 0)
@@ -55,7 +55,8 @@ function i915Gts({ files, folder }: Card): readonly Gt[] {
   return names.map((name) => {
     const gt = `${folder}/gt/${name}`
     return {
-      main: name === 'gt0',
+      // On the CPU's chip the second one is for media (Meteor Lake); cards with several have tiles, each of which computes (Data Center GPU Max).
+      main: name === 'gt0' || !integrated,
       clock: `${gt}/rps_act_freq_mhz`,
       clockMax: `${gt}/rps_RP0_freq_mhz`,
       idleMs: `${gt}/rc6_residency_ms`,

@@ -3,16 +3,31 @@ import { share } from '../../collectors/parts/share.ts'
 import { gpuMemoryFreeBytes, gpuMemoryTotalBytes, gpuMemoryUsedBytes, gpuMemoryUsedRatio } from '../../metrics/gpu-memory.ts'
 import { makeSeries } from '../../model/series.ts'
 import { failureOf, type Failure } from '../../nvml/codes.ts'
-import type { CardCollector } from '../card.ts'
+import type { Card, CardCollector } from '../card.ts'
 import { createDmem } from '../clients/dmem.ts'
 import { isFailure } from '../files.ts'
 import { meminfoBytes } from '../parts/meminfo.ts'
-import { rowsOf } from '../parts/processes.ts'
+import { ASLEEP_CLIENTS, rowsOf } from '../parts/processes.ts'
 import { report } from '../parts/report.ts'
 
 const METRICS = [gpuMemoryTotalBytes, gpuMemoryUsedBytes, gpuMemoryFreeBytes, gpuMemoryUsedRatio]
 /** The walk through the cgroups is for slow questions; a card's memory by clients is there each second. */
 const WALK_MS = 5_000
+
+/** Intel's own i915 (DKMS, backports) has files for the whole card, early xe one for each tile, in MiB-aligned bytes; mainline i915 has none. */
+function told({ files, folder, device }: Card): { readonly total: number | undefined; readonly free: () => number | undefined } {
+  const read = (path: string): number | undefined => {
+    const bytes = files.number(path)
+    return isFailure(bytes) || bytes <= 0 ? undefined : bytes
+  }
+  const total = read(`${folder}/lmem_total_bytes`)
+  if (total !== undefined) return { total, free: () => read(`${folder}/lmem_avail_bytes`) }
+  const tiles = files
+    .list(device)
+    .filter((name) => /^tile\d+$/.test(name))
+    .flatMap((tile) => read(`${device}/${tile}/physical_vram_size_bytes`) ?? read(`${device}/${tile}/memory/physical_vram_size_bytes`) ?? [])
+  return { total: tiles.length === 0 ? undefined : tiles.reduce((sum, bytes) => sum + bytes, 0), free: () => undefined }
+}
 
 export const memory: CardCollector = {
   id: 'memory',
@@ -37,6 +52,8 @@ export const memory: CardCollector = {
       'no_permission',
       'the driver counts memory by client only, and not all processes can be seen: run the agent as root or with CAP_SYS_PTRACE',
     )
+    const noUsedAsleep = failureOf(`${card.device} memory used`, -10, 'not_supported', ASLEEP_CLIENTS)
+    const files = card.integrated ? undefined : told(card)
     let walkedMs = -Infinity
     let byCgroup: number | undefined
     return {
@@ -45,12 +62,22 @@ export const memory: CardCollector = {
           walkedMs = nowMs
           byCgroup = card.integrated ? undefined : dmem.used(card.slot)
         }
-        const { clients, hidden } = card.clients.of(card.slot, nowMs)
+        const { clients, hidden, unasked } = card.clients.of(card.slot, nowMs)
         const byClient = rowsOf(card, clients).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
         const host = card.integrated ? meminfoBytes(card.files, card.roots, 'MemTotal') : undefined
-        const all: number | Failure = (card.integrated ? host : dmem.capacity(card.slot)) ?? noTotal
-        // Both leave something out: processes in the root cgroup, and memory that is not in a client.
-        const taken: number | Failure = byCgroup !== undefined ? Math.max(byCgroup, byClient) : hidden === 0 ? byClient : noUsed
+        const all: number | Failure = (card.integrated ? host : (dmem.capacity(card.slot) ?? files?.total)) ?? noTotal
+        const freeNow = files?.free()
+        // The driver's own figure is whole. The other two leave something out: processes in the root cgroup, and memory that is not in a client.
+        const taken: number | Failure =
+          files?.total !== undefined && freeNow !== undefined
+            ? Math.max(0, files.total - freeNow)
+            : byCgroup !== undefined
+              ? Math.max(byCgroup, byClient)
+              : unasked
+                ? noUsedAsleep
+                : hidden === 0
+                  ? byClient
+                  : noUsed
         const available = card.integrated ? meminfoBytes(card.files, card.roots, 'MemAvailable') : undefined
         report(out, total, all)
         report(out, used, taken)

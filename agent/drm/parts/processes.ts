@@ -9,8 +9,9 @@ import type { Client } from '../clients/clients.ts'
 import { regionBytes } from '../clients/fdinfo.ts'
 
 /** Regions of the card's own memory, and of host memory that a GPU without any uses in its place: amdgpu, i915, xe. */
-const OWN = /^(?:vram\d*|local\d+)$/
-const SHARED = /^(?:gtt|system|stolen\S*|memory)$/
+const OWN = /^(?:vram\d*|local\d*|stolen-local\d*)$/
+/** i915 numbers its regions: `system0`, `stolen-system0`. */
+const SHARED = /^(?:gtt|system\d*|stolen\S*|memory)$/
 const COMPUTES = /^(?:compute|ccs)$/
 
 function bytesOf(client: Client, integrated: boolean): number | undefined {
@@ -40,6 +41,8 @@ export function rowsOf(card: Pick<Card, 'integrated' | 'slot' | 'clients'>, clie
   return [...rows].map(([pid, { bytes, computes }]) => ({ pid, type: computes ? 'C' : 'G', bytes }))
 }
 
+export const ASLEEP_CLIENTS = 'the card is asleep, and this driver wakes it to tell what its clients hold'
+
 const LISTED = { name: processGpuMemoryBytes.name } as const
 
 export const processes: CardCollector = {
@@ -52,9 +55,10 @@ export const processes: CardCollector = {
     const tells = card.driver === 'amdgpu'
     return {
       read(out, nowMs) {
-        const { clients, hidden } = card.clients.of(card.slot, nowMs)
+        const { clients, hidden, unasked } = card.clients.of(card.slot, nowMs)
         out.processes(rowsOf(card, clients))
-        if (hidden > 0)
+        if (unasked) out.gap(LISTED, card.labels, failureOf('/proc/PID/fdinfo', -10, 'not_supported', ASLEEP_CLIENTS))
+        else if (hidden > 0)
           out.gap(
             LISTED,
             card.labels,

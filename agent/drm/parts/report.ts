@@ -6,7 +6,8 @@ import { isFailure } from '../files.ts'
 
 export function report(out: CollectorOutput, series: Series, value: number | Failure, scale = 1): void {
   if (isFailure(value)) out.gap(series.metric, series.labels, value)
-  else out.reading(series, value * scale)
+  // Divided by a whole number the result is the nearest to the figure of the file: 41 % is 0.41, not 0.41000000000000003.
+  else out.reading(series, scale < 1 ? value / Math.round(1 / scale) : value * scale)
 }
 
 /** The first that this card has, else why the first could not be read. One that fails for another reason has no stand-in: the figures would jump between sensors. */

@@ -47,7 +47,11 @@ const poolOf = (page: Exposition): number | undefined => {
 
 function usageOf(page: Exposition): number | undefined {
   const [used, most] = [sumOf(page, ['num_used_tokens', 'kv_used_tokens']), sumOf(page, ['max_total_num_tokens'])]
-  return shareOf(page, ['token_usage']) ?? poolOf(page) ?? (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
+  return (
+    shareOf(page, ['token_usage', 'kv_cache_usage_perc']) ??
+    poolOf(page) ??
+    (used === undefined || most === undefined || most <= 0 ? undefined : Math.min(1, used / most))
+  )
 }
 
 export function readMetrics(body: string, { quantilesOnly }: Pick<Known, 'quantilesOnly'> = {}): ServerFigures | undefined {
@@ -65,8 +69,8 @@ export function readMetrics(body: string, { quantilesOnly }: Pick<Known, 'quanti
     // One for each data-parallel engine.
     kvCapacityTokens: sumOf(page, ['max_total_num_tokens']),
     preemptions: sumOf(page, ['num_retracted_requests']),
-    prefixHits: cached,
-    prefixQueries: cached === undefined ? undefined : sumOf(page, ['prompt_tokens']),
+    prefixHits: cached ?? sumOf(page, ['prefix_cache_hits']),
+    prefixQueries: cached === undefined ? sumOf(page, ['prefix_cache_queries']) : sumOf(page, ['prompt_tokens']),
     prefixHitRatio: shareOf(page, ['cache_hit_rate']),
     promptTokens: sumOf(page, ['prompt_tokens']),
     generationTokens: sumOf(page, ['generation_tokens']),

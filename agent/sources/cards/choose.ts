@@ -1,7 +1,8 @@
 // Which cards are watched, and the number of each on this host.
 import type { FoundCard, Vendor } from '../../drm/card.ts'
-import type { Files, Roots } from '../../drm/files.ts'
+import { isFailure, type Files, type Roots } from '../../drm/files.ts'
 import { createScanner } from '../../drm/clients/scan.ts'
+import { createSleepers } from '../../drm/clients/sleepers.ts'
 import { findCards, hasOtherCard } from '../../drm/find.ts'
 import * as vendors from '../../drm/index.ts'
 
@@ -18,13 +19,14 @@ function isComputedOn(files: Files, roots: Roots, card: FoundCard): boolean {
   return createScanner(
     files,
     roots.proc,
+    createSleepers(files, roots.sys),
   )(0).open.some(({ slot, engines }) => slot === card.slot && [...engines].some(([name, { ns, cycles }]) => COMPUTES.test(name) && (ns ?? cycles ?? 0) > 0))
 }
 
 /** An integrated GPU beside a card drives the screen and would always be reported as idle; it counts when a process computes on it. */
 export function chooseCards(files: Files, roots: Roots, integrated: Integrated, nvidia: number): readonly ChosenCards[] {
   const all: readonly Vendor[] = Object.values(vendors)
-  const found = all.map((vendor) => ({ vendor, cards: findCards(files, roots.sys, vendor) }))
+  const found = all.map((vendor) => ({ vendor, cards: findCards(files, roots.sys, vendor, roots.proc) }))
   const every = found.flatMap(({ cards }) => cards)
   if (every.length === 0) return []
   const chips = new Set(every.filter((card) => card.integrated).map(({ slot }) => slot))
@@ -40,8 +42,12 @@ export function chooseCards(files: Files, roots: Roots, integrated: Integrated, 
 /** Whether all GPUs of this host are of other makers, so that NVIDIA's driver is not looked for. */
 export function onlyOtherMakers(files: Files, roots: Roots): boolean {
   const all: readonly Vendor[] = Object.values(vendors)
-  if (all.every((vendor) => findCards(files, roots.sys, vendor).length === 0) || nvidiaCards(files, roots) > 0) return false
-  return !files.list(`${roots.sys}/bus/pci/devices`).some((slot) => files.text(`${roots.sys}/bus/pci/devices/${slot}/vendor`) === '0x10de')
+  if (all.every((vendor) => findCards(files, roots.sys, vendor, roots.proc).length === 0) || nvidiaCards(files, roots) > 0) return false
+  // A Jetson's PCIe bridges are NVIDIA's too.
+  return !files.list(`${roots.sys}/bus/pci/devices`).some((slot) => {
+    const kind = files.text(`${roots.sys}/bus/pci/devices/${slot}/class`)
+    return files.text(`${roots.sys}/bus/pci/devices/${slot}/vendor`) === '0x10de' && (isFailure(kind) || kind.startsWith('0x03'))
+  })
 }
 
 /** NVIDIA's cards that the kernel driver has, where NVML has not told of them. */

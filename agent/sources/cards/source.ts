@@ -3,7 +3,8 @@ import { createFiles, type Roots } from '../../drm/files.ts'
 import type { Source, SourceContext } from '../../model/source.ts'
 import { counted } from '../../text/grammar.ts'
 import type { NvmlState } from '../definition.ts'
-import { createGpuSource, type GpuSource, type GpuSourceOptions } from '../gpu/source.ts'
+import type { GpuSource, GpuSourceOptions } from '../gpu/options.ts'
+import { createGpuSource } from '../gpu/source.ts'
 import { chooseCards, nvidiaCards, type ChosenCards, type Integrated } from './choose.ts'
 
 export type CardsOptions = {
@@ -48,7 +49,8 @@ export function createCardsSource({ roots, integrated, nvidia, connects, sampler
   }
   const look = async (): Promise<void> => {
     const { state, indices } = nvidia()
-    const nvidias = Math.max(0, nvidiaCards(files, roots), ...indices.map((index) => index + 1))
+    // Without NVML its numbers are those of the cards read here, as on a Jetson.
+    const nvidias = Math.max(0, nvidiaCards(files, roots), ...(state === 'off' ? [] : indices.map((index) => index + 1)))
     const chosen = chooseCards(files, roots, integrated, nvidias)
     const set = JSON.stringify(chosen.map(({ vendor, slots }) => [vendor.id, slots]))
     if (set === known || (chosen.length === 0 && known === '')) return

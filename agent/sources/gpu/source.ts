@@ -4,21 +4,20 @@ import { agentSamplerAbandoned, agentSamplerHangsTotal, agentSamplerRestartsTota
 import { gpuSampleAgeSeconds } from '../../metrics/gpu-identity.ts'
 import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { gpuXidErrorsRecent, gpuXidErrorsTotal, gpuXidLastCode, gpuXidLastTimestampSeconds } from '../../metrics/xid.ts'
-import type { IdentifyProcess } from '../../model/identity.ts'
-import type { MetricDef } from '../../model/metric.ts'
 import type { Gap, Reading } from '../../model/reading.ts'
-import type { Source, SourceContext } from '../../model/source.ts'
+import type { SourceContext } from '../../model/source.ts'
 import { noGpu, withAdvice } from '../../sampler/advice.ts'
 import type { Sample } from '../../sampler/child-handle.ts'
-import type { ConnectInside } from '../../sampler/connections.ts'
 import { RATES, RATE_MS, type Hello, type Rate } from '../../sampler/protocol.ts'
-import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorOptions } from '../../sampler/supervisor.ts'
+import { createSupervisor, type GpuTrouble, type SamplerDown, type Supervisor, type SupervisorEvents } from '../../sampler/supervisor.ts'
 import { stackOf } from '../../text/error.ts'
 import { counted } from '../../text/grammar.ts'
 import { createSamplerCounts, createXidCounts } from './counts.ts'
+import type { GpuSource, GpuSourceOptions, GpuSourceState } from './options.ts'
 import { createOwners } from './owners.ts'
 import { createGpuRegistry, type KnownGpu } from './registry.ts'
-import { createUnifiedMemory, type HostMemory } from './unified-memory.ts'
+import { asleepText, createSleeping } from './sleeping.ts'
+import { createUnifiedMemory } from './unified-memory.ts'
 
 /** What the source says beside what the collectors read: ages, Xid events, the sampler's own health. */
 export const gpuSourceMetrics = [
@@ -31,33 +30,6 @@ export const gpuSourceMetrics = [
   agentSamplerAbandoned,
   agentSamplerHangsTotal,
 ] as const
-
-/** What the source can do now, for /readyz and for the decision whether nvidia-smi must stand in. */
-export type GpuSourceState =
-  | { readonly kind: 'starting' }
-  | { readonly kind: 'sampling'; readonly gpus: number; readonly driverVersion: string; readonly library: string }
-  | ({ readonly kind: 'down' } & SamplerDown)
-
-export type GpuSourceOptions = Omit<SupervisorOptions, 'metrics'> & {
-  /** Of its scrapes: `gpu` unless it reads the cards of another maker. */
-  readonly id?: string
-  /** Who lists the GPUs, in texts: `NVML`. */
-  readonly lister?: string
-  /** Metrics that the child's collectors may announce. */
-  readonly collectorMetrics: readonly MetricDef[]
-  readonly identify: IdentifyProcess
-  /** Whether the agent sees all processes of the host; absent = not known. */
-  readonly seesAllProcesses?: boolean
-  /** Memory of the host, for GPUs that have none of their own. */
-  readonly hostMemory?: () => HostMemory | undefined
-  /** Hears of every change of the state. */
-  readonly onState?: (state: GpuSourceState) => void
-}
-export type GpuSource = Source & {
-  readonly connect: ConnectInside
-  readonly state: () => GpuSourceState
-  readonly samplerPid: () => number | undefined
-}
 
 /** Kept up for a GPU that vanished, so that its reason can still be read. */
 const VANISHED_TTL_MS = 600_000
@@ -129,6 +101,11 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     gpu.usedBytes = undefined
     tellGap(gpu, t, ttl)
   }
+
+  const sleeping =
+    options.sleep === undefined
+      ? undefined
+      : createSleeping({ sleep: options.sleep, registry, silence, emit: (t, group, readings, gaps) => emit(t, group, ttlMs.fast, readings, gaps) })
 
   const onHello = (hello: Hello): void => {
     const t = Date.now()
@@ -210,6 +187,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
       context?.log.info(`GPU ${gpu.index} (${sample.uuid}) is sampled again`)
     }
     gpu.lost = false
+    sleeping?.sampled(came)
     const group = `${gpu.key}/${sample.rate}`
     gpu.groups.add(group)
     const used = readings.find(({ series }) => series.metric.name === USED && series.labels['gi'] === undefined)
@@ -238,8 +216,46 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     changeState({ kind: 'down', reason, detail, ...(code === undefined ? {} : { code }) })
   }
 
+  const events = (given: SourceContext): SupervisorEvents => ({
+    hello: onHello,
+    sample: onSample,
+    done: (t) => emitAges(Math.max(t, tickT)),
+    trouble: onTrouble,
+    down: onDown,
+    restarted(reason, detail) {
+      counts.restart(reason)
+      if (reason === 'returned') given.log.info(detail)
+      else if (reason !== 'hang' && reason !== 'failed') given.log.warn(`the sampler is restarted: ${detail}`)
+      emitSelf(Date.now())
+    },
+    complain: (problem) => given.log.warn(`the sampler: ${problem}`),
+  })
+
+  const begin = (given: SourceContext): void => {
+    supervisor = createSupervisor({ ...options, metrics: options.collectorMetrics }, events(given))
+    supervisor.start()
+  }
+  /** Opens NVML or closes it, so that a GPU that nobody uses can sleep; whether there is somebody to ask this second. */
+  const isOpen = (): boolean => {
+    const may = sleeping?.mayRead() ?? true
+    if (may && supervisor === undefined && context !== undefined) {
+      emit(Date.now(), 'nvml', ttlMs.fast, [], [])
+      // Nobody waited for a reading of a GPU that slept.
+      for (const gpu of registry.all()) gpu.seenAt = now()
+      begin(context)
+    } else if (!may && supervisor !== undefined) {
+      context?.log.info('no program uses the GPU: NVML is closed, so that it can sleep')
+      void supervisor.stop()
+      supervisor = undefined
+      // nvidia-smi would stand in for an NVML that is down, and wake the GPU.
+      if (state.kind === 'down') changeState({ kind: 'starting' })
+    }
+    return may
+  }
+
   const tick = (t: number): void => {
     tickT = t
+    if (!isOpen()) return sleeping?.tell(t)
     const due = RATES.filter((rate) => Math.abs(t - askedAt[rate]) >= RATE_MS[rate] - RATE_MS.fast / 2)
     for (const rate of due) askedAt[rate] = t
     const asked = supervisor?.ask(due, t) ?? false
@@ -257,29 +273,12 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     state: () => state,
     samplerPid: () => supervisor?.pid(),
     async connect(place) {
-      if (supervisor === undefined) throw new Error('the GPUs are not read yet')
+      if (supervisor === undefined) throw new Error(context === undefined ? 'the GPUs are not read yet' : asleepText)
       return supervisor.connect(place)
     },
     start(given) {
       context = given
-      supervisor = createSupervisor(
-        { ...options, metrics: options.collectorMetrics },
-        {
-          hello: onHello,
-          sample: onSample,
-          done: (t) => emitAges(Math.max(t, tickT)),
-          trouble: onTrouble,
-          down: onDown,
-          restarted(reason, detail) {
-            counts.restart(reason)
-            if (reason === 'returned') given.log.info(detail)
-            else if (reason !== 'hang' && reason !== 'failed') given.log.warn(`the sampler is restarted: ${detail}`)
-            emitSelf(Date.now())
-          },
-          complain: (problem) => given.log.warn(`the sampler: ${problem}`),
-        },
-      )
-      supervisor.start()
+      if (!isOpen()) sleeping?.tell(Date.now())
       stopTicks = given.every(RATE_MS.fast, tick)
     },
     async stop() {

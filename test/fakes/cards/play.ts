@@ -17,7 +17,7 @@ export type Played = {
   readonly gap: (metric: string) => Gap | undefined
   readonly processes: readonly ProcessRow[]
 }
-export const MAKERS = { amd: vendors.amd, intel: vendors.intel } as const
+export const MAKERS = vendors
 export type Player = { readonly slots: readonly string[]; readonly pass: (rates?: readonly Rate[]) => readonly Played[] }
 
 const short = (metric: string): string => metric.replace(/^warpwatch_(gpu_)?/, '')
@@ -25,7 +25,7 @@ const short = (metric: string): string => metric.replace(/^warpwatch_(gpu_)?/, '
 /** One entry per card of the maker in each pass. */
 export function createPlayer(vendor: keyof typeof MAKERS, roots: { readonly sys: string; readonly proc: string }, reader?: FileReader): Player {
   const files = createFiles(reader)
-  const slots = findCards(files, roots.sys, MAKERS[vendor]).map(({ slot }) => slot)
+  const slots = findCards(files, roots.sys, MAKERS[vendor], roots.proc).map(({ slot }) => slot)
   let messages: FromChild[] = []
   const set = createCardSet(
     { type: 'start', libraries: [], leaveOut: [], peakHz: 0, cards: { vendor, ...roots, slots, firstIndex: 0 } },

@@ -8,7 +8,7 @@ export type Tree = {
   readonly links?: Readonly<Record<string, string>>
 }
 
-const ERRNO: Readonly<Record<string, number>> = { EPERM: 1, ENOENT: 2, EIO: 5, EACCES: 13, EBUSY: 16, EINVAL: 22, ETIME: 62, EOPNOTSUPP: 95 }
+const ERRNO: Readonly<Record<string, number>> = { EPERM: 1, ENOENT: 2, EIO: 5, EAGAIN: 11, EACCES: 13, EBUSY: 16, EINVAL: 22, ETIME: 62, EOPNOTSUPP: 95 }
 const failing = (code: string, path: string): Error => Object.assign(new Error(`${code}: ${path}`), { code, errno: -(ERRNO[code] ?? 0) })
 
 /** `reads` counts the reads of each path, so that a test sees what was not asked. */

@@ -1,6 +1,19 @@
 // Each family's pages in the generations that the captures do not hold, written anew.
 import { describe, expect, test } from 'vitest'
-import { lmdeploy, infinity, llamaCpp, lmStudio, ollama, sglang, tgi, triton, trtllmServe, vllm, webui } from '../../../agent/servers/families/index.ts'
+import {
+  lmdeploy,
+  infinity,
+  llamaCpp,
+  lmStudio,
+  ollama,
+  sglang,
+  tgi,
+  triton,
+  trtllmServe,
+  vllm,
+  webui,
+  whisperCpp,
+} from '../../../agent/servers/families/index.ts'
 import type { Family, Known } from '../../../agent/servers/family.ts'
 import { joined, type ServerFigures } from '../../../agent/servers/model.ts'
 import { FAMILIES, isHelper, recognise } from '../../../agent/servers/recognise.ts'
@@ -190,6 +203,14 @@ test('what is joined keeps the first that told a figure, and the memory part by 
   expect(joined(gauge, log)).toEqual({ running: 1, version: '1', memory: { weights: { bytes: 1, source: 'gauge' }, graphs: { bytes: 3, source: 'log' } } })
 })
 
+test('the model of whisper.cpp stands in its command line', () => {
+  expect(read(whisperCpp, '/health', { status: 'ok' }, { argv: ['whisper-server', '-m', '/models/ggml-large-v3-q5_0.bin'] })).toEqual({
+    state: 'ready',
+    models: ['ggml-large-v3-q5_0.bin'],
+    quantization: 'q5_0',
+  })
+})
+
 describe('recognising', () => {
   const by = (command: string, port = 1, image?: string): string | undefined =>
     recognise({ argv: command.split(' '), ...(image === undefined ? {} : { image }) }, port)?.family.id
@@ -213,6 +234,13 @@ describe('recognising', () => {
     ['/usr/bin/python3 /usr/local/bin/trtllm-serve m', 'trtllm-serve'],
     ['python main.py --listen 0.0.0.0', 'comfyui'],
     ['python3 launch.py --api', 'webui'],
+    ['/usr/bin/python3 /usr/local/bin/xinference-local -H 0.0.0.0', 'xinference'],
+    ['/usr/bin/local-ai run --address :8080', 'localai'],
+    ['python3 /opt/koboldcpp.py --model chat.gguf', 'koboldcpp'],
+    ['/opt/koboldcpp-linux-x64 chat.kcpps', 'koboldcpp'],
+    ['/app/.venv/bin/python /app/.venv/bin/uvicorn --factory speaches.main:create_app', 'speaches'],
+    ['uvicorn --factory faster_whisper_server.main:create_app', 'speaches'],
+    ['/app/build/bin/whisper-server -m /models/ggml-large.bin', 'whisper.cpp'],
   ])('%s', (command, family) => expect(by(command)).toBe(family))
   test.each([
     'VLLM::EngineCore',
@@ -221,6 +249,7 @@ describe('recognising', () => {
     'sglang::scheduler_TP0',
     '/usr/bin/ollama runner --model x --port 5',
     '/usr/lib/ollama/llama-server --model x --port 5',
+    '/backends/cuda12-llama-cpp/llama-cpp-avx2 --addr 127.0.0.1:41235',
   ])('%s answers for nobody', (command) => {
     expect(isHelper(command.split(' '))).toBe(true)
     expect(by(command, 8_080)).toBeUndefined()

@@ -1,4 +1,4 @@
-// What a terminal sends for keys, as names: a letter is itself, others are `up`, `enter`, `ctrl-c`.
+// What a terminal sends for keys and the mouse, as names: a letter is itself, others are `up`, `enter`, `ctrl-c`, `click 12 5`, `wheel-down 12 5` (column and row from 0).
 const SEQUENCES: Readonly<Record<string, string>> = {
   '[A': 'up',
   '[B': 'down',
@@ -28,6 +28,14 @@ const CONTROLS: Readonly<Record<string, string>> = {
   '\u001a': 'ctrl-z',
   '\u000c': 'ctrl-l',
 }
+/** `[<BUTTON;COLUMN;ROW` and M for a press, m for a release (xterm's mode 1006). */
+const MOUSE = /^\[<(\d{1,3});(\d{1,4});(\d{1,4})M$/
+const BUTTONS: Readonly<Record<string, string>> = { '0': 'click', '64': 'wheel-up', '65': 'wheel-down' }
+function mouseIn(sequence: string): string | undefined {
+  const [, button = '', column, row] = MOUSE.exec(sequence) ?? []
+  const name = BUTTONS[button]
+  return name === undefined ? undefined : `${name} ${Number(column) - 1} ${Number(row) - 1}`
+}
 const SEQUENCE = /^\u001b(\[[0-9;<]*[A-Za-z~]|O[A-Za-z])/
 
 /** The keys in what came at once; sequences that are not known are passed over. */
@@ -37,7 +45,7 @@ export function keysIn(text: string): readonly string[] {
   while (rest !== '') {
     const [whole, sequence] = SEQUENCE.exec(rest) ?? []
     if (whole !== undefined) {
-      const key = SEQUENCES[sequence ?? '']
+      const key = SEQUENCES[sequence ?? ''] ?? mouseIn(sequence ?? '')
       if (key !== undefined) keys.push(key)
       rest = rest.slice(whole.length)
       continue

@@ -2,6 +2,8 @@
 import { isWide, oneLine } from './width.ts'
 import { sgr, type Capabilities, type Style } from './look.ts'
 
+export type Owner = { readonly section: string; readonly row?: string }
+
 export type Screen = {
   readonly columns: number
   readonly rows: number
@@ -9,6 +11,9 @@ export type Screen = {
   readonly put: (x: number, y: number, text: string, style?: Style, until?: number) => number
   /** Restyles a whole row, as of a selected one. */
   readonly mark: (y: number) => void
+  /** Whose line it is, for clicks: a table, or a row of it. */
+  readonly claim: (y: number, owner: Owner) => void
+  readonly ownerOf: (y: number) => Owner | undefined
   readonly clear: () => void
   /** What changes the terminal from `before` to this; `before` undefined: everything. */
   readonly changes: (before: Screen | undefined) => string
@@ -41,6 +46,7 @@ export function createScreen(columns: number, rows: number, capabilities: Capabi
   const plainStyle = sgr(PLAIN, capabilities.depth)
   const styles: string[] = Array.from({ length: size }, () => plainStyle)
   const written = new Map<Style, string>()
+  const owners = new Map<number, Owner>()
   const codeOf = (style: Style): string => {
     let code = written.get(style)
     if (code === undefined) written.set(style, (code = sgr(style, capabilities.depth)))
@@ -69,10 +75,13 @@ export function createScreen(columns: number, rows: number, capabilities: Capabi
       }
       return at
     },
+    claim: (y, owner) => void owners.set(y, owner),
+    ownerOf: (y) => owners.get(y),
     mark(y) {
       for (let x = 0; x < columns; x++) styles[y * columns + x] = codeOf({ inverse: true })
     },
     clear() {
+      owners.clear()
       chars.fill(' ')
       styles.fill(plainStyle)
     },

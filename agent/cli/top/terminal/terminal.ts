@@ -5,6 +5,8 @@ import { keysIn } from './keys.ts'
 export type Terminal = {
   readonly size: () => { readonly columns: number; readonly rows: number }
   readonly write: (text: string) => void
+  /** Clicks and the wheel come as keys; the terminal's own selection of text then needs Shift. */
+  readonly listenToMouse: (on: boolean) => void
   /** Leaves the terminal, stops as Ctrl-Z does everywhere, and comes back. */
   readonly suspend: () => void
   readonly close: () => void
@@ -20,6 +22,9 @@ export type TerminalEvents = {
 /** The other screen, no cursor, no wrapping at the margin; and all of it back. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
 const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l'
+/** Presses and the wheel, in the form that has no limit of 223 columns (xterm). */
+const MOUSE_ON = '\u001b[?1000h\u001b[?1006h'
+const MOUSE_OFF = '\u001b[?1006l\u001b[?1000l'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 const MAX_CELLS = 1_000
@@ -28,6 +33,7 @@ const fromEnvironment = (name: string): number => Math.min(MAX_CELLS, Number.par
 export function openTerminal({ key, redraw, ended }: TerminalEvents): Terminal {
   const { stdin, stdout } = process
   let inside = false
+  let mouse = false
   const raw = (on: boolean): void => {
     try {
       stdin.setRawMode(on)
@@ -40,13 +46,13 @@ export function openTerminal({ key, redraw, ended }: TerminalEvents): Terminal {
     raw(false)
     raw(true)
     inside = true
-    stdout.write(ENTER)
+    stdout.write(mouse ? ENTER + MOUSE_ON : ENTER)
     redraw()
   }
   const leave = (): void => {
     if (!inside) return
     inside = false
-    stdout.write(LEAVE)
+    stdout.write(mouse ? MOUSE_OFF + LEAVE : LEAVE)
     raw(false)
   }
   const onData = (data: string): void => keysIn(data).forEach(key)
@@ -78,6 +84,11 @@ export function openTerminal({ key, redraw, ended }: TerminalEvents): Terminal {
     // A serial console knows no size, and says 0 by 0.
     size: () => ({ columns: stdout.columns || fromEnvironment('COLUMNS') || 80, rows: stdout.rows || fromEnvironment('LINES') || 24 }),
     write: (text) => void (inside && text !== '' && stdout.write(text)),
+    listenToMouse(on) {
+      if (on === mouse) return
+      mouse = on
+      if (inside) stdout.write(on ? MOUSE_ON : MOUSE_OFF)
+    },
     suspend() {
       leave()
       process.kill(process.pid, 'SIGSTOP')

@@ -3,7 +3,7 @@ import type { Remedy } from '../../../model/fault.ts'
 import type { ServerRow } from './server-rows.ts'
 
 /** Families whose server is a Python program; the others are C++, Go or Rust, where py-spy sees nothing. */
-const PYTHON: ReadonlySet<string> = new Set(['vllm', 'sglang', 'lmdeploy', 'trtllm-serve', 'nim', 'comfyui', 'infinity', 'webui'])
+const PYTHON: ReadonlySet<string> = new Set(['vllm', 'sglang', 'lmdeploy', 'trtllm-serve', 'nim', 'comfyui', 'infinity', 'webui', 'xinference', 'speaches'])
 
 /** For a shell: within single quotes nothing but a quote has a meaning. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -5,7 +5,19 @@ import { gib } from '../../../text/bytes.ts'
 import type { ServerRow } from './server-rows.ts'
 import { processText } from './who.ts'
 
-const TITLES: Readonly<Record<string, string>> = { vllm: 'vLLM', sglang: 'SGLang', ollama: 'Ollama', tgi: 'TGI', tei: 'TEI', lmdeploy: 'LMDeploy', nim: 'NIM' }
+const TITLES: Readonly<Record<string, string>> = {
+  vllm: 'vLLM',
+  sglang: 'SGLang',
+  ollama: 'Ollama',
+  tgi: 'TGI',
+  tei: 'TEI',
+  lmdeploy: 'LMDeploy',
+  nim: 'NIM',
+  xinference: 'Xinference',
+  localai: 'LocalAI',
+  koboldcpp: 'KoboldCpp',
+  speaches: 'Speaches',
+}
 /** `vLLM server chat (org/model)`. */
 export const serverText = ({ name, server, model }: Pick<ServerRow, 'name' | 'server' | 'model'>): string =>
   `${TITLES[server] ?? server} server ${name}${model === undefined ? '' : ` (${model})`}`

@@ -28,10 +28,14 @@ describe('keys', () => {
     ['q', ['q']],
     ['\u001b[A\u001b[B', ['up', 'down']],
     ['\u001bOA', ['up']],
+    ['\u001b[<0;13;6M\u001b[<0;13;6m', ['click 12 5']],
+    ['\u001b[<64;1;1M\u001b[<65;300;80M', ['wheel-up 0 0', 'wheel-down 299 79']],
+    // Other buttons, and a press with Shift.
+    ['\u001b[<2;1;1M\u001b[<4;1;1M\u001b[<35;1;1M', []],
     ['\u001b[5~', ['page-up']],
     ['\u001b', ['escape']],
     ['\r\t\u007f\u0003\u001a', ['enter', 'tab', 'backspace', 'ctrl-c', 'ctrl-z']],
-    ['\u001b[<0;12;5M\u001b[200~x', ['x']],
+    ['\u001b[<3;12;5M\u001b[200~x', ['x']],
     ['小', ['小']],
     ['\u0001\u0002', []],
   ])('%j', (sent, keys) => expect(keysIn(sent)).toEqual(keys))

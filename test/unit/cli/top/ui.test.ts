@@ -73,4 +73,29 @@ describe('keys of top', () => {
     expect(press(['f', 'q'])).toEqual({ ui: { ...START, prompt: 'filter', filter: 'q' } })
     expect(press(['f', 'ctrl-c']).action?.kind).toBe('quit')
   })
+  test('a click chooses a row in any table, and opens it the second time; the wheel moves in the table under it', () => {
+    const at = (ui: Ui, key: string, section: string, row?: string) => step(ui, key, sections, { section, ...(row === undefined ? {} : { row }) })
+    const chosen = at(START, 'click 3 4', 'incidents', 'oom').ui
+    expect(chosen).toMatchObject({ focus: 'incidents', selected: { incidents: 'oom' } })
+    expect(chosen.overlay).toBeUndefined()
+    expect(at(chosen, 'click 3 4', 'incidents', 'oom').ui.overlay).toEqual({ kind: 'incident', id: 'oom', offset: 0 })
+    // The head of a table, and a line of none.
+    expect(at(START, 'click 3 3', 'incidents').ui).toEqual({ ...START, focus: 'incidents' })
+    expect(step(START, 'click 0 0', sections).ui).toEqual(START)
+    const first = at(START, 'wheel-down 0 9', 'processes').ui
+    expect(first.selected.processes).toBe('101')
+    expect(at(first, 'wheel-down 0 9', 'processes').ui.selected.processes).toBe('103')
+    expect(at(at(first, 'wheel-down 0 9', 'processes').ui, 'wheel-up 0 9', 'processes').ui.selected.processes).toBe('101')
+    // In a verdict it scrolls, in a question it says no.
+    const open = at(chosen, 'click 3 4', 'incidents', 'oom').ui
+    expect(press(['wheel-down 1 1', 'wheel-down 1 1', 'wheel-up 1 1'], open).ui.overlay).toMatchObject({ offset: 1 })
+    const asked: Ui = { ...START, overlay: { kind: 'signal', pid: 103, what: '103 (python)', signal: 'SIGTERM' } }
+    expect(press(['click 1 1'], asked)).toEqual({ ui: { ...START, message: 'No signal sent' } })
+  })
+  test('m switches the mouse off and on; it is a letter while something is typed', () => {
+    const on: Ui = { ...START, mouse: true }
+    expect(press(['m'], on).ui).toMatchObject({ mouse: false, message: expect.stringContaining('Mouse off') })
+    expect(press(['m', 'm'], on).ui.mouse).toBe(true)
+    expect(press(['f', 'm'], on).ui).toMatchObject({ mouse: true, filter: 'm' })
+  })
 })

@@ -103,4 +103,38 @@ export const JSONS: readonly Played[] = [
   ],
   ['one runs, two wait', 'comfyui', '/prompt', json({ exec_info: { queue_remaining: 3 } }), { running: 1, waiting: 2 }],
   ['its tasks', 'webui', '/internal/pending-tasks', json({ size: 2, tasks: [] }), { waiting: 2 }],
+  [
+    'a language model and an embedding model',
+    'xinference',
+    '/v1/models',
+    json({
+      data: [
+        { id: 'chat', owned_by: 'xinference', model_type: 'LLM', quantization: 'Int4', context_length: 32_768 },
+        { id: 'embed', owned_by: 'xinference', model_type: 'embedding' },
+      ],
+    }),
+    { models: ['chat', 'embed'], context: 32_768, quantization: 'Int4' },
+  ],
+  [
+    'what its back ends hold',
+    'localai',
+    '/system',
+    json({ backends: ['llama-cpp', 'whisper'], loaded_models: [{ id: 'chat' }, { id: 'hear' }] }),
+    { models: ['chat', 'hear'], state: 'ready' },
+  ],
+  ['3', 'localai', '/version', json({ version: 'v3.9.0 (abc)' }), { version: 'v3.9.0 (abc)' }],
+  [
+    'busy',
+    'koboldcpp',
+    '/api/extra/perf',
+    json({ last_process: 0.2, total_gens: 41, queue: 2, idle: 0, uptime: 500 }),
+    { running: 1, waiting: 2, outcomes: { completed: 41 } },
+  ],
+  ['idle, of an older version', 'koboldcpp', '/api/extra/perf', json({ last_process: 0, queue: 0, idle: 1 }), { running: 0, waiting: 0 }],
+  ['its model', 'koboldcpp', '/api/v1/model', json({ result: 'koboldcpp/chat-Q4_K_M' }), { models: ['chat-Q4_K_M'] }],
+  ['its context', 'koboldcpp', '/api/extra/true_max_context_length', json({ value: 16_384 }), { context: 16_384 }],
+  ['one model in memory', 'speaches', '/api/ps', json({ models: ['lab/whisper-large'] }), { models: ['lab/whisper-large'], state: 'ready' }],
+  ['nothing in memory', 'speaches', '/api/ps', json({ models: [] }), { state: 'sleeping' }],
+  ['ready', 'whisper.cpp', '/health', json({ status: 'ok' }), { state: 'ready' }],
+  ['while it loads', 'whisper.cpp', '/health', json({ status: 'loading model' }), { state: 'loading' }],
 ]

@@ -236,4 +236,27 @@ export const TEXTS: readonly Played[] = [
     }),
     { models: ['lab/m'], running: 3, waiting: 2, kvUsage: 0.5, outcomes: { completed: 7, failed: 1 }, generationTokens: 70 },
   ],
+  [
+    '2, which counts requests and tokens',
+    'xinference',
+    '/metrics',
+    page('xinference:', {
+      'build_info{version="2.4.0",xinference_role="supervisor"}': 1,
+      'model_info{model_uid="chat",model_name="m",model_type="LLM"}': 1,
+      'model_serve_count{model_uid="chat"}': 3,
+      'input_tokens_total_counter{model="chat"}': 500,
+      'output_tokens_total_counter{model="chat"}': 70,
+      'model_request_total{model_uid="chat"}': 10,
+      'model_request_errors_total{model_uid="chat"}': 1,
+    }) + histogram('xinference:', 'model_request_duration_seconds', 'model_uid="chat",'),
+    {
+      models: ['chat'],
+      version: '2.4.0',
+      running: 3,
+      promptTokens: 500,
+      generationTokens: 70,
+      outcomes: { completed: 9, failed: 1 },
+      requestDuration: LATENCY,
+    },
+  ],
 ]
