@@ -85,5 +85,6 @@ export function createCardSet(
       const now = performance.now()
       for (const card of cards) card.peak(now)
     },
+    hasGpus: () => cards.length > 0,
   }
 }

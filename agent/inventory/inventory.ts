@@ -63,7 +63,9 @@ const EMPTY: Part['readings'] = { gpu: NONE, mig: NONE, container: NONE, given: 
 
 function readingsOf({ readings }: SourceReadings): Part['readings'] {
   let found: Record<Role, Reading[]> | undefined
-  for (const reading of readings) {
+  for (let at = 0; at < readings.length; at++) {
+    const reading = readings[at]
+    if (reading === undefined) continue
     const role = ROLES.get(reading.series.metric.name)
     if (role === undefined) continue
     found ??= { gpu: [], mig: [], container: [], given: [], process: [] }
@@ -129,11 +131,11 @@ export function createInventory({ groups, version }: InventoryInput): Inventory 
       }
       part.seen = round
     }
-    for (const part of parts.values()) {
-      if (part.seen === round) continue
+    parts.forEach((part) => {
+      if (part.seen === round) return
       parts.delete(part.from)
       if (part.readings !== EMPTY) gone.push(part)
-    }
+    })
     if (came.length === 0 && gone.length === 0) return
     for (const role of ['gpu', 'mig', 'container', 'given', 'process'] as const) {
       // The time of a holding counts too, so processes are always new.

@@ -92,7 +92,10 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     let holding: Map<string, Held> | undefined
     let listed: Map<string, string> | undefined
     let awaited: Set<string> | undefined
-    for (const { series, value } of readings) {
+    for (let at = 0; at < readings.length; at++) {
+      const reading = readings[at]
+      if (reading === undefined) continue
+      const { series, value } = reading
       const entry = recognise(series)
       if (entry === null) continue
       const { role, key, seat } = entry

@@ -138,4 +138,14 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
   }
 }
 
-export const seatKey = ({ uuid, gi = '', ci = '' }: Pick<Seat, 'uuid' | 'gi' | 'ci'>): string => `${uuid}|${gi}|${ci}`
+type Place = Pick<Seat, 'uuid' | 'gi' | 'ci'>
+/** Readings bring the same seats each second. */
+const seatKeys = new WeakMap<Place, string>()
+export function seatKey(seat: Place): string {
+  let key = seatKeys.get(seat)
+  if (key === undefined) {
+    const { uuid, gi = '', ci = '' } = seat
+    seatKeys.set(seat, (key = `${uuid}|${gi}|${ci}`))
+  }
+  return key
+}

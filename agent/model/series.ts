@@ -39,3 +39,21 @@ export function makeSeries(metric: MetricDef, labels: Labels): Series {
   const isBucket = le !== SUM && le !== COUNT
   return { metric, labels, key: keyOf(`${metric.name}_${isBucket ? 'bucket' : le}`, labelPairs(metric.labels, isBucket ? labels : others)) }
 }
+
+/** More series of one source than a host has. */
+const MOST_KEPT = 10_000
+
+/** Makes each series once: those who take readings in keep what they know of a series by the object. */
+export function createSeriesCache(): (metric: MetricDef, labels: Labels) => Series {
+  const known = new Map<string, Series>()
+  return (metric, labels) => {
+    let key = metric.name
+    for (const name of metric.labels) key += `\n${labels[name] ?? ''}`
+    let series = known.get(key)
+    if (series === undefined) {
+      if (known.size >= MOST_KEPT) known.clear()
+      known.set(key, (series = makeSeries(metric, labels)))
+    }
+    return series
+  }
+}

@@ -9,6 +9,8 @@ import { formatInFlightCall } from './protocol.ts'
 import type { ConnectRequest, Connection, Failed, FromChild, ScrapeRequest, StartRequest, ToChild } from './protocol.ts'
 
 let gpus: GpuSet | undefined
+let peakHz = 0
+let peaks: NodeJS.Timeout | undefined
 
 const send = (message: FromChild): void => {
   process.send?.(message)
@@ -25,6 +27,15 @@ async function open(request: StartRequest): Promise<GpuSet | string> {
   return typeof session === 'string' ? session : createGpuSet(session, request, send)
 }
 
+/** Ten wake-ups a second are most of what this process costs: none on a host without a GPU. */
+function followPeaks(of: GpuSet): void {
+  if (peakHz > 0 && of.hasGpus()) peaks ??= setInterval(of.peak, 1000 / peakHz)
+  else {
+    clearInterval(peaks)
+    peaks = undefined
+  }
+}
+
 async function start(request: StartRequest): Promise<void> {
   const created = await open(request)
   if (typeof created === 'string') {
@@ -37,13 +48,15 @@ async function start(request: StartRequest): Promise<void> {
     return
   }
   gpus = created
-  if (request.peakHz > 0) setInterval(created.peak, 1000 / request.peakHz)
+  peakHz = request.peakHz
+  followPeaks(created)
 }
 
 function scrape(request: ScrapeRequest): void {
   if (gpus === undefined) return // asked before hello: the supervisor's deadline notices
   const failure = gpus.scrape(request)
   if (failure !== undefined) fail(failure)
+  followPeaks(gpus)
 }
 
 async function connect(request: ConnectRequest): Promise<void> {

@@ -5,7 +5,7 @@ import type { Inventory } from '../inventory/inventory.ts'
 import { gpusExpected, gpusPresent } from '../metrics/driver.ts'
 import { gpuPresent } from '../metrics/gpu-identity.ts'
 import type { Gap, GapReason, Reading } from '../model/reading.ts'
-import { makeSeries } from '../model/series.ts'
+import { createSeriesCache } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
 import type { LatestStore } from '../store/latest.ts'
@@ -54,6 +54,7 @@ function recall(text: string | undefined): readonly Known[] {
 
 export function createGpuPresenceSource({ latest, memory, nvml, expected }: PresenceOptions): Source {
   const known = new Map(recall(memory.get(KEY)).map((gpu) => [gpu.uuid, gpu]))
+  const seriesFor = createSeriesCache()
   let notedAt = 0
   let said = false
   let firstLook: number | undefined
@@ -109,17 +110,17 @@ export function createGpuPresenceSource({ latest, memory, nvml, expected }: Pres
         } else if (++gpu.missed >= MISSED_TO_GO || told(gpu, LOST)) readings.push({ series: seriesOf(gpu), value: 0 })
       }
       for (const gpu of here) readings.push({ series: seriesOf(gpu), value: 1 })
-      if (here.length + away.length > 0 || expected !== undefined) readings.push({ series: makeSeries(gpusPresent, {}), value: here.length })
+      if (here.length + away.length > 0 || expected !== undefined) readings.push({ series: seriesFor(gpusPresent, {}), value: here.length })
       if (changed || t - notedAt >= NOTE_EVERY_MS || t < notedAt) {
         notedAt = t
         memory.set(KEY, JSON.stringify([...known.values()].map(({ uuid, index, bus, vendor, seenAt }) => ({ uuid, index, bus, vendor, seenAt }))))
       }
     }
     const should = expected ?? known.size
-    if (should > 0) readings.push({ series: makeSeries(gpusExpected, {}), value: should })
+    if (should > 0) readings.push({ series: seriesFor(gpusExpected, {}), value: should })
     return readings
   }
-  const seriesOf = ({ index, uuid }: Known) => makeSeries(gpuPresent, { gpu: String(index), uuid })
+  const seriesOf = ({ index, uuid }: Known) => seriesFor(gpuPresent, { gpu: String(index), uuid })
 
   return {
     id: 'gpu-presence',

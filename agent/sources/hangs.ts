@@ -7,6 +7,7 @@ import type { Inventory } from '../inventory/inventory.ts'
 import { gpuSpinning } from '../metrics/gpu-spinning.ts'
 import type { HangEvent } from '../model/event.ts'
 import type { RunningRun } from '../model/job.ts'
+import { createSeriesCache } from '../model/series.ts'
 import type { Log, Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
 import { messageOf } from '../text/error.ts'
@@ -41,6 +42,7 @@ export function createHangsSource(options: HangsOptions): Source {
   const { progress, running, latest, ask = askLook } = options
   const entries = new Map<string, Entry>()
   const loads = createGpuLoads(latest)
+  const seriesFor = createSeriesCache()
   let looking = 0
   let stopped = false
 
@@ -129,7 +131,7 @@ export function createHangsSource(options: HangsOptions): Source {
           group: '',
           ttlMs: 3 * EVERY_MS,
           durationMs: performance.now() - begunAt,
-          readings: spinReadings(gpus.values()),
+          readings: spinReadings(gpus.values(), seriesFor),
           gaps: [],
         })
         for (const job of jobsNow(t, progress.jobs(), running(), gpus)) {

@@ -3,7 +3,7 @@ import * as metrics from '../metrics/job-progress.ts'
 import type { Run } from '../model/job.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Reading } from '../model/reading.ts'
-import { makeSeries } from '../model/series.ts'
+import { createSeriesCache, makeSeries } from '../model/series.ts'
 import type { Source } from '../model/source.ts'
 import type { LatestStore } from '../store/latest.ts'
 import { defineSource } from './definition.ts'
@@ -13,7 +13,11 @@ import type { JobProgress, ProgressBook } from './logs/progress-book.ts'
 const EVERY_MS = 2_000
 
 /** `now`: a time left is that of the moment when it was said; it has become less since. */
-export function readingsOf({ job, rank, progress, progressedAt }: JobProgress, now: number = progressedAt): readonly Reading[] {
+export function readingsOf(
+  { job, rank, progress, progressedAt }: JobProgress,
+  now: number = progressedAt,
+  seriesFor: typeof makeSeries = makeSeries,
+): readonly Reading[] {
   const labels = { job, ...(rank === undefined ? {} : { rank: String(rank) }) }
   const { step, total, done, rate, loss, epoch, learningRate, etaSeconds, etaRange, phase, samplesRate, tokensRate } = progress
   const since = Math.max(0, now - progressedAt) / 1_000
@@ -34,8 +38,8 @@ export function readingsOf({ job, rank, progress, progressedAt }: JobProgress, n
     [metrics.jobEtaLatestSeconds, left(etaRange?.[1])],
     [metrics.jobLastProgressTimestampSeconds, progressedAt / 1_000],
   ]
-  const figures = values.flatMap(([metric, value]) => (value === undefined || !Number.isFinite(value) ? [] : [{ series: makeSeries(metric, labels), value }]))
-  return phase === undefined ? figures : [...figures, { series: makeSeries(metrics.jobPhaseInfo, { ...labels, phase }), value: 1 }]
+  const figures = values.flatMap(([metric, value]) => (value === undefined || !Number.isFinite(value) ? [] : [{ series: seriesFor(metric, labels), value }]))
+  return phase === undefined ? figures : [...figures, { series: seriesFor(metrics.jobPhaseInfo, { ...labels, phase }), value: 1 }]
 }
 
 /** Tokens a second of the whole job: of ranks that each say their own, the sum. */
@@ -55,6 +59,7 @@ export type JobLookup = {
 }
 
 export function createJobProgressSource(progress: ProgressBook, { runOf = () => undefined, latest }: JobLookup = {}): Source {
+  const seriesFor = createSeriesCache()
   return {
     id: 'job-progress',
     metrics: Object.values(metrics),
@@ -63,7 +68,7 @@ export function createJobProgressSource(progress: ProgressBook, { runOf = () => 
       every(EVERY_MS, (t) => {
         const began = performance.now()
         const all = progress.jobs()
-        const readings = all.flatMap((each) => readingsOf({ ...each, job: runOf(each.job)?.job ?? each.job }, t))
+        const readings = all.flatMap((each) => readingsOf({ ...each, job: runOf(each.job)?.job ?? each.job }, t, seriesFor))
         for (const job of new Set(all.map((each) => each.job))) {
           const run = runOf(job)
           if (run !== undefined && latest !== undefined) readings.push(...efficiencyOf(run.job, tokensOf(all, job), run, latest))

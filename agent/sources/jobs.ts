@@ -10,7 +10,7 @@ import {
 } from '../metrics/job.ts'
 import type { JobFigures } from '../model/job.ts'
 import type { Reading } from '../model/reading.ts'
-import { makeSeries, type Labels } from '../model/series.ts'
+import { createSeriesCache, type Labels } from '../model/series.ts'
 import type { MetricDef } from '../model/metric.ts'
 import type { Source } from '../model/source.ts'
 import { defineSource } from './definition.ts'
@@ -20,7 +20,8 @@ const metrics = [jobInfo, jobRunsTotal, jobGpuSecondsTotal, jobEnergyJoulesTotal
 const EVERY_MS = 10_000
 
 export function createJobsSource(figures: () => JobFigures): Source {
-  const reading = (metric: MetricDef, labels: Labels, value: number): Reading => ({ series: makeSeries(metric, labels), value })
+  const seriesFor = createSeriesCache()
+  const reading = (metric: MetricDef, labels: Labels, value: number): Reading => ({ series: seriesFor(metric, labels), value })
   return {
     id: 'jobs',
     metrics,

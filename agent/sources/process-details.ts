@@ -23,6 +23,8 @@ export type ProcessDetailsOptions = {
 
 const metrics = [processInfo, processStartTimestampSeconds] as const
 const EVERY_MS = 2_000
+/** Who runs what seldom changes: told when it does, and again every so often. */
+const RENEW_MS = 10_000
 /** A process is named by its number until its directory answers; it may also change its command line after its start (exec). */
 const REREAD_MS = 60_000
 /** Clock ticks a second: USER_HZ is 100 on every architecture that has NVIDIA drivers. */
@@ -90,22 +92,28 @@ export function createProcessDetailsSource({ procRoot, identify, inventory, show
     id: 'process-details',
     metrics,
     start({ emit, every }) {
+      let said: ReadonlySet<Row> = new Set()
+      let saidAt = Number.NEGATIVE_INFINITY
       every(EVERY_MS, (t) => {
         const begun = performance.now()
-        const readings: Reading[] = []
         const seen = new Set<Row>()
         for (const { pid, labels } of inventory.processes()) {
           const who = identify(pid)
           if (who === undefined) continue
           const person = personOf(who, t)
-          const row = rowOf(labels, person)
-          seen.add(row)
-          readings.push({ series: row.info, value: 1 })
-          const startedAt = bootSeconds + person.startTicks / TICKS
-          if (Number.isFinite(startedAt)) readings.push({ series: row.start, value: startedAt })
+          seen.add(rowOf(labels, person))
         }
         for (const [key, row] of rows) if (!seen.has(row)) rows.delete(key)
-        emit({ type: 'scrape', t, source: 'process-details', group: '', ttlMs: 2.5 * EVERY_MS, durationMs: performance.now() - begun, readings, gaps: [] })
+        if (Math.abs(t - saidAt) < RENEW_MS && seen.size === said.size && [...seen].every((row) => said.has(row))) return
+        said = seen
+        saidAt = t
+        const readings: Reading[] = []
+        for (const { info, start, person } of seen) {
+          readings.push({ series: info, value: 1 })
+          const startedAt = bootSeconds + person.startTicks / TICKS
+          if (Number.isFinite(startedAt)) readings.push({ series: start, value: startedAt })
+        }
+        emit({ type: 'scrape', t, source: 'process-details', group: '', ttlMs: 2.5 * RENEW_MS, durationMs: performance.now() - begun, readings, gaps: [] })
       })
     },
     stop: () => {},

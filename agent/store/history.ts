@@ -206,7 +206,11 @@ export function createHistory({ directory, retention, log, now = Date.now }: His
         newest = second
       }
       const recording = link.disk() !== undefined
-      for (const { series, value } of event.readings) {
+      const { readings } = event
+      for (let at = 0; at < readings.length; at++) {
+        const reading = readings[at]
+        if (reading === undefined) continue
+        const { series, value } = reading
         if (series.metric.history === false) continue
         if (!Number.isFinite(value)) {
           droppedReadings++

@@ -53,7 +53,12 @@ export function createLatestStore(): LatestStore {
     groups: () => groups.values(),
     of(metric) {
       const found: Reading[] = []
-      for (const group of groups.values()) for (const reading of group.readings) if (reading.series.metric.name === metric) found.push(reading)
+      groups.forEach(({ readings }) => {
+        for (let at = 0; at < readings.length; at++) {
+          const reading = readings[at]
+          if (reading?.series.metric.name === metric) found.push(reading)
+        }
+      })
       return found
     },
     gaps() {

@@ -1,5 +1,7 @@
 // The hosts that the footprint is measured on: real containers, whose processes hold memory of the fake library's GPUs.
-import { readFileSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fakeLibrary } from '../../test/fakes/nvml/build.ts'
 import { hostOf, migH100, scenarioFile, type FakeGpu } from '../../test/fakes/nvml/scenario.ts'
 import { startDocker } from '../../test/setup/docker.ts'
@@ -50,10 +52,18 @@ export async function startScene({ gpus, mig, containers, processes }: Size): Pr
     ...(index >= gpus - mig ? {} : { processes: pids.filter((_, n) => n % Math.max(1, gpus - mig) === index).map((pid) => ({ pid, bytes: 4 * 1024 ** 3 })) }),
   })
   const scenario = scenarioFile({ ...host, gpus: host.gpus.map(holds) })
+  // What else runs in containers on this machine is none of an empty host's.
+  const noCgroups = containers > 0 ? undefined : mkdtempSync(join(tmpdir(), 'warpwatch-bench-cgroups-'))
   return {
-    env: { FAKE_NVML_SCENARIO: scenario.path, WARPWATCH_GPU__LIBRARY: library, WARPWATCH_CONTAINERS__ENGINES: `[${docker.socketPath}]` },
+    env: {
+      FAKE_NVML_SCENARIO: scenario.path,
+      WARPWATCH_GPU__LIBRARY: library,
+      WARPWATCH_CONTAINERS__ENGINES: `[${docker.socketPath}]`,
+      ...(noCgroups === undefined ? {} : { WARPWATCH_CONTAINERS__CGROUP_ROOT: noCgroups }),
+    },
     async close() {
       scenario.remove()
+      if (noCgroups !== undefined) rmSync(noCgroups, { recursive: true })
       await docker.close()
     },
   }

@@ -31,21 +31,26 @@ export function oomKillFault(container: string, limitBytes: number | undefined, 
 
 export const oomEventText = ({ action, container }: ContainerEvent): string => `container event: ${action} ${container}`
 
+const NO_KILLS: readonly never[] = []
+
 /** A counter that rose since it was last read. The first reading of a container tells nothing new, one that fell started over. */
 export function createKillCounter(): (scrape: Scrape) => readonly { readonly id: string; readonly container: string; readonly kills: number }[] {
   const known = new Map<string, number>()
   return ({ readings }) => {
-    const found: { id: string; container: string; kills: number }[] = []
-    for (const { series, value } of readings) {
+    let found: { id: string; container: string; kills: number }[] | undefined
+    for (let at = 0; at < readings.length; at++) {
+      const reading = readings[at]
+      if (reading === undefined) continue
+      const { series, value } = reading
       if (series.metric.name !== containerOomKillsTotal.name) continue
       const id = series.labels['container_id']
       if (id === undefined) continue
       const before = known.get(id)
       known.set(id, value)
-      if (before !== undefined && value > before) found.push({ id, container: series.labels['container'] ?? id, kills: value - before })
+      if (before !== undefined && value > before) (found ??= []).push({ id, container: series.labels['container'] ?? id, kills: value - before })
       if (known.size > 5_000) for (const oldest of known.keys()) if (known.delete(oldest)) break
     }
-    return found
+    return found ?? NO_KILLS
   }
 }
 

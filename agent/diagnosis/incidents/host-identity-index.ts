@@ -112,7 +112,11 @@ export function createHostIdentityIndex(): HostIdentityIndex {
         return
       }
       if (event.type !== 'scrape') return
-      for (const { series } of event.readings) {
+      const { readings } = event
+      for (let at = 0; at < readings.length; at++) {
+        const reading = readings[at]
+        if (reading === undefined) continue
+        const { series } = reading
         switch (series.metric.name) {
           case gpuInfo.name:
             learnGpu(series)

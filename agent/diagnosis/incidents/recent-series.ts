@@ -132,7 +132,11 @@ export function createRecentSeries({ maxSeries = 5_000, onFull = () => {} }: Rec
         return
       }
       if (event.type !== 'scrape') return
-      for (const { series, value } of event.readings) {
+      const { readings } = event
+      for (let at = 0; at < readings.length; at++) {
+        const reading = readings[at]
+        if (reading === undefined) continue
+        const { series, value } = reading
         let ring = bySeries.get(series)
         if (ring === undefined) {
           if (!KEPT.has(series.metric.name)) continue

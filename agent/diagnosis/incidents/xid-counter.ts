@@ -25,7 +25,10 @@ export function createXidCounter(): (scrape: Scrape) => readonly RisenXid[] {
     // Sources have a few groups for each GPU or container; of a stream without end the later ones are history.
     if (first && heard.size < MAX_KNOWN) heard.add(place)
     let found: RisenXid[] | undefined
-    for (const { series, value } of readings) {
+    for (let at = 0; at < readings.length; at++) {
+      const reading = readings[at]
+      if (reading === undefined) continue
+      const { series, value } = reading
       if (series.metric.name !== METRIC) continue
       const before = known.get(series.key) ?? 0
       known.set(series.key, value)

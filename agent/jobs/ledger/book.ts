@@ -23,10 +23,30 @@ const MAX_TOTALS = 200
 const MAX_CARDS = 256
 export const OTHERS = '(others)'
 const NO_CARD: UseCard = { uuid: '', gpu: '' }
+const NOBODY: UseOwner = { unheld: true }
+const UNKNOWN: UseOwner = {}
+const OTHER_USERS: UseOwner = { user: OTHERS }
 
-const ownerKey = ({ job_id: id = '', user = '', namespace = '', account = '', unheld }: UseOwner): string =>
-  `${id}\n${user}\n${namespace}\n${account}\n${unheld === true ? 1 : ''}`
-const cardKey = ({ uuid, gi = '', ci = '' }: UseCard): string => `${uuid}\n${gi}\n${ci}`
+/** What is computed of an owner or a card, kept as long as the object lives: the same ones come each second. */
+function kept<K extends object, V>(compute: (of: K) => V): (of: K) => V {
+  const known = new WeakMap<K, V>()
+  return (of) => {
+    let value = known.get(of)
+    if (value === undefined) known.set(of, (value = compute(of)))
+    return value
+  }
+}
+const ownerKey = kept(
+  ({ job_id: id = '', user = '', namespace = '', account = '', unheld }: UseOwner): string =>
+    `${id}\n${user}\n${namespace}\n${account}\n${unheld === true ? 1 : ''}`,
+)
+const cardKey = kept(({ uuid, gi = '', ci = '' }: UseCard): string => `${uuid}\n${gi}\n${ci}`)
+/** The owner without the job. */
+const groupOf = kept(({ user, namespace, account }: UseOwner): UseOwner => ({
+  ...(user === undefined ? {} : { user }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(account === undefined ? {} : { account }),
+}))
 
 export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
@@ -36,21 +56,16 @@ export function createLedgerBook(): LedgerBook {
   const enter = (row: UseRow): void => {
     const keyOf = (owner: UseOwner): string => `${row.hour}\n${ownerKey(owner)}\n${cardKey(row.card)}`
     let { owner } = row
-    if (rows.size >= MAX_ROWS && !rows.has(keyOf(owner))) owner = { ...without(owner), job: OTHERS }
+    if (rows.size >= MAX_ROWS && !rows.has(keyOf(owner))) owner = { ...groupOf(owner), job: OTHERS }
     const key = keyOf(owner)
     const known = rows.get(key)
     rows.set(key, known === undefined ? { ...row, owner } : { ...known, use: addUse(known.use, row.use) })
   }
-  const without = ({ user, namespace, account }: UseOwner): UseOwner => ({
-    ...(user === undefined ? {} : { user }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(account === undefined ? {} : { account }),
-  })
   const count = (owner: UseOwner, use: Use): void => {
     if (owner.unheld === true) return
-    const group = without(owner)
+    const group = groupOf(owner)
     const isRoom = totals.size < MAX_TOTALS || totals.has(ownerKey(group))
-    const of = isRoom ? group : { user: OTHERS }
+    const of = isRoom ? group : OTHER_USERS
     const known = totals.get(ownerKey(of))
     totals.set(ownerKey(of), { owner: of, use: known === undefined ? use : addUse(known.use, use) })
   }
@@ -69,7 +84,7 @@ export function createLedgerBook(): LedgerBook {
     look(uuid, gpu, look, ownerOf) {
       const parts = meterOf(uuid)?.look(look, (run) => ownerOf(run) !== undefined) ?? []
       for (const { holder, use: of } of parts) {
-        const owner: UseOwner = holder === undefined ? (look.holders.length === 0 ? { unheld: true } : {}) : (ownerOf(holder.run) ?? {})
+        const owner: UseOwner = holder === undefined ? (look.holders.length === 0 ? NOBODY : UNKNOWN) : (ownerOf(holder.run) ?? UNKNOWN)
         use(owner, holder?.card ?? { uuid, gpu }, of, look.t)
       }
       return parts

@@ -1,5 +1,6 @@
 // From the readings of one second to a look at each GPU in the ledger: who holds it, how busy it is, what its counters say.
 import type { UseOwner } from '../../model/ledger.ts'
+import type { JobIdentity } from '../../model/job.ts'
 import type { LiveRun } from '../live-run.ts'
 import type { GpuNow, Seat } from '../usage.ts'
 import type { LedgerBook } from './book.ts'
@@ -15,13 +16,23 @@ const MAX_CARDS = 1_024
 /** A look is put off so long at most; shorter than what counts as a gap. */
 const PUT_OFF_MS = 3_000
 
-export const ownerOfRun = ({ identity: { job_id, job, user, namespace, account } }: LiveRun): UseOwner => ({
-  job_id,
-  job,
-  ...(user === undefined ? {} : { user }),
-  ...(namespace === undefined ? {} : { namespace }),
-  ...(account === undefined ? {} : { account }),
-})
+/** An identity that changes is another object, and so is its owner: the book keeps what it computes of an owner. */
+const owners = new WeakMap<JobIdentity, UseOwner>()
+export function ownerOfRun({ identity }: LiveRun): UseOwner {
+  let owner = owners.get(identity)
+  if (owner === undefined) {
+    const { job_id, job, user, namespace, account } = identity
+    owner = {
+      job_id,
+      job,
+      ...(user === undefined ? {} : { user }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(account === undefined ? {} : { account }),
+    }
+    owners.set(identity, owner)
+  }
+  return owner
+}
 
 export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()

@@ -26,6 +26,8 @@ export type GpuSet = {
   readonly start: () => Failure | undefined
   readonly scrape: (request: ScrapeRequest) => Failure | undefined
   readonly peak: () => void
+  /** Without a GPU nothing is sampled between the readings. */
+  readonly hasGpus: () => boolean
 }
 
 export function createGpuSet(session: Session, request: StartRequest, send: (message: FromChild) => void): GpuSet {
@@ -145,5 +147,6 @@ export function createGpuSet(session: Session, request: StartRequest, send: (mes
       const now = performance.now()
       for (const gpu of gpus) gpu.peak(now)
     },
+    hasGpus: () => gpus.length > 0,
   }
 }

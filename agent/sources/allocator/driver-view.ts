@@ -64,7 +64,11 @@ export function createDriverView(latest: LatestStore): DriverView {
     memories = new Map()
     for (const group of latest.groups()) {
       if (group.source === 'allocator') continue
-      for (const { series, value } of group.readings) {
+      const { readings } = group
+      for (let at = 0; at < readings.length; at++) {
+        const reading = readings[at]
+        if (reading === undefined) continue
+        const { series, value } = reading
         const { labels } = series
         switch (series.metric.name) {
           case gpuMemoryUsedBytes.name:

@@ -36,7 +36,10 @@ let openFiles = 0
 /** USER_HZ, the unit of cpuacct.stat: 100 on every architecture that Linux still has but Alpha and IA-64 (include/asm-generic/param.h). */
 const TICKS_PER_SECOND = 100
 
-/** memory.stat is forty lines that the kernel adds up: while the usage stays the same to the byte it is read again after so many seconds only. */
+/**
+ * A container that used no CPU since the last look, to the nanosecond or microsecond, took no memory and killed nothing: its other files are read again after so many
+ * seconds only, for what others do to it (the kernel takes back its pages). memory.stat is forty lines that the kernel adds up: read so seldom while the usage stays the same.
+ */
 const SAME_USAGE = 9
 
 /** Names of the files; undefined where the version has no such file. */
@@ -131,14 +134,18 @@ export function createCgroupReader(cgroup: ContainerCgroup): CgroupReader {
     return memory.is
   }
 
+  /** The last ones, and how often they were told again. */
+  let last: { readonly numbers: ContainerNumbers; times: number } | undefined
   return {
     read() {
-      const numbers: ContainerNumbers = {
-        cpuSeconds: measure(cpu, names.cpu, cpuSeconds),
-        memoryBytes: readMemory(),
-        oomKills: measure(oom, names.oom, oomKill),
+      const used = measure(cpu, names.cpu, cpuSeconds)
+      if (typeof used === 'number' && used === last?.numbers.cpuSeconds && last.times++ < SAME_USAGE) {
+        if (memory !== undefined) memory.times++
+        return last.numbers
       }
+      const numbers: ContainerNumbers = { cpuSeconds: used, memoryBytes: readMemory(), oomKills: measure(oom, names.oom, oomKill) }
       const failed = typeof numbers.cpuSeconds === 'object' || typeof numbers.memoryBytes === 'object' || typeof numbers.oomKills === 'object'
+      last = failed ? undefined : { numbers, times: 0 }
       if (!failed || !isGone()) return numbers
       close()
       return 'gone'

@@ -258,7 +258,9 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     if (!isOpen()) return sleeping?.tell(t)
     const due = RATES.filter((rate) => Math.abs(t - askedAt[rate]) >= RATE_MS[rate] - RATE_MS.fast / 2)
     for (const rate of due) askedAt[rate] = t
-    const asked = supervisor?.ask(due, t) ?? false
+    // A driver that lists no GPU is only asked whether it lists one now, at the pace at which the child looks for that.
+    const nothingToRead = state.kind === 'sampling' && state.gpus === 0 && !due.includes('slow')
+    const asked = !nothingToRead && (supervisor?.ask(due, t) ?? false)
     // With an answer to come the ages wait for it, so that a healthy GPU's age is not always one second.
     if (!asked) emitAges(t)
     for (const gpu of registry.all()) if (gpu.gap !== undefined) tellGap(gpu, t)

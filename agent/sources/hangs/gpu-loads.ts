@@ -4,7 +4,7 @@ import { gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gp
 import { gpuPowerLimitWatts, gpuPowerWatts } from '../../metrics/gpu-power.ts'
 import { gpuSpinning } from '../../metrics/gpu-spinning.ts'
 import type { Reading } from '../../model/reading.ts'
-import { makeSeries } from '../../model/series.ts'
+import type { makeSeries } from '../../model/series.ts'
 import type { LatestStore } from '../../store/latest.ts'
 
 export type GpuState = GpuLoad & { readonly uuid: string; readonly gpu: string; readonly spins: boolean | undefined; readonly worked: number }
@@ -47,5 +47,5 @@ export function createGpuLoads(latest: Pick<LatestStore, 'of'>): GpuLoads {
   }
 }
 
-export const spinReadings = (states: Iterable<GpuState>): readonly Reading[] =>
-  [...states].flatMap(({ uuid, gpu, spins }) => (spins === undefined ? [] : [{ series: makeSeries(gpuSpinning, { gpu, uuid }), value: Number(spins) }]))
+export const spinReadings = (states: Iterable<GpuState>, seriesFor: typeof makeSeries): readonly Reading[] =>
+  [...states].flatMap(({ uuid, gpu, spins }) => (spins === undefined ? [] : [{ series: seriesFor(gpuSpinning, { gpu, uuid }), value: Number(spins) }]))

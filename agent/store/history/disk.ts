@@ -56,6 +56,9 @@ export function createDisk(db: Database) {
   const readTrimmed = db.prepare<[string], number>('SELECT until FROM trimmed WHERE resolution = ?').pluck()
   const totalSamples = db.prepare<[], number>('SELECT total(samples) FROM raw').pluck()
 
+  /** Made once: making one costs as much as a small transaction. */
+  const within = db.transaction((run: () => void) => run())
+
   const metricIds = new Map<string, number>()
   const metricId = (name: string): number | undefined => {
     const known = metricIds.get(name) ?? metricOf.get(name)
@@ -72,7 +75,7 @@ export function createDisk(db: Database) {
     transaction(run: () => void): void {
       const before = samples
       try {
-        db.transaction(run).immediate()
+        within.immediate(run)
       } catch (error) {
         samples = before
         metricIds.clear()

@@ -87,8 +87,11 @@ export function jobsIn(db: Database): JobFile {
       'ON CONFLICT (job_id, run) DO UPDATE SET job = excluded.job, user = excluded.user, namespace = excluded.namespace, seen_at = excluded.seen_at, outcome = excluded.outcome, ' +
       'active = excluded.active, idle = excluded.idle, lost = excluded.lost, energy = excluded.energy, memory_peak = excluded.memory_peak, gpu_memory_peak = excluded.gpu_memory_peak, account = excluded.account',
   )
-  const upsertRow = db.prepare(
-    'INSERT INTO run_rows VALUES (:job_id, :run, :key, :roots, :row) ON CONFLICT (job_id, run) DO UPDATE SET roots = excluded.roots, row = excluded.row',
+  const upsertRow = db.prepare('INSERT INTO run_rows VALUES (?, ?, ?, ?, ?) ON CONFLICT (job_id, run) DO UPDATE SET roots = excluded.roots, row = excluded.row')
+  // Of a run that goes on, once a second for each: no column of an index, because setting one writes its entry in the index again, the same value too.
+  const move = db.prepare(
+    'UPDATE runs SET seen_at = ?, active = ?, idle = ?, lost = ?, energy = ?, memory_peak = ?, gpu_memory_peak = ? ' +
+      'WHERE job_id = ? AND run = ? AND outcome IS NULL AND job = ? AND user IS ? AND namespace IS ? AND account IS ?',
   )
   const sumsBy = (column: string) =>
     db.prepare<{ since: number }, Sums>(
@@ -125,31 +128,34 @@ export function jobsIn(db: Database): JobFile {
   const count = db.prepare<[], number>('SELECT count(*) FROM runs').pluck()
   const oldest = db.prepare<[number], { job_id: string; run: number }>('SELECT job_id, run FROM runs WHERE outcome IS NOT NULL ORDER BY started_at LIMIT ?')
   const drop = (['runs', 'run_rows'] as const).map((table) => db.prepare(`DELETE FROM ${table} WHERE job_id = :job_id AND run = :run`))
+  const put = db.transaction((changed: readonly StoredRun[]) => {
+    for (const { key, roots, row } of changed) {
+      const { job_id, run, job, user = null, namespace = null, account = null, started_at, seen_at, outcome = null, gpu_seconds: seconds } = row
+      const { energy_joules: energy = null, memory_peak_bytes: memory = null, gpu_memory_peak_bytes: gpuMemory = null } = row
+      const { active, idle, lost } = seconds
+      const figures = [seen_at, active, idle, lost, energy, memory, gpuMemory]
+      const hasMoved = outcome === null && move.run(...figures, job_id, run, job, user, namespace, account).changes > 0
+      if (!hasMoved)
+        upsert.run({
+          job_id,
+          run,
+          job,
+          user,
+          namespace,
+          started_at,
+          seen_at,
+          outcome,
+          ...seconds,
+          energy,
+          memory_peak: memory,
+          gpu_memory_peak: gpuMemory,
+          account,
+        })
+      upsertRow.run(job_id, run, key, JSON.stringify(roots), JSON.stringify(row))
+    }
+  })
   return {
-    put(changed) {
-      db.transaction(() => {
-        for (const { key, roots, row } of changed) {
-          const { job_id, run, job, user = null, namespace = null, account = null, started_at, seen_at, outcome = null, gpu_seconds: seconds } = row
-          const { energy_joules: energy = null, memory_peak_bytes: memory = null, gpu_memory_peak_bytes: gpuMemory = null } = row
-          upsert.run({
-            job_id,
-            run,
-            job,
-            user,
-            namespace,
-            started_at,
-            seen_at,
-            outcome,
-            ...seconds,
-            energy,
-            memory_peak: memory,
-            gpu_memory_peak: gpuMemory,
-            account,
-          })
-          upsertRow.run({ job_id, run, key, roots: JSON.stringify(roots), row: JSON.stringify(row) })
-        }
-      }).immediate()
-    },
+    put: (changed) => put.immediate(changed),
     list({ since = 0, until = Number.MAX_SAFE_INTEGER, limit }: JobFilter): readonly JobRow[] {
       return newest.all({ since, until, limit }).flatMap((id) => {
         const sums = sumsOf.get({ job_id: id, since, until })

@@ -54,6 +54,22 @@ describe('numbers', () => {
     )
   })
 
+  test('while it uses no CPU its memory is read again each tenth time, otherwise at once', () => {
+    const hierarchy = begin(2)
+    tree.add(`/docker/${A}`)
+    const cgroup = hierarchy.at(`/docker/${A}`)
+    if (cgroup === undefined) throw new Error('expected a cgroup, found none')
+    reader = createCgroupReader(cgroup)
+    const first = reader.read()
+    writeFileSync(join(cgroup.memory ?? '', 'memory.current'), '8000\n')
+    const idle = Array.from({ length: 10 }, () => reader?.read())
+    expect(idle.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => first))
+    expect(idle[9]).toMatchObject({ cpuSeconds: 2.5, memoryBytes: 5_000 })
+    writeFileSync(join(cgroup.memory ?? '', 'memory.current'), '9000\n')
+    writeFileSync(join(cgroup.cpu ?? '', 'cpu.stat'), 'usage_usec 2600000\n')
+    expect(reader.read()).toMatchObject({ cpuSeconds: 2.6, memoryBytes: 6_000 })
+  })
+
   test('what cannot be read is a reason, the rest goes on', () => {
     const hierarchy = begin(2)
     const { 'memory.current': _current, 'pids.current': _pids, ...files } = V2_FILES

@@ -20,7 +20,7 @@ const PEOPLE: Readonly<Record<number, ProcessIdentity>> = {
   13: { pid: 13, startTicks: 700, name: 'vasp', uid: 4242 },
 }
 
-function scene(showsCommands = true, directoryName?: (uid: number) => string | undefined) {
+function scene(showsCommands = true, directoryName?: (uid: number) => string | undefined, people = PEOPLE) {
   const proc = mkdtempSync(join(tmpdir(), 'warpwatch-details-'))
   for (const pid of [1, 11, 12, 13]) mkdirSync(join(proc, `${pid}/root/etc`), { recursive: true })
   writeFileSync(join(proc, 'stat'), 'btime 1799999000\n')
@@ -32,7 +32,7 @@ function scene(showsCommands = true, directoryName?: (uid: number) => string | u
   const apply = (event: Event): void => (event.type === 'scrape' ? latest.apply(event) : undefined)
   const source = createProcessDetailsSource({
     procRoot: proc,
-    identify: (pid) => PEOPLE[pid],
+    identify: (pid) => people[pid],
     inventory: latest.inventory,
     showsCommands,
     ...(directoryName === undefined ? {} : { directoryName }),
@@ -103,4 +103,20 @@ test('series stay the same objects while nothing changes', () => {
   const before = info()
   tick(T + 61_000)
   expect(info().every((series, at) => series === before[at])).toBe(true)
+})
+
+test('what stays the same is told each ten seconds only, a change at once', () => {
+  const people = { ...PEOPLE }
+  const { tick, latest } = scene(true, undefined, people)
+  const toldAt = (): number | undefined => [...latest.groups()].find(({ source }) => source === 'process-details')?.t
+  tick(T)
+  tick(T + 2_000)
+  expect(toldAt()).toBe(T)
+  people[11] = { pid: 11, startTicks: 900, name: 'python', uid: 1000 }
+  expect(tick(T + 4_000)[0]?.[4]).toBe(1_799_999_009)
+  expect(toldAt()).toBe(T + 4_000)
+  tick(T + 12_000)
+  expect(toldAt()).toBe(T + 4_000)
+  tick(T + 14_000)
+  expect(toldAt()).toBe(T + 14_000)
 })

@@ -42,16 +42,19 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
     version += 1
     for (const list of listed.values()) list.count = 0
     gaps.clear()
-    for (const groups of sources.values()) {
-      for (const scrape of groups.values()) {
+    sources.forEach((groups) => {
+      groups.forEach((scrape) => {
         // Also when the clock was set back: what lies far in the future is no newer.
         if (Math.abs(now - scrape.t) > scrape.ttlMs) {
           groups.delete(scrape.group)
-          continue
+          return
         }
         let last: MetricDef | undefined
         let list: ReturnType<typeof listed.get>
-        for (const reading of scrape.readings) {
+        const { readings } = scrape
+        for (let at = 0; at < readings.length; at++) {
+          const reading = readings[at]
+          if (reading === undefined) continue
           const { metric } = reading.series
           if (metric !== last) {
             last = metric
@@ -68,8 +71,8 @@ export function createPresent(watched: ReadonlySet<string>): PresentFold {
           if (list === undefined) gaps.set(gap.metric, [gap])
           else list.push(gap)
         }
-      }
-    }
+      })
+    })
     for (const list of listed.values()) {
       if (list.readings.length > list.count) list.readings.length = list.count
       if (list.times.length > list.count) list.times.length = list.count

@@ -134,7 +134,10 @@ export function createTracks(): TracksFold {
     const { t, source, group, readings } = scrape
     touched.clear()
     let list = lists.get(`${source}\n${group}`)
-    for (const { series, value } of readings) {
+    for (let at = 0; at < readings.length; at++) {
+      const reading = readings[at]
+      if (reading === undefined) continue
+      const { series, value } = reading
       const { name } = series.metric
       if (name === PROCESS) {
         if (list === undefined) lists.set(`${source}\n${group}`, (list = { members: new Set() }))
