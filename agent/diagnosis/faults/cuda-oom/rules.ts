@@ -3,7 +3,7 @@ import type { Facts, OomCause } from '../../../model/facts.ts'
 import { gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
-import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import { speaker } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
@@ -35,10 +35,8 @@ const BEFORE = 60
 /** More than any card has: a figure of the program's own settings. */
 const IMPOSSIBLE = 300 * 2 ** 30
 
-function whoSpeaks(situation: Situation): string {
-  const known = Object.entries(PROGRAM_NAMES).find(([program]) => [...situation.programs].some((one) => one === program && one !== 'pytorch'))
-  return known?.[1] ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
-}
+export const whoSpeaks = (situation: Situation): string =>
+  speaker(situation.programs, 'pytorch') ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
 
 function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string {
   if (typeof rule.verdict === 'string') return rule.verdict

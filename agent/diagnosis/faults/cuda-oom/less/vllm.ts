@@ -107,7 +107,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const total = facts.total_bytes
   const share = shareOf(situation)
   const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
-  const lower = Math.floor(Math.min(share - 0.05, fitting) * 100) / 100
+  const lower = Math.floor(Math.min(share - 0.05, fitting) * 100 + 1e-6) / 100
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     sampler && fewerSequences(situation),
