@@ -77,7 +77,7 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
   const held = facts.anon_rss_bytes === undefined ? '' : ` while it held ${gib(facts.anon_rss_bytes)}`
   const its = group === undefined ? 'of its cgroup' : `of ${group.length > 60 ? `${group.slice(0, 24)}…` : group}`
   const limit = facts.limit_bytes === undefined ? `the memory limit ${its} was reached` : `the memory limit ${its} (${gib(facts.limit_bytes)}) was reached`
-  const why = cgroup ? limit : 'the whole host had no memory left'
+  const why = cgroup ? limit : situation().system === 'wsl' ? 'WSL 2 had no memory left' : 'the whole host had no memory left'
   return {
     kind: 'host_oom_kill',
     severity: 'critical',

@@ -85,7 +85,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       'Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.',
       {},
       [at],
-      [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]), needLess({}, situation())],
+      [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1], situation().text), needLess({}, situation())],
     )
   }
   if (/\bTERM_MEMLIMIT\b|=>> PBS: job killed: (?:p|v)?mem \d{1,20}[kmg]?b exceeded limit/.test(line)) {

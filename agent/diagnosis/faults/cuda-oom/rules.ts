@@ -10,6 +10,7 @@ import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import { lessMemory } from './less/index.ts'
+import { partlyLoaded } from './less/others.ts'
 
 export type MemoryRule = {
   /** On the message joined with the next lines; begins in the line that was hit. */
@@ -48,7 +49,7 @@ function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string
   const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
-  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? 'Cause unknown: the message carries no figures.' : 'What else holds the card is not in the message.'}`
+  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : 'What else holds the card is not in the message.'}`
 }
 
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {

@@ -61,8 +61,10 @@ export const engineRules: readonly Rule[] = [
     pattern: /could not select device driver\s{1,3}(?:\\?"[\w.-]{0,30}\\?"|'[\w.-]{0,30}')?[^\n]{0,40}(?:gpu|nvidia|capabilities)/,
     severity: 'critical',
     title: 'Docker has no GPU driver',
-    verdict:
-      'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
+    verdict: ({ situation }) =>
+      situation().system === 'mac'
+        ? 'A container asked for an NVIDIA GPU, and on a Mac Docker has none to give: its containers run in a virtual machine without a GPU.'
+        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
     remedies: (matched) => (/device driver \\?"cdi/.test(matched.message) ? cdi(matched) : toolkit(matched)),
   },
   {

@@ -17,10 +17,16 @@ function doubled(limit: number | undefined): string | undefined {
   return mib >= 4_096 ? `${Math.ceil(mib / 1_024)}g` : `${mib}m`
 }
 
-export function slurmRemedies(job: string | undefined): readonly Piece[] {
+const ASKED = /(?:#SBATCH |\bs(?:batch|run) [^\n]{0,200}?)--mem[= ](\d{1,9})([KMGT]?)/i
+export function slurmRemedies(job: string | undefined, text: string): readonly Piece[] {
+  const [, amount, unit = ''] = ASKED.exec(text) ?? []
+  const now = amount === undefined || amount === '0' ? undefined : `${amount}${unit.toUpperCase()}`
   return [
     { text: 'See what each step of the job used and what it had asked for.', command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,MaxRSS,ReqMem,State` },
-    { text: 'Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
+    {
+      text: `Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu${now === undefined ? '' : ` (now --mem=${now}; the command doubles it)`}.`,
+      command: `sbatch --mem=${now === undefined ? '<SIZE>' : `${2 * Number(amount)}${unit.toUpperCase()}`} <SCRIPT>`,
+    },
   ]
 }
 
@@ -30,7 +36,7 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   const size = doubled(facts.limit_bytes)
   const now = facts.limit_bytes === undefined ? '' : ` (now ${gib(facts.limit_bytes)}; the command doubles it)`
   const unit = /\/([\w@.-]{1,60}\.service)/.exec(group ?? '')?.[1]
-  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? '')) return slurmRemedies(slurmJob)
+  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? '')) return slurmRemedies(slurmJob, situation.text)
   if (/\/lxc\//.test(group ?? '') || lxc !== undefined)
     return [
       {
@@ -104,6 +110,9 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
 /** The whole host ran out. */
 export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] => [
   BIGGEST,
+  situation.system === 'wsl' && {
+    text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=); it counts from the next start of WSL on.',
+  },
   needLess(facts, situation),
   {
     text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
