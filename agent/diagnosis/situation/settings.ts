@@ -31,6 +31,12 @@ export function settings(text: string): Settings {
   }
 }
 
+/** `-ngl 99`: options of one to three letters are read with their dash only. */
+export const shortOption = (text: string, name: string): number | undefined => {
+  const value = [...text.matchAll(new RegExp(String.raw`(?:^|\s)-${name}[ =](\d{1,9})\b`, 'gm'))].at(-1)?.[1]
+  return value === undefined ? undefined : Number(value)
+}
+
 export const settingOf = (all: Settings, name: string): string | undefined => all.get(name)
 export function numberSet(all: Settings, name: string): number | undefined {
   const value = Number(settingOf(all, name))

@@ -6,6 +6,7 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle, withoutHidden } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { MIG } from './less/others.ts'
 import { DUMMY_REQUESTS } from './less/vllm.ts'
 import { remediesOf } from './remedies.ts'
 import { overSingleLimit, singleLimitSentence } from './xpu.ts'
@@ -56,7 +57,7 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
     verdict: detailed
-      ? `${asked} ${figures.free_bytes === undefined ? cause : cause.replace(/^[\d.]{1,9} \w{1,3} was free, so /, 'That was enough, so ')}`
+      ? `${asked} ${figures.free_bytes === undefined ? cause : cause.replace(/^[\d.]{1,9} \w{1,3} was free, so /, 'That was enough, so ').replaceAll("the card's", MIG.test(situation().text) ? "the MIG instance's" : "the card's")}`
       : (samplerSentence(rest) ?? `${asked} Cause unknown: the message carries no figures.`),
     facts,
     remedies: remediesOf(sound, judged, rest, situation()),

@@ -79,10 +79,22 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+export const OPERATOR = /nvidia-operator-validator|toolkit-validation|\bgpu-operator\b/
 export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  if (noLibrary && OPERATOR.test(situation().text))
+    return [
+      {
+        text: 'With the GPU Operator the driver comes from its driver pod, or from the host (driver.enabled=false): see that the driver pod of this node is ready.',
+        command: "kubectl get pods -A -o wide | grep -E 'nvidia-(driver|container-toolkit|operator)'",
+      },
+      {
+        text: 'If the driver is installed on the host itself: check that it works there, libnvidia-ml.so.1 included.',
+        command: 'nvidia-smi; ldconfig -p | grep libnvidia-ml',
+      },
+    ]
   // The head of its table: nvidia-smi works on the host.
   if (noLibrary && HOST_WORKS.test(situation().text))
     return [

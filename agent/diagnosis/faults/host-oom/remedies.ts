@@ -30,6 +30,13 @@ export function slurmRemedies(job: string | undefined, text: string): readonly P
   ]
 }
 
+/** What made a pod, as its name shows: NAME-HASH-ID of a Deployment, NAME-0 of a StatefulSet. */
+function ownerOf(pod: string | undefined): string {
+  const deployment = /^(.{1,60})-[0-9a-f]{6,10}-[a-z0-9]{5}$/.exec(pod ?? '')?.[1]
+  const set = /^(.{1,60})-\d{1,4}$/.exec(pod ?? '')?.[1]
+  return deployment !== undefined ? `deployment ${deployment}` : set !== undefined ? `statefulset ${set}` : 'deployment <DEPLOYMENT>'
+}
+
 /** Where the limit that was reached is set. `group`: the cgroup, where the kernel names it. */
 export function raiseLimit(facts: Facts, situation: Situation, group?: string): readonly Piece[] {
   const { container, pod, namespace, lxc, service, slurmJob } = situation.subject
@@ -57,8 +64,8 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
           }
         : { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
       {
-        text: "Raise the container's memory limit (resources.limits.memory).",
-        command: `kubectl set resources deployment <DEPLOYMENT>${where} --limits=memory=<SIZE>`,
+        text: `Raise the container's memory limit (resources.limits.memory)${now}.`,
+        command: `kubectl set resources ${ownerOf(pod)}${where} --limits=memory=${size === undefined ? '<SIZE>' : size.replace('g', 'Gi').replace('m', 'Mi')}`,
       },
     ]
   }

@@ -84,7 +84,8 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     if (remedy.command === undefined) return remedy
     const own = ofEngine(windows ? ofCmd(remedy.command) : remedy.command, situation)
     const command = own === undefined ? undefined : ofDistribution(own, situation)
-    const text = whereSet(remedy, situation)
+    const said = whereSet(remedy, situation)
+    const text = windows ? said.replaceAll('LD_LIBRARY_PATH', 'PATH') : said
     return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
   })
   const patterns = unfit(situation, kind)

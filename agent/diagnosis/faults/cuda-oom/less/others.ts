@@ -63,7 +63,7 @@ export function lessInFolding(situation: Situation): readonly Piece[] {
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
   { text: 'Halve the batch size and double the gradient accumulation steps: the result stays the same.' },
   { text: 'Switch on activation checkpointing and 16-bit numbers (bf16, where the GPU supports it), or shorten the sequences.' },
-  /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero3|"stage": ?3/i.test(situation.text)
+  /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? {
         text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
       }
@@ -72,8 +72,11 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
       : { text: 'Split the model and the optimizer over more GPUs (FSDP or ZeRO), or train an adapter (LoRA) instead of all weights.' },
 ]
 
+/** A program that was given one instance names it so. */
+export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-/
 /** Nothing tells whether a model is trained or used. */
-export const lessAnyway = (): readonly Piece[] => [
+export const lessAnyway = ({ text }: Situation): readonly Piece[] => [
+  ...(MIG.test(text) ? [{ text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }] : []),
   { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]
