@@ -18,14 +18,15 @@ function doubled(limit: number | undefined): string | undefined {
 }
 
 const ASKED = /(?:#SBATCH |\bs(?:batch|run) [^\n]{0,200}?)--mem[= ](\d{1,9})([KMGT]?)/i
-export function slurmRemedies(job: string | undefined, text: string): readonly Piece[] {
+export function slurmRemedies(job: string | undefined, text: string, limitBytes?: number): readonly Piece[] {
   const [, amount, unit = ''] = ASKED.exec(text) ?? []
-  const now = amount === undefined || amount === '0' ? undefined : `${amount}${unit.toUpperCase()}`
+  const limit = limitBytes === undefined ? undefined : Math.round(limitBytes / 2 ** 30)
+  const now = amount === undefined || amount === '0' ? (limit === undefined || limit < 1 ? undefined : `${limit}G`) : `${amount}${unit.toUpperCase()}`
   return [
     { text: 'See what each step of the job used and what it had asked for.', command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,MaxRSS,ReqMem,State` },
     {
       text: `Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu${now === undefined ? '' : ` (now --mem=${now}; the command doubles it)`}.`,
-      command: `sbatch --mem=${now === undefined ? '<SIZE>' : `${2 * Number(amount)}${unit.toUpperCase()}`} <SCRIPT>`,
+      command: `sbatch --mem=${now === undefined ? '<SIZE>' : now.replace(/\d+/, (size) => String(2 * Number(size)))} <SCRIPT>`,
     },
   ]
 }
@@ -43,7 +44,8 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   const size = doubled(facts.limit_bytes)
   const now = facts.limit_bytes === undefined ? '' : ` (now ${gib(facts.limit_bytes)}; the command doubles it)`
   const unit = /\/([\w@.-]{1,60}\.service)/.exec(group ?? '')?.[1]
-  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? '')) return slurmRemedies(slurmJob, situation.text)
+  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? ''))
+    return slurmRemedies(/\/job_(\d{1,12})/.exec(group ?? '')?.[1] ?? slurmJob, situation.text, facts.limit_bytes)
   if (/\/lxc\//.test(group ?? '') || lxc !== undefined)
     return [
       {
