@@ -32,16 +32,16 @@ const AUTOSCALER: Piece = { text: 'If an autoscaler should add GPU nodes: see wh
 
 /** What else the scheduler counted: "1 node(s) were unschedulable, 2 Insufficient cpu". */
 const REASONS: readonly (readonly [pattern: RegExp, text: (count: string, what: string) => string])[] = [
-  [/(\d{1,6}) node\(s\) (?:were|was) unschedulable/, (count) => `${count} ${count === '1' ? 'is' : 'are'} cordoned`],
-  [/(\d{1,6}) node\(s\) had (?:untolerated )?taints? \{([^}\s:]{1,80})/, (count, what) => `${count} ${count === '1' ? 'has' : 'have'} the taint ${what}`],
-  [/(\d{1,6}) Insufficient (cpu|memory|ephemeral-storage|hugepages-\w{1,8})/, (count, what) => `${count} ${count === '1' ? 'lacks' : 'lack'} ${what}`],
+  [/(\d{1,6}) node\(s\) (?:were|was) unschedulable/g, (count) => `${count} ${count === '1' ? 'is' : 'are'} cordoned`],
+  [/(\d{1,6}) node\(s\) had (?:untolerated )?taints? \{([^}\s:]{1,80})/g, (count, what) => `${count} ${count === '1' ? 'has' : 'have'} the taint ${what}`],
+  [/(\d{1,6}) Insufficient (cpu|memory|ephemeral-storage|hugepages-\w{1,8})/g, (count, what) => `${count} ${count === '1' ? 'lacks' : 'lack'} ${what}`],
 ]
 function otherReasons(message: string): string {
-  const found = REASONS.flatMap(([pattern, text]) => {
-    const match = pattern.exec(message)
-    return match === null ? [] : [text(match[1] ?? '', match[2] ?? '')]
-  })
+  const found = REASONS.flatMap(([pattern, text]) => [...message.matchAll(pattern)].map((match) => text(match[1] ?? '', match[2] ?? '')))
   return found.length === 0 ? '' : `; ${found.join(', ')}`
+}
+const TOLERATE: Piece = {
+  text: 'The GPU nodes carry the taint nvidia.com/gpu: give the pod a toleration for it (key nvidia.com/gpu, operator Exists), then it may run there.',
 }
 const CORDONED: Piece = {
   text: 'A cordoned node takes no new pods: allow them again when its maintenance is over.',
@@ -75,6 +75,7 @@ export const gpuUnschedulable = ruleFamily({
         const { match } = matched
         const resource = match[4] ?? 'nvidia.com/gpu'
         return [
+          /taint \{nvidia\.com\/gpu/.test(matched.message) && TOLERATE,
           /unschedulable/.test(matched.message) && CORDONED,
           offered(resource),
           holders(resource),

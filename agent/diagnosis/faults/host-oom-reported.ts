@@ -53,6 +53,11 @@ function limitNear(text: LogText, at: number): number | undefined {
   const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
   return bytes
 }
+/** Ray says how full the node was. */
+const usedOfNode = (near: string): string => {
+  const match = /was running was ([\d.]{1,9} ?GB) \/ ([\d.]{1,9} ?GB)/.exec(near)
+  return match === null ? '' : `: ${match[1]} of the node's ${match[2]} were in use`
+}
 const EVICTED = /node was low on resource: memory\..{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12})/
 
 /** A container has a limit of its own, and its engine says whether it was reached. */
@@ -164,7 +169,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     const count = /(\d{1,6}) Workers \(tasks \/ actors\) killed due to memory pressure/.exec(line)?.[1]
     return said(
       count === undefined
-        ? 'A worker was ended because host memory ran out, or was about to.'
+        ? `A worker was ended because host memory ran out, or was about to${usedOfNode(around(text, at, 6, 2))}.`
         : `Ray killed ${count} of its workers on this node because host memory was nearly used up.`,
       known({ pid: whole(/\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
       [at],

@@ -34,7 +34,7 @@ const SCRIPT = /\bpython3? (?:-u )?(?!-)([\w./-]{1,120}\.py)\b/
 const FRAME = /File "(?!\S{0,200}(?:site-packages|dist-packages|\/lib\/python|\\lib\\))([^"<>\n]{1,200}\.py)", line \d/
 const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/
 const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
-const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?\b([\w.-]{1,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
+const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?(?<![\w./:$}-])((?!\d{1,5}:)[a-z][\w.-]{0,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
 
 /** A command that goes on in the next line. */
 const CONTINUED = /\\\r?\n\s{0,40}/g

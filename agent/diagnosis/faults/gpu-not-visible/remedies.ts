@@ -58,8 +58,10 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
 export function cdi({ situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const podman = programs.has('podman')
+  const old = /[Pp]odman version (?:is )?([123]\.\d{1,2}|4\.0)\b/.exec(situation().text)?.[1]
   const driver = /device driver "cdi"/.test(message)
   return [
+    old !== undefined && { text: `Update podman: it knows CDI devices from 4.1 on, and this is ${old}.` },
     driver && {
       text: 'Switch CDI on in the engine: Docker 25 to 27 need "features": {"cdi": true} in /etc/docker/daemon.json, then a restart; newer Docker has it on.',
       command: 'docker version',

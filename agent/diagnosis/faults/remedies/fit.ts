@@ -47,7 +47,7 @@ const ofCmd = (command: string): string =>
 /** Distributions without apt: what installs packages there. */
 const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string])[] = [
   [/\b(?:Rocky|Alma|Amazon|Oracle) ?Linux|CentOS|Red ?Hat|\bRHEL\b|Fedora|\.(?:el[789]|fc\d\d|amzn2\w{0,6})\.|\b(?:dnf|yum) install/i, 'dnf install -y'],
-  [/\bSUSE\b|\bzypper\b/i, 'zypper install -y'],
+  [/SUSE\b|\bzypper\b/i, 'zypper install -y'],
   [/\b(?:Arch ?Linux|EndeavourOS|Manjaro)\b|\bpacman -/i, 'pacman -S --noconfirm'],
 ]
 const OF_DEBIAN = /\bapt(?:-get|-cache)?\b|\bdpkg\b|update-initramfs|linux-headers/

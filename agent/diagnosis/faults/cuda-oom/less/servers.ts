@@ -53,7 +53,8 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
   const half = now === undefined ? undefined : Math.floor(now / 2)
   const longest = numberSet(situation.settings, 'max_total_tokens')
   const input = numberSet(situation.settings, 'max_input_tokens') ?? numberSet(situation.settings, 'max_input_length')
-  const inputFlag = /max[-_]input[-_]length/.test(situation.text) ? '--max-input-length' : '--max-input-tokens'
+  const inputFlag =
+    !situation.text.includes('--max-input-tokens') && /max[-_]input[-_]length/.test(situation.text) ? '--max-input-length' : '--max-input-tokens'
   const shards = numberSet(situation.settings, 'num_shard') ?? 1
   const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
   return [
