@@ -1,7 +1,8 @@
 // How sure a verdict is of its cause. Its own words decide, so that what a program reads and what a person reads never differ.
 import type { Confidence } from '../model/confidence.ts'
 import type { Facts } from '../model/facts.ts'
-import { isLogKind, type IncidentKind } from '../model/kinds.ts'
+import type { IncidentKind } from '../model/kinds.ts'
+import { isLogKind } from '../model/log-kinds.ts'
 
 /** The words by which a verdict of ours says that it is not certain. */
 const HEDGES = /\b(?:(?:most|less) likely|[Ll]ikely|[Pp]robably|[Uu]sually|[Mm]ostly|[Oo]ften|[Ss]eems|[Pp]oints? at|in (?:nearly all|most) cases)\b/

@@ -22,7 +22,7 @@ import { createPidToContainer } from './incidents/pid-to-container.ts'
 import { createRecentSeries } from './incidents/recent-series.ts'
 import { createCausalChains } from './incidents/causal-chains.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
-import { allocatorFault, createKillCounter, oomEventText, oomKillFault } from './incidents/faults-from-counters.ts'
+import { allocatorFault, createKillCounter, oomEventText, oomKillFault, namesNobody, withVictim } from './incidents/faults-from-counters.ts'
 import { createTracker } from './incidents/tracker.ts'
 import { withFacts, type Via } from './incidents/grouped-faults.ts'
 import { createHostIdentityIndex } from './incidents/host-identity-index.ts'
@@ -122,7 +122,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     changed.push(toIncident(open))
   }
 
-  const linesOf = (line: LogLine): readonly string[] => logs.recent(line, 20).map(({ text }) => text)
+  const linesOf = (line: LogLine | undefined): readonly string[] => (line === undefined ? [] : logs.recent(line, 20).map(({ text }) => text))
   const sighted = (
     told: Fault<IncidentKind>,
     via: Via,
@@ -131,7 +131,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     more: { pending?: true; times?: number; key?: string } = {},
   ): void => {
     const resolved = resolve(told, place)
-    const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, line === undefined ? [] : linesOf(line)) : told
+    const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, linesOf(line)) : withVictim(told, resolved.subject)
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
@@ -143,7 +143,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const onLog = (line: LogLine): void => {
     logs.add(line)
     if (line.stream === 'kernel') pidToContainer.note(line.text)
-    const faults = judge(line, () => knowledgeOf(line.origin))
+    const faults = judge(line, () => knowledgeOf(pidToContainer.originOf(line)))
     if (faults.length === 0) {
       lostTime.line(line)
       collection.following(tracker.open(), line)
@@ -153,7 +153,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     // An uncaught exception as the probe tells it; the program's own log may tell it too.
     const probed = /^probe:(\d+)$/.exec(path ?? '')?.[1]
     const via = line.stream === 'kernel' ? 'kernel' : probed === undefined ? 'log' : 'exception'
-    for (const found of faults) {
+    for (const found of via === 'kernel' ? faults.filter((one) => !namesNobody(one)) : faults) {
       const fault = probed === undefined ? found : withFacts(found, { pid: Number(probed) })
       const containerId = named ?? (line.stream !== 'kernel' || fault.facts.pid === undefined ? undefined : pidToContainer.containerOf(fault.facts.pid))
       const place: Place = {
@@ -169,7 +169,8 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
 
   const oomKill = (via: 'event' | 'counter', t: number, name: string, id: string, who: string, times: number): void => {
     const limit = evidence.container({ subject: { container: { name, id } }, gpus: [] })?.memory_limit_bytes
-    sighted(oomKillFault(name, limit, who), via, { t, stream: 'numbers', container: name, containerId: id }, undefined, { times })
+    const fault = oomKillFault(name, limit, who, knowledgeOf({ container: name, container_id: id }))
+    sighted(fault, via, { t, stream: 'numbers', container: name, containerId: id }, undefined, { times })
   }
   const runEnded = (end: RunEnd | undefined): void => {
     if (end !== undefined) sighted(end.fault, 'log', end.place, undefined)

@@ -22,8 +22,10 @@ const ofOrigin =
   ({ origin }: LogLine): Know =>
   () =>
     origin.container === undefined ? {} : { container: origin.container }
-function openWindow(know: Know): Window {
-  const window: Window = { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), know, situations: createSituations(() => window.know()) }
+function openWindow(line: LogLine): Window {
+  const ofContainer = line.stream !== 'kernel' && line.origin.container_id !== undefined
+  const situations = createSituations(() => window.know(), ofContainer)
+  const window: Window = { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), know: ofOrigin(line), situations }
   return window
 }
 const originOf = ({ stream, origin }: LogLine): string => `${stream} ${origin.container_id ?? origin.container ?? ''} ${origin.path ?? ''}`
@@ -38,7 +40,7 @@ export function createLogJudge(scanner: Scanner): LogJudge {
   const windowOf = (line: LogLine): Window => {
     if (last?.origin === line.origin && last.stream === line.stream) return last.window
     const key = originOf(line)
-    const window = windows.get(key) ?? openWindow(ofOrigin(line))
+    const window = windows.get(key) ?? openWindow(line)
     windows.delete(key)
     windows.set(key, window)
     if (windows.size > ORIGINS_KEPT) {

@@ -1,7 +1,8 @@
 // Faults of one text, put in order: what to act on first, what followed from it after that, each told once.
 import type { Facts } from '../model/facts.ts'
 import type { EvidenceLine, Fault } from '../model/fault.ts'
-import { kindOf, type LogKind } from '../model/kinds.ts'
+import type { LogKind } from '../model/kinds.ts'
+import { logKindOf } from '../model/log-kinds.ts'
 
 /** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(0.011 * 2 ** 20, 0.011 * Math.max(Math.abs(a), Math.abs(b)))
@@ -73,13 +74,13 @@ export function gatherFaults(): FaultCollection {
 const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
 
 /** One line may tell of an error and of how the program got round it: the latter is what happened. */
-const handled = ({ fault }: { readonly fault: Fault }): number => (kindOf(fault.kind).handled === true ? 1 : 0)
+const handled = ({ fault }: { readonly fault: Fault }): number => (logKindOf(fault.kind).handled === true ? 1 : 0)
 
 /** Causes before consequences, else in the order of their lines. */
 export function rootFirst(faults: readonly Fault[]): readonly Fault[] {
   const kinds: ReadonlySet<string> = new Set(faults.map((fault) => fault.kind))
   const depth = (kind: LogKind, seen: readonly LogKind[] = []): number => {
-    const causes = (kindOf(kind).afterInText ?? []).filter((cause): cause is LogKind => kinds.has(cause) && !seen.some((one) => one === cause))
+    const causes = (logKindOf(kind).afterInText ?? []).filter((cause): cause is LogKind => kinds.has(cause) && !seen.some((one) => one === cause))
     return causes.length === 0 ? 0 : 1 + Math.max(...causes.map((cause) => depth(cause, [...seen, kind])))
   }
   const xids = new Set(faults.map(({ facts }) => facts.xid))

@@ -2,6 +2,7 @@
 import { COMMON_FACTS, type Facts } from './facts.ts'
 import * as declared from './kinds/index.ts'
 import type { KindShape } from './kinds/kind.ts'
+import { isLogKind } from './log-kinds.ts'
 
 type Declared = (typeof declared)[keyof typeof declared]
 
@@ -42,9 +43,6 @@ export function kindOf(kind: IncidentKind): KindShape {
   return shape
 }
 export const LOG_KINDS: readonly LogKind[] = INCIDENT_KINDS.filter(isLogKind)
-export function isLogKind(kind: IncidentKind): kind is LogKind {
-  return isFromLogs(kindOf(kind))
-}
 
 /** `cuda_oom` is `CudaOom` where alerts are named. */
 export const alertName = (kind: IncidentKind): string => kind.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase())

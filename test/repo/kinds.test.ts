@@ -2,7 +2,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { INCIDENT_KINDS, isIncidentKind, isLogKind, kindOf } from '../../agent/model/kinds.ts'
+import { INCIDENT_KINDS, isIncidentKind, kindOf } from '../../agent/model/kinds.ts'
+import { isLogKind } from '../../agent/model/log-kinds.ts'
 import { COMMON_FACTS } from '../../agent/model/facts.ts'
 import { END_KINDS } from '../../agent/diagnosis/ends/classify.ts'
 import * as families from '../../agent/diagnosis/faults/index.ts'
@@ -11,8 +12,11 @@ import * as detectors from '../../agent/diagnosis/detectors/index.ts'
 const folder = join(import.meta.dirname, '../../agent/model/kinds')
 
 describe('kinds', () => {
+  test('those that logs show are registered apart from the others', () => {
+    expect(INCIDENT_KINDS.filter((kind) => isLogKind(kind) !== (kindOf(kind).from !== 'numbers'))).toEqual([])
+  })
   test('each is declared in the file of its name, and each file declares one', () => {
-    const files = readdirSync(folder).filter((name) => name !== 'index.ts' && name !== 'kind.ts')
+    const files = readdirSync(folder).filter((name) => !['index.ts', 'from-logs.ts', 'from-numbers.ts'].includes(name) && name !== 'kind.ts')
     expect(files.toSorted()).toEqual(INCIDENT_KINDS.map((kind) => `${kind.replaceAll('_', '-')}.ts`).toSorted())
     const wrong = files.filter(
       (name) => !readFileSync(join(folder, name), 'utf8').includes(`\n  id: '${name.slice(0, -'.ts'.length).replaceAll('-', '_')}',\n`),

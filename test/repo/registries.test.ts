@@ -25,8 +25,10 @@ describe.each(Object.entries(REGISTRIES))('%s/index.ts', (folder, declares) => {
   const linesOf = (index: string): readonly string[] =>
     Array.from(textOf(index).matchAll(/'\.\/([\w/-]+\.ts)'/g), ([, name = '']) => join(dirname(index), name)).filter((name) => name !== 'command.ts')
   // A registry may be divided by what its parts are about: `export * from './host/index.ts'`.
-  const parts = linesOf('index.ts').filter((name) => basename(name) === 'index.ts')
-  const listed = ['index.ts', ...parts].flatMap(linesOf).filter((name) => basename(name) !== 'index.ts')
+  // Or by a property of its parts: `export * from './from-logs.ts'`.
+  const isList = (name: string): boolean => basename(name) === 'index.ts' || basename(name).startsWith('from-')
+  const parts = linesOf('index.ts').filter(isList)
+  const listed = ['index.ts', ...parts].flatMap(linesOf).filter((name) => !isList(name))
   const divided = new Set(parts.map((name) => dirname(name)))
   const declaring = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && basename(name) !== 'index.ts')

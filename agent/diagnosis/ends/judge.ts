@@ -1,7 +1,8 @@
 // From the signs of an end to one verdict: what ended the job first, with the facts that the others add.
 import type { Facts } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
-import { factsOf, kindOf, type LogKind } from '../../model/kinds.ts'
+import type { LogKind } from '../../model/kinds.ts'
+import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
@@ -32,7 +33,7 @@ export type EndJudgement = {
 
 /** Explains an end: also a likely kill by the kernel, and what is an end itself. */
 export const isFatal = ({ kind, severity }: Fault): boolean =>
-  kindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
+  logKindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
 
 /** Whether the fault and this sign come from the same lines. */
 const claims = (fault: Fault, sign: Sign): boolean =>
@@ -74,7 +75,7 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   return facts
 }
 const declared = (facts: Facts, kind: LogKind): Facts => {
-  const known = factsOf(kind)
+  const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
 }
 

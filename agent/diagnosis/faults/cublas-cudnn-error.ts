@@ -71,6 +71,8 @@ function setUp(matched: Matched): string {
     ? `the library could not be set up, and it was no lack of memory (${figures}): its version does not fit the program or the driver, or an earlier error broke the process.`
     : `the library could not be set up on the GPU, because its memory is nearly full (${figures}).`
 }
+/** Or nothing says how full it is. */
+const roomLeft = (matched: Matched): boolean => (freeOf(matched)?.free ?? Infinity) > PLENTY
 const roomy = (matched: Matched): boolean => (freeOf(matched)?.free ?? 0) > PLENTY
 
 const MEANINGS: readonly Meaning[] = [
@@ -107,8 +109,9 @@ const MEANINGS: readonly Meaning[] = [
   },
   {
     pattern: /insufficient driver version/i,
-    says: 'the library could not start, and the text names the driver as the likely cause.',
+    says: (matched) => (roomLeft(matched) ? 'the library could not start, and the text names the driver as the likely cause.' : setUp(matched)),
     pieces: (matched) => [
+      !roomLeft(matched) && whoHolds(matched.situation()),
       {
         text: `Update the NVIDIA driver${matched.situation().versions.driver === undefined ? '' : ` (now ${matched.situation().versions.driver})`}, or install a build for an older CUDA.`,
       },

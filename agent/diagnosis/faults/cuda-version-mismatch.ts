@@ -1,9 +1,10 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
 import { notTheGpuAlone } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
-import { cudaErrorCode, known } from './parts/window.ts'
+import { around, cudaErrorCode, known } from './parts/window.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
+import { pipInstall } from './remedies/pip.ts'
 import type { Situation } from '../situation/situation.ts'
 import { compareVersions } from '../situation/versions.ts'
 
@@ -18,6 +19,8 @@ export const cudaVersionMismatch = ruleFamily({
   id: 'cuda-version-mismatch',
   kind: 'cuda_version_mismatch',
   literals: [
+    'but JAX was built against',
+    'Outdated cuDNN installation',
     'driver on your system is too old',
     'driver version is insufficient',
     'cudaErrorInsufficientDriver',
@@ -96,6 +99,24 @@ export const cudaVersionMismatch = ruleFamily({
         'The program loaded a CUDA compatibility library (cuda-compat) that only data-centre GPUs support, or a libcuda that does not fit the kernel module.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 804, ...code(seen) }),
+    },
+    {
+      // JAX checks the cuDNN that the loader finds against the one that it was built for.
+      pattern: /Found cuDNN version (\d{4,6}), but JAX was built against version (\d{4,6})|Outdated cuDNN installation found/,
+      severity: 'critical',
+      title: 'cuDNN is older than JAX needs',
+      verdict: ({ match, text, at }) => {
+        const near = around(text, at, 0, 4)
+        const [has, needs] = [match[1] ?? /Installed version: (\d{4,6})/.exec(near)?.[1], match[2] ?? /Minimum supported: (\d{4,6})/.exec(near)?.[1]]
+        return `JAX found cuDNN ${has ?? 'of an older release'}${needs === undefined ? '' : ` and needs ${needs} or newer`}, so it computes on the CPU.`
+      },
+      remedies: ({ situation }) => [
+        { text: 'Let pip bring the cuDNN that this JAX was built for.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
+        {
+          text: 'If an older copy comes first (LD_LIBRARY_PATH, a module of the cluster, an image): take it out of the way.',
+          command: 'printenv LD_LIBRARY_PATH; pip list | grep -i cudnn',
+        },
+      ],
     },
     {
       pattern: /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch/i,

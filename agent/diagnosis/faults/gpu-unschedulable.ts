@@ -30,6 +30,24 @@ const RULED_OUT: Piece = {
 }
 const AUTOSCALER: Piece = { text: 'If an autoscaler should add GPU nodes: see whether its GPU group has reached its maximum, or the cloud has none left.' }
 
+/** What else the scheduler counted: "1 node(s) were unschedulable, 2 Insufficient cpu". */
+const REASONS: readonly (readonly [pattern: RegExp, text: (count: string, what: string) => string])[] = [
+  [/(\d{1,6}) node\(s\) (?:were|was) unschedulable/g, (count) => `${count} ${count === '1' ? 'is' : 'are'} cordoned`],
+  [/(\d{1,6}) node\(s\) had (?:untolerated )?taints? \{([^}\s:]{1,80})/g, (count, what) => `${count} ${count === '1' ? 'has' : 'have'} the taint ${what}`],
+  [/(\d{1,6}) Insufficient (cpu|memory|ephemeral-storage|hugepages-\w{1,8})/g, (count, what) => `${count} ${count === '1' ? 'lacks' : 'lack'} ${what}`],
+]
+function otherReasons(message: string): string {
+  const found = REASONS.flatMap(([pattern, text]) => [...message.matchAll(pattern)].map((match) => text(match[1] ?? '', match[2] ?? '')))
+  return found.length === 0 ? '' : `; ${found.join(', ')}`
+}
+const TOLERATE: Piece = {
+  text: 'The GPU nodes carry the taint nvidia.com/gpu: give the pod a toleration for it (key nvidia.com/gpu, operator Exists), then it may run there.',
+}
+const CORDONED: Piece = {
+  text: 'A cordoned node takes no new pods: allow them again when its maintenance is over.',
+  command: 'kubectl get nodes; kubectl uncordon <NODE>',
+}
+
 export const gpuUnschedulable = ruleFamily({
   id: 'gpu-unschedulable',
   kind: 'gpu_unschedulable',
@@ -51,11 +69,19 @@ export const gpuUnschedulable = ruleFamily({
       pattern: new RegExp(`(\\d{1,6})/(\\d{1,6}) nodes are available:[^\\n]{0,400}?(\\d{1,6}) Insufficient ${RESOURCE}`),
       severity: 'critical',
       title: 'No node has a free GPU for the pod',
-      verdict: ({ match }) => `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} nodes have no free ${match[4]}.`,
+      verdict: ({ match, message }) =>
+        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${otherReasons(message)}.`,
       remedies: (matched) => {
         const { match } = matched
         const resource = match[4] ?? 'nvidia.com/gpu'
-        return [offered(resource), holders(resource), /node selector|affinity|taint/.test(matched.message) && RULED_OUT, events(matched)]
+        return [
+          /taint \{nvidia\.com\/gpu/.test(matched.message) && TOLERATE,
+          /unschedulable/.test(matched.message) && CORDONED,
+          offered(resource),
+          holders(resource),
+          /node selector|affinity|taint/.test(matched.message) && RULED_OUT,
+          events(matched),
+        ]
       },
     },
     {

@@ -49,7 +49,9 @@ function victimAround(text: LogText, at: number): Victim {
   const killed = KILLED.exec(text[killedAt ?? -1] ?? '')
   const task = TASK.exec(text[taskAt ?? -1] ?? '')
   const sizes = text[sized ?? killedAt ?? -1] ?? ''
-  const near = around(text, killedAt ?? at, 40, 1)
+  // Not the lines of an earlier kill.
+  const began = text.slice(0, (killedAt ?? at) + 1).findLastIndex((line) => INVOKED.test(line))
+  const near = around(text, killedAt ?? at, began < 0 ? 40 : Math.min(40, (killedAt ?? at) - began), 1)
   const limitKib = whole(LIMIT.exec(near)?.[1])
   const cgroup = /Memory cgroup out of memory|CONSTRAINT_MEMCG|killed as a result of limit of/.test(`${near}\n${text[at] ?? ''}`)
   const facts = known({
@@ -72,16 +74,27 @@ function victimAround(text: LogText, at: number): Victim {
 
 function kernelKill(text: LogText, at: number, situation: () => Situation): Recognised {
   const { facts, cgroup, group, asked, lines } = victimAround(text, at)
+  const job = cgroup ? /\/slurm.*\/job_(\d{1,12})/.exec(group ?? '')?.[1] : undefined
+  const { pod, container } = /kubepods|docker/.test(group ?? '') ? situation().subject : {}
+  const owner = pod !== undefined ? `of pod ${pod}` : container !== undefined ? `of container ${container}` : undefined
   const named = facts.process !== undefined || facts.pid !== undefined
   const who = facts.process === undefined ? 'A process' : `${facts.process}${facts.pid === undefined ? '' : ` (pid ${facts.pid})`}`
   const held = facts.anon_rss_bytes === undefined ? '' : ` while it held ${gib(facts.anon_rss_bytes)}`
-  const its = group === undefined ? 'of its cgroup' : `of ${group.length > 60 ? `${group.slice(0, 24)}…` : group}`
+  const its =
+    job !== undefined
+      ? `of Slurm job ${job}`
+      : owner !== undefined
+        ? owner
+        : group === undefined
+          ? 'of its cgroup'
+          : `of ${group.length > 60 ? `${group.slice(0, 24)}…` : group}`
   const limit = facts.limit_bytes === undefined ? `the memory limit ${its} was reached` : `the memory limit ${its} (${gib(facts.limit_bytes)}) was reached`
-  const why = cgroup ? limit : 'the whole host had no memory left'
+  const why = cgroup ? limit : situation().system === 'wsl' ? 'WSL 2 had no memory left' : 'the whole host had no memory left'
   return {
     kind: 'host_oom_kill',
     severity: 'critical',
-    title: cgroup ? 'Killed at a memory limit' : 'Killed because the host ran out of memory',
+    title:
+      job !== undefined ? `Slurm job ${job} killed at its memory limit` : cgroup ? 'Killed at a memory limit' : 'Killed because the host ran out of memory',
     verdict: named
       ? `The kernel killed ${who}${held}, because ${why}. This is host memory, not GPU memory.`
       : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,
@@ -93,8 +106,13 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
   }
 }
 
+/** Its report goes on in lines that have not come yet: the last one names the process, and whether a limit or the host was full. */
+const goesOn = (text: LogText, at: number): boolean =>
+  at === text.length - 1 && (INVOKED.test(text[at] ?? '') ? at > 0 : text.slice(Math.max(0, at - 60), at).some((line) => INVOKED.test(line)))
+
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
+  if (!KILLED.test(line) && goesOn(text, at)) return undefined
   if (INVOKED.test(line) || TASK.test(line) || /killed as a result of limit of \//.test(line) || line.includes('oom-kill:constraint='))
     return kernelKill(text, at, situation)
   // Without a word of memory nearby "Killed process" may be anything.

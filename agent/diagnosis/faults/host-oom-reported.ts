@@ -1,6 +1,7 @@
 // Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
 import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
+import { gib } from '../../text/bytes.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
@@ -45,6 +46,20 @@ function exitCodeNear(text: LogText, at: number): { readonly code: number | unde
   return { code: whole(match?.[1] ?? match?.[2] ?? match?.[3]), line }
 }
 
+/** "Limits: … memory: 32Gi" of kubectl describe, "Memory": 4294967296 of docker inspect. */
+function limitNear(text: LogText, at: number): number | undefined {
+  const near = around(text, at, 30, 30)
+  const [, amount, unit = ''] = /\bLimits:\s{1,12}(?:[\w./-]{1,60}: {1,20}\S{1,20}\s{1,12}){0,3}?memory: {1,20}(\d{1,9})([KMGT]i)\b/.exec(near) ?? []
+  const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
+  return bytes
+}
+/** Ray says how full the node was. */
+const usedOfNode = (near: string): string => {
+  const match = /was running was ([\d.]{1,9} ?GB) \/ ([\d.]{1,9} ?GB)/.exec(near)
+  return match === null ? '' : `: ${match[1]} of the node's ${match[2]} were in use`
+}
+const EVICTED = /node was low on resource: memory\..{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12})/
+
 /** A container has a limit of its own, and its engine says whether it was reached. */
 const container = (situation: Situation): readonly Piece[] =>
   situation.programs.has('docker') || situation.programs.has('compose')
@@ -69,12 +84,13 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line))
       return undefined
     const { code, line: codeAt } = exitCodeNear(text, at)
+    const limit = limitNear(text, at)
     return said(
-      'The container was killed by the kernel because it reached its memory limit (host memory, not GPU memory).',
-      known({ exit_code: code }),
+      `The container was killed by the kernel because it reached its memory limit${limit === undefined ? '' : ` of ${gib(limit)}`} (host memory, not GPU memory).`,
+      known({ exit_code: code, limit_bytes: limit }),
       codeAt === undefined || codeAt === at ? [at] : [at, codeAt],
       [
-        raiseLimit({}, situation()),
+        raiseLimit(known({ limit_bytes: limit }), situation()),
         needLess({}, situation()),
         { text: 'Files in /dev/shm and other tmpfs mounts count against the limit too: see what lies there.', command: 'df -h -t tmpfs' },
       ],
@@ -85,7 +101,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       'Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.',
       {},
       [at],
-      [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]), needLess({}, situation())],
+      [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1], situation().text), needLess({}, situation())],
     )
   }
   if (/\bTERM_MEMLIMIT\b|=>> PBS: job killed: (?:p|v)?mem \d{1,20}[kmg]?b exceeded limit/.test(line)) {
@@ -131,11 +147,29 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       [KERNEL_LOG, needLess({}, situation()), container(situation())],
     )
   }
+  const evicted = EVICTED.exec(line)
+  if (evicted !== null) {
+    const [, name, used, request] = evicted
+    const { pod, namespace } = situation().subject
+    return said(
+      `The kubelet evicted ${pod ?? 'the pod'} because its node ran low on memory: container ${name} used ${gib(Number(used) * 1024)}, its request is ${request}.`,
+      {},
+      [at],
+      [
+        {
+          text: `Request what the container needs (resources.requests.memory, now ${request}): the scheduler then keeps that much free for it, and pods above their request go first.`,
+          ...(pod === undefined ? {} : { command: `kubectl describe pod ${pod}${namespace === undefined ? '' : ` -n ${namespace}`}` }),
+        },
+        { text: 'See what takes the memory of the node.', command: 'kubectl top pods -A --sort-by=memory | head -n 20' },
+        needLess({}, situation()),
+      ],
+    )
+  }
   if (/Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|node was low on resource: memory/.test(line)) {
     const count = /(\d{1,6}) Workers \(tasks \/ actors\) killed due to memory pressure/.exec(line)?.[1]
     return said(
       count === undefined
-        ? 'A worker was ended because host memory ran out, or was about to.'
+        ? `A worker was ended because host memory ran out, or was about to${usedOfNode(around(text, at, 6, 2))}.`
         : `Ray killed ${count} of its workers on this node because host memory was nearly used up.`,
       known({ pid: whole(/\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
       [at],

@@ -90,6 +90,7 @@ export const hubRateLimited = ruleFamily({
   kind: 'hub_rate_limited',
   literals: [
     '429 Client Error',
+    'GET failed (429)',
     '429 Too Many Requests',
     'We had to rate limit',
     'Rate limited. Waiting',
@@ -106,7 +107,7 @@ export const hubRateLimited = ruleFamily({
     { pattern: /We had to rate limit (?:your IP|you)\b/, severity, title, verdict, remedies },
     {
       pattern:
-        /429 Client Error|429 Too Many Requests|HTTP Error 429|HfHubHTTPError: 429|manifest: 429|status code 429|429 for url|message='Too Many Requests'|Rate limited\. Waiting|toomanyrequests: /,
+        /429 Client Error|GET failed \(429\)|429 Too Many Requests|HTTP Error 429|HfHubHTTPError: 429|manifest: 429|status code 429|429 for url|message='Too Many Requests'|Rate limited\. Waiting|toomanyrequests: /,
       severity,
       title,
       verdict,

@@ -2,7 +2,6 @@
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
-import { SEE_TORCH } from './remedies/packages.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -36,13 +35,19 @@ function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
 
 function remedies(matched: Matched): readonly Piece[] {
   const name = distribution(matched)
+  const wheel = /torch(\d\.\d{1,2})cxx11abi(TRUE|FALSE)/i.exec(matched.situation().text)
   return [
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
       command: pipInstall(matched.situation(), name ?? '<PACKAGE>', '--force-reinstall --no-cache-dir --no-build-isolation --no-deps'),
     },
-    { text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: the name of its wheel or its release page says which.` },
-    SEE_TORCH,
+    {
+      text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
+    },
+    {
+      text: 'See for what a wheel must be made here: Python, PyTorch, CUDA and the C++ ABI (cxx11abi) must all be those of its name.',
+      command: 'python -c "import sys, torch; print(sys.version[:4], torch.__version__, torch.version.cuda, torch._C._GLIBCXX_USE_CXX11_ABI)"',
+    },
   ]
 }
 

@@ -52,6 +52,8 @@ export const modelAccess = ruleFamily({
     'Cannot access gated repo',
     '401 Client Error',
     '403 Client Error',
+    '403 Forbidden: ',
+    '403 Forbidden. ',
     'You are trying to access a gated repo',
     'RepositoryNotFoundError',
     'Invalid user token',
@@ -59,6 +61,6 @@ export const modelAccess = ruleFamily({
   facts,
   rules: [
     { ...rule, pattern: /GatedRepoError|Cannot access gated repo|You are trying to access a gated repo/ },
-    { ...rule, pattern: /40[13] Client Error|RepositoryNotFoundError|Invalid user token/, unless: (seen) => !HUB.test(near(seen)) },
+    { ...rule, pattern: /40[13] Client Error|403 Forbidden[:.] |RepositoryNotFoundError|Invalid user token/, unless: (seen) => !HUB.test(near(seen)) },
   ],
 })

@@ -111,7 +111,8 @@ export const ncclError = ruleFamily({
     {
       pattern: /ncclUnhandledCudaError|unhandled cuda error|NCCL WARN (?:\[[^\]]{1,40}\] )?Cuda failure/,
       severity: 'critical',
-      title: 'A CUDA call inside NCCL failed',
+      title: ({ text, at }) =>
+        MEMORY.test(/Cuda failure [^\n]{0,80}/.exec(around(text, at, 2, 5))?.[0] ?? '') ? 'NCCL ran out of GPU memory' : 'A CUDA call inside NCCL failed',
       verdict: ({ text, at }) => {
         const named = /Cuda failure (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'

@@ -30,13 +30,25 @@ function memory(what: readonly string[], facts: Facts, lines: readonly number[],
   }
 }
 
-function slowed(reasons: readonly string[], facts: Facts, lines: readonly number[]): Recognised {
+/** Where the report is of one card. */
+function temperatureIn(text: LogText): string {
+  const found = new Set(
+    Array.from(
+      text.join('\n').matchAll(/GPU Current Temp {1,40}: (\d{2,3}) C|\| {0,6}(?:\d{1,3}%|N\/A) {1,6}(\d{2,3})C /g),
+      ([, report, table]) => report ?? table,
+    ),
+  )
+  const [only] = found
+  return found.size === 1 && only !== undefined ? ` at ${only} °C` : ''
+}
+
+function slowed(reasons: readonly string[], facts: Facts, lines: readonly number[], temperature = ''): Recognised {
   const heat = reasons.some((reason) => reason.includes('Thermal'))
   const brake = reasons.includes('HW Power Brake Slowdown')
   const cap = reasons.every((reason) => reason === 'SW Power Cap')
   const named = (one: RegExp): string => reasons.filter((reason) => one.test(reason)).join(', ')
   const why = [
-    heat ? `it is too hot (${named(/Thermal/)})` : undefined,
+    heat ? `it is too hot${temperature} (${named(/Thermal/)})` : undefined,
     brake ? `the host's power supply asks for it (${named(/Brake/)})` : undefined,
     reasons.includes('SW Power Cap') ? 'it has reached its power limit (SW Power Cap)' : undefined,
     !heat && !brake && !cap ? `the board asks for it, because of heat or power (${named(/Slowdown/)})` : undefined,
@@ -83,6 +95,7 @@ function fromFields(text: LogText, part: Part, situation: Situation): readonly R
         [...new Set(reasons)],
         facts,
         active.map(({ line }) => line),
+        temperatureIn(text),
       ),
     )
   return found

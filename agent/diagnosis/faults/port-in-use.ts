@@ -14,6 +14,17 @@ const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined =>
   )
 const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:? ?98|Errno 98|code: -98|EADDRINUSE/.test(seen.message) ? 98 : undefined })
 
+/** By the option that set the port, where the text shows it: it wins over the environment. */
+function anotherPort(text: string, next: string): Piece {
+  const flag = /--(main_process_port|master[-_]port|rdzv[-_]endpoint)\b/.exec(text)?.[1]
+  if (flag === undefined || flag.startsWith('rdzv'))
+    return {
+      text: `Or use another port for the rendezvous (torchrun: --master-port, or --standalone on one host; accelerate: --main_process_port).`,
+      command: flag === undefined ? `export MASTER_PORT=${next}` : `--${flag} localhost:${next}`,
+    }
+  return { text: 'Or use another port for the rendezvous.', command: `--${flag} ${next}` }
+}
+
 function remedies({ facts: { port }, situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const rendezvous = /c10d|TCPStore|server socket|rendezvous|MASTER_PORT|torchrun/i.test(`${message} ${situation().text}`)
@@ -24,7 +35,7 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
       command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
     },
     rendezvous
-      ? { text: 'Or use another port for the rendezvous (torchrun: --master-port, or --standalone on one host).', command: `export MASTER_PORT=${next}` }
+      ? anotherPort(situation().text, next)
       : programs.has('vllm') || programs.has('sglang') || programs.has('tgi') || programs.has('llamacpp')
         ? { text: 'Or let the server listen on another port.', command: `--port ${next}` }
         : { text: `Or let the program listen on another port${port === undefined ? '' : ` (such as ${next})`}.` },

@@ -2,7 +2,7 @@
 import { gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
-import { known, whole } from './parts/window.ts'
+import { around, known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -14,7 +14,8 @@ function sizeOf(text: string): number {
 }
 
 /** Docker and Kubernetes give 64 MiB; the host half of its memory. */
-function remedies({ facts, situation, message }: Matched): readonly Piece[] {
+function remedies(matched: Matched): readonly Piece[] {
+  const { facts, situation, message } = matched
   const { programs, subject } = situation()
   const nccl = /nccl|posix_fallocate/i.test(message)
   const what = facts.path !== undefined ? ` (${facts.path} did not fit)` : facts.pid === undefined ? '' : ` (worker ${facts.pid} found it full)`
@@ -29,13 +30,13 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
             command: `shm_size: ${size}gb`,
           }
         : {
-            text: `${programs.has('docker') ? 'Give the container' : 'If it runs in a container, give that'} a larger /dev/shm${what}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
-            command: `docker run --shm-size=${size}g ${subject.image ?? '<IMAGE>'}`,
+            text: `${programs.has('docker') ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
+            ...(programs.has('docker') ? { command: `docker run --shm-size=${size}g ${subject.image ?? '<IMAGE>'}` } : {}),
           },
     { text: 'Look how full it is.', command: 'df -h /dev/shm' },
     nccl
       ? {
-          text: 'If it cannot be enlarged: let NCCL do without shared memory; ranks of one host then talk over sockets, which is slower.',
+          text: `${cudaRefused(matched) === undefined ? 'If it cannot be enlarged: let' : 'Let'} NCCL do without shared memory; ranks of one host then talk over sockets, which is slower.`,
           command: 'export NCCL_SHM_DISABLE=1',
         }
       : {
@@ -49,6 +50,11 @@ const facts = ({ match, message }: Seen): Facts =>
     pid: whole(/worker \(pid\(?s?\)? ?(\d{1,10})/.exec(message.slice(Math.max(0, match.index - 80)))?.[1]),
     errno: /No space left on device \(28\)|\[Errno 28\]/.test(message.slice(match.index)) ? 28 : undefined,
   })
+/** CUDA could not map the segment: the line before says so. */
+const cudaRefused = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefined => {
+  const near = around(text, at, 2, 1)
+  return /No space left/.test(near) ? undefined : /Cuda failure (?:\d{1,3} )?'([^']{3,60})'/.exec(near)?.[1]
+}
 const severity = 'critical'
 const title = 'Shared memory is full'
 
@@ -93,11 +99,17 @@ export const shmExhausted = ruleFamily({
     {
       pattern: /failed to extend \/dev\/shm|Error while creating shared memory segment (?:\/dev\/shm|nccl-shm-)/,
       severity,
-      title,
-      remedies,
-      verdict: ({ match, message }) => {
+      title: (seen) => (cudaRefused(seen) === undefined ? title : 'NCCL cannot use shared memory'),
+      remedies: (matched) => {
+        const [larger, look, without] = remedies(matched)
+        return cudaRefused(matched) === undefined ? [larger, look, without] : [without, look, larger]
+      },
+      verdict: ({ match, message, text, at }) => {
         const bytes = /to (\d{1,15}) bytes|\(size (\d{1,15})\)/.exec(message.slice(match.index))
         const size = bytes === null ? '' : ` of ${gib(Number(bytes[1] ?? bytes[2]))}`
+        const refused = cudaRefused({ text, at })
+        if (refused !== undefined)
+          return `NCCL could not use a shared memory segment${size}, through which ranks of one host communicate: CUDA refused it ('${refused}'). /dev/shm need not be full.`
         return `NCCL could not create a shared memory segment${size}, through which ranks of one host communicate: /dev/shm is too small.`
       },
     },

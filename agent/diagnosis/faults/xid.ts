@@ -78,12 +78,15 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause !== undefined || nvlink !== undefined ? undefined : causesSentence(entry.causes),
   ]
   const whatToDo = cause ?? entry
+  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) repeats/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     recovery?.remedy(facts),
     nvlink?.severity === 'critical' && resetGpu(facts),
     // What to do with the program comes before what else may be the matter.
     recovery === undefined && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
+    // "If it repeats" is not what to do first.
+    conditional && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     whatToDo.advice !== undefined && cause === undefined && { text: whatToDo.advice },
     recovery === undefined && actionsFor(whatToDo.action, facts, situation()),
   )

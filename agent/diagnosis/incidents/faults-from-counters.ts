@@ -4,18 +4,30 @@ import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Fault, Remedy } from '../../model/fault.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
-import { gib } from '../../text/bytes.ts'
+import { gib, memoryText } from '../../text/bytes.ts'
+import type { IncidentSubject } from '../../model/incident.ts'
 import { oomTitle } from '../faults/cuda-oom/causes.ts'
+import { raiseLimit } from '../faults/host-oom/remedies.ts'
+import { plan } from '../faults/remedies/plan.ts'
+import type { Knowledge } from '../situation/knowledge.ts'
+import { readSituation } from '../situation/situation.ts'
 
-export function oomKillFault(container: string, limitBytes: number | undefined, who: string): Fault<IncidentKind> {
+export function oomKillFault(container: string, limitBytes: number | undefined, who: string, known: Knowledge = {}): Fault<IncidentKind> {
   const limit = limitBytes === undefined ? '' : ` Its memory limit is ${gib(limitBytes)}.`
+  const facts: Facts = limitBytes === undefined ? {} : { limit_bytes: limitBytes }
+  const ofPod = known.pod === undefined || limitBytes === undefined ? [] : plan(raiseLimit(facts, readSituation('', known)))
   const remedies: readonly Remedy[] = [
-    limitBytes === undefined
-      ? { text: 'See how much memory the host has left: the container has no limit of its own that is known.', command: 'free -h' }
-      : {
-          text: `Raise or remove the memory limit of the container (now ${gib(limitBytes)}), where the host has more.`,
-          command: `docker update --memory ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g --memory-swap ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g ${container}`,
-        },
+    ...ofPod,
+    ...(ofPod.length > 0
+      ? []
+      : [
+          limitBytes === undefined
+            ? { text: 'See how much memory the host has left: the container has no limit of its own that is known.', command: 'free -h' }
+            : {
+                text: `Raise or remove the memory limit of the container (now ${gib(limitBytes)}), where the host has more.`,
+                command: `docker update --memory ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g --memory-swap ${Math.ceil((limitBytes / 2 ** 30) * 1.5)}g ${container}`,
+              },
+        ]),
     { text: 'Or use less host memory: fewer DataLoader workers, less prefetch, memory-mapped data.' },
   ]
   return {
@@ -23,9 +35,23 @@ export function oomKillFault(container: string, limitBytes: number | undefined, 
     severity: 'critical',
     title: `Host OOM killer killed a process in ${container}`,
     verdict: `The kernel killed a process of container ${container} because it was out of memory (host RAM, not GPU memory); ${who} says so.${limit}`,
-    facts: limitBytes === undefined ? {} : { limit_bytes: limitBytes },
+    facts,
     remedies,
     evidence: [],
+  }
+}
+
+/** The first line of the kernel's report of a kill; its last line names the process. */
+export const namesNobody = ({ kind, facts }: Fault<IncidentKind>): boolean => kind === 'host_oom_kill' && facts.pid === undefined && facts.process === undefined
+
+/** Who was killed, where the container is known. */
+export function withVictim(fault: Fault<IncidentKind>, { container }: IncidentSubject): Fault<IncidentKind> {
+  if (container === undefined || fault.kind !== 'host_oom_kill') return fault
+  const { limit_bytes: limit } = fault.facts
+  const who = container.pod === undefined ? container.name : `pod ${container.pod}`
+  return {
+    ...fault,
+    title: `${who} was killed ${limit === undefined ? 'because memory ran out' : `at its memory limit (${memoryText(limit).replace('.0 ', ' ')})`}`,
   }
 }
 

@@ -1,6 +1,7 @@
 // What detectors say becomes incidents: one per kind and key, which holds until its detector says that it is over. Pure.
 import type { Fault } from '../../model/fault.ts'
-import { isLogKind, type IncidentKind } from '../../model/kinds.ts'
+import type { IncidentKind } from '../../model/kinds.ts'
+import { isLogKind } from '../../model/log-kinds.ts'
 import type { Finding } from '../../model/finding.ts'
 import type { AcknowledgedBaseline } from './acknowledged-baseline.ts'
 import type { Via } from './grouped-faults.ts'

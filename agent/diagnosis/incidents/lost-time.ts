@@ -1,7 +1,8 @@
 // GPU time that a crash threw away: from the last state that the job saved, or from its first sight on the GPU, to its end, on each GPU that it held.
 import type { ContainerEvent, LogLine } from '../../model/event.ts'
 import type { GpuSecondsLost } from '../../model/incident.ts'
-import { isLogKind, kindOf, type IncidentKind } from '../../model/kinds.ts'
+import { kindOf, type IncidentKind } from '../../model/kinds.ts'
+import { isLogKind } from '../../model/log-kinds.ts'
 import { gpuTimeText, roughSpan } from '../../text/span.ts'
 import type { Track, Tracks } from '../detectors/parts/tracks.ts'
 import { isProgressMark } from '../progress-marks.ts'

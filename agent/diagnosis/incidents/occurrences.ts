@@ -5,7 +5,7 @@ import { processGpuMemoryBytes } from '../../metrics/process.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { IncidentSeries, IncidentSubject, Occurrence } from '../../model/incident.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
-import type { GroupedFault } from './grouped-faults.ts'
+import { hasMessage, type GroupedFault } from './grouped-faults.ts'
 import { rootOf, saidOf, subjectOf, type OpenIncident } from './open-incident.ts'
 import { CRASH_WINDOW_MS, RESTART_MS } from './rules.ts'
 
@@ -16,14 +16,20 @@ const SERIES_KEPT = 4
 
 type Seen = { readonly t: number; readonly via: string; readonly key?: string }
 
+/** A container's counter is read again only when it has started again: then it counts what its log or the kernel's told before. */
+const isLateCount = (member: GroupedFault, since: number): boolean =>
+  hasMessage(member, since) && (member.counts.get('counter') ?? 0) < Math.max(member.counts.get('kernel') ?? 0, member.counts.get('log') ?? 0)
+
 /**
  * The same fault after more time than the messages of one crash take, or in the next run of its container, whose last one ended at `endedAt`. What a
  * detector holds goes on all the time.
  */
 export function isNewOccurrence(open: OpenIncident, { t, via, key: ofDetector }: Seen, key: string, endedAt: number | undefined): boolean {
   if (via === 'detector' || ofDetector !== undefined || open.status === 'pending') return false
+  const member = open.grouped.find((one) => one.key === key)
+  if (member === undefined || (via === 'counter' && isLateCount(member, open.occurredAt))) return false
   const ofNextRun = endedAt !== undefined && endedAt >= open.occurredAt && t - endedAt >= RESTART_MS
-  return (ofNextRun || t - open.lastSeenAt > CRASH_WINDOW_MS) && open.grouped.some((member) => member.key === key)
+  return ofNextRun || t - open.lastSeenAt > CRASH_WINDOW_MS
 }
 
 /** What an operator compares over several failures: the memory of the GPU and of the process that failed. */

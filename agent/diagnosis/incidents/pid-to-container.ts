@@ -1,8 +1,14 @@
 // Which container a pid of the host belongs to, as the kernel's own lines about kills name it.
+import type { LogLine } from '../../model/event.ts'
 
 const MAX_PIDS = 1_000
 
-export type PidToContainer = { readonly note: (kernelLine: string) => void; readonly containerOf: (pid: number) => string | undefined }
+export type PidToContainer = {
+  readonly note: (kernelLine: string) => void
+  readonly containerOf: (pid: number) => string | undefined
+  /** Of a kernel line about a kill: the container whose process it names. */
+  readonly originOf: (line: LogLine) => LogLine['origin']
+}
 
 export function createPidToContainer(): PidToContainer {
   const placed = new Map<number, string>()
@@ -17,5 +23,10 @@ export function createPidToContainer(): PidToContainer {
       if (oldest !== undefined) placed.delete(oldest)
     },
     containerOf: (pid) => placed.get(pid),
+    originOf({ stream, origin, text }) {
+      const pid = stream === 'kernel' ? /\bKilled process (\d{1,10})\b|,pid=(\d{1,10})\b/.exec(text) : null
+      const id = pid === null ? undefined : placed.get(Number(pid[1] ?? pid[2]))
+      return id === undefined ? origin : { container_id: id }
+    },
   }
 }

@@ -1,6 +1,7 @@
 // The figures behind incidents: how long one stays open, what joins what, which fault of a crash is its root. The kinds declare their part of it.
 import type { Fault } from '../../model/fault.ts'
-import { isLogKind, kindOf, type IncidentKind } from '../../model/kinds.ts'
+import { kindOf, type IncidentKind } from '../../model/kinds.ts'
+import { isLogKind } from '../../model/log-kinds.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,7 +1,8 @@
 // Puts together what the engine says of a container's end and what its log said last, and judges both once.
 import type { ContainerEvent, LogTail } from '../../model/event.ts'
 import type { Fault } from '../../model/fault.ts'
-import { isLogKind, kindOf } from '../../model/kinds.ts'
+import { kindOf } from '../../model/kinds.ts'
+import { isLogKind } from '../../model/log-kinds.ts'
 import type { KnownEnd } from '../ends/judge.ts'
 import type { HostIdentityIndex } from './host-identity-index.ts'
 import { rootOf, subjectOf, type OpenIncident } from './open-incident.ts'

@@ -43,7 +43,7 @@ const PATTERNS = {
 } as const
 
 export type Program = keyof typeof PATTERNS
-const isProgram = (name: string): name is Program => name in PATTERNS
+const ALL = Object.keys(PATTERNS).filter((name): name is Program => name in PATTERNS)
 export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
   vllm: 'vLLM',
   sglang: 'SGLang',
@@ -69,13 +69,26 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
 /** `tf-allocator-allocation-error` and the shared BFC allocator are XLA's own: they are no sign of TensorFlow. */
 const NOT_TENSORFLOW = /tf-allocator-allocation-error/g
 
-export type Programs = ReadonlySet<Program>
+/** Each program is looked for when it is first asked for. */
+export type Programs = { readonly has: (program: Program) => boolean; readonly size: number }
 export function programs(text: string): Programs {
-  const found = new Set<Program>()
-  const plain = text.replace(NOT_TENSORFLOW, '')
-  for (const [name, pattern] of Object.entries(PATTERNS)) if (isProgram(name) && pattern.test(plain)) found.add(name)
-  return found
+  const known = new Map<Program, boolean>()
+  let plain: string | undefined
+  const has = (program: Program): boolean => {
+    let found = known.get(program)
+    if (found === undefined) known.set(program, (found = PATTERNS[program].test((plain ??= text.replace(NOT_TENSORFLOW, '')))))
+    return found
+  }
+  return {
+    has,
+    get size() {
+      return ALL.filter(has).length
+    },
+  }
 }
+/** The first of those that have a name of their own for people. */
+export const speaker = (all: Programs, except?: Program): string | undefined =>
+  ALL.map((one) => (one !== except && PROGRAM_NAMES[one] !== undefined && all.has(one) ? PROGRAM_NAMES[one] : undefined)).find((name) => name !== undefined)
 
 /** Programs that only run models: nothing is trained where one of them speaks. */
 export const INFERENCE: readonly Program[] = [

@@ -17,20 +17,27 @@ function once<Value>(read: () => Value): () => Value {
 
 type Reading = { readonly [Concern in keyof Readers]: () => ReturnType<Readers[Concern]> }
 
-function readingOf(text: string, knowledge: Knowledge): Reading {
+/** What stays the same as long as one program goes on: found once, it holds for what follows. */
+type Place = Omit<Reading, 'settings' | 'subject' | 'versions'>
+function placeOf(text: string): Place {
+  const programs = once(() => readers.programs(text))
   return {
-    programs: once(() => readers.programs(text)),
+    programs,
     vendor: once(() => readers.vendor(text)),
     system: once(() => readers.system(text)),
     gaming: once(() => readers.gaming(text)),
     jetson: once(() => readers.jetson(text)),
-    settings: once(() => readers.settings(text)),
-    subject: once(() => readers.subject(text, knowledge)),
-    versions: once(() => readers.versions(text)),
-    training: once(() => readers.training(text)),
+    training: once(() => readers.training(text, programs())),
     distributed: once(() => readers.distributed(text)),
   }
 }
+
+const readingOf = (text: string, knowledge: Knowledge, place: Place): Reading => ({
+  ...place,
+  settings: once(() => readers.settings(text)),
+  subject: once(() => readers.subject(text, knowledge)),
+  versions: once(() => readers.versions(text)),
+})
 
 const situationOf = (text: string, read: Reading, vendor: Reading['vendor']): Situation => ({
   text,
@@ -67,11 +74,8 @@ const situationOf = (text: string, read: Reading, vendor: Reading['vendor']): Si
 })
 
 /** The situation for any line of a text: the fault's own line names the vendor more surely than what stands around it on a host with several. */
-function readAround(said: string, knowledge: Knowledge): (own: string) => Situation {
-  const known = knownText(knowledge)
-  // Last, so that what the program says of itself is found first.
-  const text = known === '' ? said : `${said}\n${known}`
-  const read = readingOf(text, knowledge)
+function readAround(text: string, knowledge: Knowledge, place: Place): (own: string) => Situation {
+  const read = readingOf(text, knowledge, place)
   const byVendor = new Map<Situation['vendor'], Situation>()
   let last: { readonly own: string; readonly situation: Situation } | undefined
   return (own) => {
@@ -83,7 +87,12 @@ function readAround(said: string, knowledge: Knowledge): (own: string) => Situat
     return situation
   }
 }
-export const readSituation = (said: string, knowledge: Knowledge = {}): Situation => readAround(said, knowledge)('')
+/** What the agent knows comes last, so that what the program says of itself is found first. */
+const withKnown = (said: string, known: string): string => (known === '' ? said : `${said}\n${known}`)
+export function readSituation(said: string, knowledge: Knowledge = {}): Situation {
+  const text = withKnown(said, knownText(knowledge))
+  return readAround(text, knowledge, placeOf(text))('')
+}
 
 /** Characters read at the head of a text (a program names itself and its settings there), and around a fault. */
 const HEAD = 2_048
@@ -92,13 +101,29 @@ const AROUND = 8_192
 const READS = 64
 const RENEWED_AFTER_LINES = 10_000
 
+/** In the stream of one container: a message that differs in its figures only comes from the same program, for so many lines. */
+const SAME_FOR_LINES = 2_000
+const SHAPES = 16
+type Shape = { readonly line: number; readonly known: string; readonly place: Place }
+
 export type Situations = { readonly at: (lines: readonly string[], line: number, firstLine: number) => Situation }
 
-/** The situations of one text or one stream of lines. `firstLine`: the number of `lines[0]` in it, from 1. */
-export function createSituations(know: () => Knowledge = () => ({})): Situations {
+/** The situations of one text or one stream of lines. `firstLine`: the number of `lines[0]` in it, from 1. `oneProgram`: all lines are of one container. */
+export function createSituations(know: () => Knowledge = () => ({}), oneProgram = false): Situations {
   let last: { readonly line: number; readonly around: string; readonly of: (own: string) => Situation } | undefined
   let head: string | undefined
   let reads = 0
+  const shapes = new Map<string, Shape>()
+  const placeAt = (own: string, at: number, text: string, known: string): Place => {
+    if (!oneProgram) return placeOf(text)
+    const shape = own.replaceAll(/\d+/g, '0')
+    const before = shapes.get(shape)
+    if (before !== undefined && before.known === known && at < before.line + SAME_FOR_LINES) return before.place
+    if (shapes.size >= SHAPES) shapes.clear()
+    const place = placeOf(text)
+    shapes.set(shape, { line: at, known, place })
+    return place
+  }
   return {
     at(lines, line, firstLine) {
       const own = (lines[line] ?? '').slice(0, HEAD)
@@ -107,7 +132,10 @@ export function createSituations(know: () => Knowledge = () => ({})): Situations
       if (last?.around === around) return last.of(own)
       head ??= firstLine <= 1 ? lines.slice(0, 60).join('\n').slice(0, HEAD) : ''
       reads += 1
-      const of = readAround(around.startsWith(head) ? around : `${head}\n${around}`, know())
+      const knowledge = know()
+      const known = knownText(knowledge)
+      const text = withKnown(around.startsWith(head) ? around : `${head}\n${around}`, known)
+      const of = readAround(text, knowledge, placeAt(own, firstLine + line, text, known))
       last = { line: firstLine + line, around, of }
       return of(own)
     },

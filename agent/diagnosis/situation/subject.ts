@@ -31,29 +31,49 @@ const OOM_JOB = /oom[-_ ]?kill[^\n]{0,80}?(?:StepId=|step )(\d{1,12})/
 const LXC = /\/lxc\/(\d{1,8}|[\w-]{1,40})\b/
 const UNIT = /task_memcg=\/system\.slice\/([\w@.-]{1,60}\.service)|\b([\w@-]{1,60}\.service): (?:Main|A process|Failed)/
 const SCRIPT = /\bpython3? (?:-u )?(?!-)([\w./-]{1,120}\.py)\b/
-const FRAME = /File "(?!\S{0,200}(?:site-packages|dist-packages|\/lib\/python|\\lib\\))([^"<>\n]{1,200}\.py)", line \d/g
+const FRAME = /File "(?!\S{0,200}(?:site-packages|dist-packages|\/lib\/python|\\lib\\))([^"<>\n]{1,200}\.py)", line \d/
 const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/
 const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
-const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?\b([\w.-]{1,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
+const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?(?<![\w./:$}-])((?!\d{1,5}:)[a-z][\w.-]{0,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
 
 /** A command that goes on in the next line. */
 const CONTINUED = /\\\r?\n\s{0,40}/g
 
 const first = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((group) => group !== undefined)
 
-export function subject(text: string, knowledge: Knowledge): Subject {
-  const frames = [...text.matchAll(FRAME)]
-  return {
-    pci: PCI.exec(text)?.[1]?.toLowerCase(),
-    uuid: UUID.exec(text)?.[0],
-    container: knowledge.container ?? first(CONTAINER.exec(text)),
-    pod: knowledge.pod ?? first(POD.exec(text)),
-    namespace: knowledge.namespace ?? first(NAMESPACE.exec(text)),
-    service: COMPOSE.exec(text)?.[1],
-    unit: first(UNIT.exec(text)),
-    slurmJob: OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text)),
-    lxc: LXC.exec(text)?.[1],
-    image: knowledge.image ?? first(IMAGE.exec(text.replaceAll(CONTINUED, ' '))),
-    script: SCRIPT.exec(text)?.[1] ?? frames[0]?.[1],
-  }
-}
+/** Each name is looked for when it is asked for. */
+export const subject = (text: string, knowledge: Knowledge): Subject => ({
+  get pci() {
+    return PCI.exec(text)?.[1]?.toLowerCase()
+  },
+  get uuid() {
+    return UUID.exec(text)?.[0]
+  },
+  get container() {
+    return knowledge.container ?? first(CONTAINER.exec(text))
+  },
+  get pod() {
+    return knowledge.pod ?? first(POD.exec(text))
+  },
+  get namespace() {
+    return knowledge.namespace ?? first(NAMESPACE.exec(text))
+  },
+  get service() {
+    return COMPOSE.exec(text)?.[1]
+  },
+  get unit() {
+    return first(UNIT.exec(text))
+  },
+  get slurmJob() {
+    return OOM_JOB.exec(text)?.[1] ?? first(JOB.exec(text))
+  },
+  get lxc() {
+    return LXC.exec(text)?.[1]
+  },
+  get image() {
+    return knowledge.image ?? first(IMAGE.exec(text.replaceAll(CONTINUED, ' ')))
+  },
+  get script() {
+    return SCRIPT.exec(text)?.[1] ?? FRAME.exec(text)?.[1]
+  },
+})

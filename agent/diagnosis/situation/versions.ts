@@ -32,22 +32,35 @@ const ROCM = /rocm[-/_ ]?v?(\d\.\d(?:\.\d)?)/i
 const wheel = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
 const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
 
-export function versions(text: string): Versions {
-  const old = TOO_OLD.exec(text)?.[1]
-  const cu = WHEEL_CUDA.exec(text)?.[1]
-  const torch = TORCH.exec(text)
-  const built = group(TORCH_CUDA.exec(text))
-  const python = group(PYTHON.exec(text))
-  return {
-    driver: DRIVER.exec(text)?.[1],
-    driverCuda: old === undefined ? SMI_CUDA.exec(text)?.[1] : dotted(old),
-    cuda: built === undefined ? (cu === undefined ? undefined : wheel(cu)) : built.includes('.') ? built : wheel(built),
-    python: python !== undefined && !python.includes('.') ? `3.${python.slice(1)}` : python,
-    torch: torch?.[1] ?? torch?.[3] ?? torch?.[5],
-    vllm: group(VLLM.exec(text)),
-    rocm: ROCM.exec(text)?.[1],
-  }
-}
+/** Each version is looked for when it is asked for. */
+export const versions = (text: string): Versions => ({
+  get driver() {
+    return DRIVER.exec(text)?.[1]
+  },
+  get driverCuda() {
+    const old = TOO_OLD.exec(text)?.[1]
+    return old === undefined ? SMI_CUDA.exec(text)?.[1] : dotted(old)
+  },
+  get cuda() {
+    const built = group(TORCH_CUDA.exec(text))
+    const cu = WHEEL_CUDA.exec(text)?.[1]
+    return built === undefined ? (cu === undefined ? undefined : wheel(cu)) : built.includes('.') ? built : wheel(built)
+  },
+  get python() {
+    const python = group(PYTHON.exec(text))
+    return python !== undefined && !python.includes('.') ? `3.${python.slice(1)}` : python
+  },
+  get torch() {
+    const torch = TORCH.exec(text)
+    return torch?.[1] ?? torch?.[3] ?? torch?.[5]
+  },
+  get vllm() {
+    return group(VLLM.exec(text))
+  },
+  get rocm() {
+    return ROCM.exec(text)?.[1]
+  },
+})
 
 /** Negative where `a` is the older version. */
 export function compareVersions(a: string, b: string): number {

@@ -1,5 +1,5 @@
 // Whether a model is being trained: only then is advice about gradients and optimizers of use.
-import { INFERENCE, programs } from './programs.ts'
+import { INFERENCE, type Programs } from './programs.ts'
 
 const TRAINS =
   /\bbackward\b|\boptimi[sz]er\b|\bTrainer\b|\btrainer\.|[/_. -]train(?:ing|er)?[_./ :]|\btrain\.py\b|\bloss\b|\bepochs?\b|\bgradients?\b|\blora_|fine-?tun|deepspeed|autotrain|torchrun|grad_step|zero_grad|per_device_train/i
@@ -7,8 +7,4 @@ const TRAINS =
 /** Several processes of one job: a launcher or a rank speaks. */
 export const distributed = (text: string): boolean => /torchrun|torch[./]distributed|elastic|\[rank\d|LOCAL_RANK|local_rank/.test(text)
 
-export function training(text: string): boolean {
-  if (!TRAINS.test(text)) return false
-  const found = programs(text)
-  return !INFERENCE.some((program) => found.has(program))
-}
+export const training = (text: string, programs: Programs): boolean => TRAINS.test(text) && !INFERENCE.some((program) => programs.has(program))

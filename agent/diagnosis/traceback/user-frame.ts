@@ -13,8 +13,12 @@ const SOURCE_TREE =
 const LAUNCHER =
   /[\\/]bin[\\/][\w.-]{1,60}$|[\\/](?:pydevd?|pydev|debugpy|_pydev_imps|_pydevd_bundle)[\\/]|pydevd?\.py$|[\\/]torch[\\/]distributed[\\/](?:run|launch)\.py$|[\\/](?:accelerate|deepspeed)[\\/](?:commands|launcher)[\\/]|[\\/]\.vscode/
 
+/** Programs that are cloned and run as they are: their files, and those of their extensions, are not their user's. */
+const APPLICATION =
+  /[\\/](?:ComfyUI|stable-diffusion-webui[\w-]{0,20}|sd-webui[\w-]{0,20}|Fooocus|text-generation-webui)[\\/]|^(?:router|launcher)[\\/](?:\w{1,20}[\\/])?src[\\/]/i
+
 export const isUserFrame = ({ file, line }: Frame): boolean =>
-  line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER].some((pattern) => pattern.test(file))
+  line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER, APPLICATION].some((pattern) => pattern.test(file))
 
 /** `train.py:188`, as people say it. */
 export const frameName = ({ file, line }: Frame): string => `${file.replace(/^.*[\\/]/, '')}:${line ?? '?'}`

@@ -1,8 +1,9 @@
 // Moves the simulated host on, second by second, and returns what happens on it as events.
 import { XID_WINDOW_MS } from '../../model/xid-count.ts'
 import type { Event } from '../../model/event.ts'
-import type { AllocatorFailure } from './allocator.ts'
 import { capacityOf, moveCard, type Card, type Load } from './card.ts'
+import { GIB, type AllocatorFailure } from './allocator.ts'
+import { oomKillLines, podGroup } from './kernel-text.ts'
 import { cudaErrorLines, oomLines } from './torch-text.ts'
 import { freeFor, heldBytes, isAlive, restartProcess, usedBytes, type Box, type Process, type World } from './world.ts'
 
@@ -14,10 +15,15 @@ export type Stage = {
   readonly world: World
   readonly card: (index: number) => Card
   readonly processesOf: (box: string) => readonly Process[]
+  readonly box: (name: string) => Box | undefined
   readonly kernel: (text: string) => void
   readonly log: (box: Box, text: string) => void
   /** The container's main process ends; the engine starts it again. */
   readonly die: (box: Box, exitCode: number) => void
+  /** The container reached its memory limit: the kernel kills its process, and the engine starts it again. */
+  readonly killForMemory: (process: Process) => void
+  /** The same for a job of Slurm: it ends, and is not started again by itself. */
+  readonly endForMemory: (process: Process, job: string, limitBytes: number) => void
   /** A container exits with a CUDA error in its log. */
   readonly crash: (process: Process, error: string) => void
   /** The process ends and starts over at once, as when a user restarts a notebook's kernel. */
@@ -37,27 +43,42 @@ export function createStage(world: World): Stage {
 
   const containerEvent = (box: Box, action: string, exitCode?: number): void => {
     const exit = exitCode === undefined ? {} : { exit_code: exitCode }
-    events.push({ type: 'container', t: now, action, container: box.name, container_id: box.id.slice(0, 12), image: box.image, ...exit })
+    events.push({ type: 'container', t: now, action, container: box.identity.name, container_id: box.id.slice(0, 12), image: box.image, ...exit })
   }
   const log: Stage['log'] = (box, text) =>
-    events.push({ type: 'log', t: now, stream: 'container', origin: { container: box.name, container_id: box.id.slice(0, 12) }, text })
+    events.push({ type: 'log', t: now, stream: 'container', origin: { container: box.identity.name, container_id: box.id.slice(0, 12) }, text })
   const die: Stage['die'] = (box, exitCode) => {
     if (!box.running) return
     box.running = false
     box.restartAt = second + RESTART_AFTER_S
     containerEvent(box, 'die', exitCode)
   }
+  const kernel: Stage['kernel'] = (text) => events.push({ type: 'log', t: now, stream: 'kernel', origin: {}, text })
+  const killForMemory: Stage['killForMemory'] = (process) => {
+    const { owner } = process
+    if (owner === undefined) return
+    const limit = Math.floor((owner.limitGib ?? 0) * GIB)
+    for (const line of oomKillLines({ process: process.name, pid: process.pid, group: podGroup(owner.id), limitBytes: limit })) kernel(line)
+    owner.oomKills += 1
+    die(owner, 137)
+  }
+  const endForMemory: Stage['endForMemory'] = (process, job, limitBytes) => {
+    const group = `/system.slice/slurmstepd.scope/job_${job}/step_batch/user/task_0`
+    for (const line of oomKillLines({ process: process.name, pid: process.pid, group, limitBytes })) kernel(line)
+    const text = `slurmstepd: error: Detected 1 oom_kill event in StepId=${job}.batch. Some of the step tasks have been OOM Killed.`
+    events.push({ type: 'log', t: now, stream: 'file', origin: { path: '/var/log/slurm/slurmd.log' }, text })
+    process.ended = true
+  }
   const crash: Stage['crash'] = (process, error) => {
     if (process.owner === undefined) return
     for (const line of cudaErrorLines(process.script, error)) log(process.owner, line)
     die(process.owner, 1)
   }
-  const kernel: Stage['kernel'] = (text) => events.push({ type: 'log', t: now, stream: 'kernel', origin: {}, text })
 
   const outOfMemory = (process: Process, failure: AllocatorFailure): void => {
     const { card, owner } = process
     const capacity = process.mig?.totalBytes ?? capacityOf(card)
-    const container = owner === undefined ? {} : { container: owner.name }
+    const container = owner === undefined ? {} : { container: owner.identity.name }
     events.push({
       type: 'allocator_oom',
       t: now,
@@ -93,6 +114,7 @@ export function createStage(world: World): Stage {
       if (its.some((process) => process.card.fault === 'lost')) continue
       box.running = true
       box.restartAt = undefined
+      box.extraMemoryBytes = 0
       box.restarts += 1
       for (const process of its) restartProcess(process, world.nextPid(), second)
       containerEvent(box, 'start')
@@ -127,7 +149,7 @@ export function createStage(world: World): Stage {
       let cores = box.cores * (0.8 + 0.4 * box.random())
       for (const process of world.processes) if (process.owner === box) cores += process.cpuCores
       box.cpuSeconds += cores * wallSeconds
-      box.memoryBytes = Math.floor(box.memoryGib * (1 + 0.02 * box.random()) * 1_073_741_824)
+      box.memoryBytes = Math.floor(box.memoryGib * (1 + 0.02 * box.random()) * 1_073_741_824) + box.extraMemoryBytes
     }
   }
   /** A line of progress now and then, as any training prints. */
@@ -146,10 +168,13 @@ export function createStage(world: World): Stage {
       if (card === undefined) throw new Error('the simulated host has no GPU; a scenario needs at least one')
       return card
     },
+    box: (name) => world.boxes.find((box) => box.name === name),
     processesOf: (name) => world.processes.filter((process) => process.owner?.name === name),
     kernel,
     log,
     die,
+    killForMemory,
+    endForMemory,
     crash,
     restart: (process) => restartProcess(process, world.nextPid(), second),
     xid(card, xid, text, process) {

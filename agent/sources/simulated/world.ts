@@ -17,6 +17,8 @@ export type Box = BoxPlan & {
   oomKills: number
   cpuSeconds: number
   memoryBytes: number
+  /** What a scenario lets it take beyond its work. */
+  extraMemoryBytes: number
 }
 
 export type Process = ProcessPlan & {
@@ -29,6 +31,8 @@ export type Process = ProcessPlan & {
   identity: ProcessIdentity
   allocator: SimulatedAllocator
   startedAt: number
+  /** Without a container to take it along, until it is started again. */
+  ended: boolean
   cpuCores: number
   /** What a scenario lets it hold beyond its work, and what it lets go to pieces. */
   extraBytes: number
@@ -43,7 +47,7 @@ export type World = {
   readonly nextPid: () => number
 }
 
-export const isAlive = (process: Process): boolean => process.owner?.running !== false && process.card.fault !== 'lost'
+export const isAlive = (process: Process): boolean => process.owner?.running !== false && !process.ended && process.card.fault !== 'lost'
 export const heldBytes = (process: Process): number => (isAlive(process) ? process.contextBytes + process.allocator.reserved() : 0)
 
 export function usedBytes(world: World, card: Card): number {
@@ -70,6 +74,7 @@ export function restartProcess(process: Process, pid: number, startedAt: number)
   process.identity = { ...process.identity, pid, startTicks: pid * 100 }
   process.allocator = createAllocator()
   process.startedAt = startedAt
+  process.ended = false
   process.extraBytes = 0
   process.strandedBytes = 0
 }
@@ -94,6 +99,7 @@ function createBox(plan: BoxPlan, random: Random, cluster: Cluster | undefined):
     oomKills: 0,
     cpuSeconds: Math.floor(random() * 90_000),
     memoryBytes: 0,
+    extraMemoryBytes: 0,
   }
 }
 
@@ -146,6 +152,7 @@ export function createWorld(options: WorldOptions): World {
         identity: cluster === 'slurm' ? asJob(plan.box, identity) : identity,
         allocator: createAllocator(),
         startedAt: 0,
+        ended: false,
         cpuCores: 0,
         extraBytes: 0,
         strandedBytes: 0,

@@ -32,6 +32,24 @@ describe('the judge of live lines', () => {
     const [fault] = judge(kernel('Memory cgroup out of memory: Killed process 12 (python3) total-vm:9kB, anon-rss:8kB, file-rss:0kB'))
     expect(fault?.facts).toMatchObject({ pid: 12, limit_bytes: 2 ** 30 })
   })
+  test('a container keeps its program, each message has the settings that stand near it', () => {
+    const { judge } = createLogJudge(logScanner())
+    const of = (id: string) => {
+      const origin = { container: id, container_id: id }
+      return (text: string) => judge({ type: 'log', t: 0, stream: 'container', origin, text })
+    }
+    const [server, other] = [of('server'), of('other')]
+    const commands = (faults: ReturnType<typeof judge>) => faults.flatMap(({ remedies }) => remedies.map(({ command }) => command))
+    const pause = () => Array.from({ length: 80 }, (_, n) => server(`served ${n}`))
+    pause()
+    server('vllm serve small --gpu-memory-utilization 0.90')
+    expect(commands(server(OOM))).toContain('--gpu-memory-utilization 0.85')
+    server('vllm serve small --gpu-memory-utilization 0.70')
+    expect(commands(server(OOM))).toContain('--gpu-memory-utilization 0.65')
+    pause()
+    expect(commands(server(OOM))).toContain('--max-num-seqs 32')
+    expect(commands(other(OOM)).join(' ')).not.toContain('--max-num-seqs')
+  })
   test('origins are apart', () => {
     const { judge } = createLogJudge(logScanner())
     judge(line('memory: usage 1048576kB, limit 1048576kB, failcnt 9', 'a'))

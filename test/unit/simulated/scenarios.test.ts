@@ -175,3 +175,43 @@ describe('mig', () => {
     expect(valueOf(told, 'gpu_utilization_ratio', '6')).toBeGreaterThan(0)
   })
 })
+
+describe('kubernetes', () => {
+  const story = simulate('kubernetes', 480)
+  const kernel = texts(story, 'kernel').map(({ text }) => text)
+
+  test('a pod outgrows its memory limit, the kernel kills it there, and it is started again', () => {
+    expect(deaths(story).map(({ container }) => container)).toEqual(['finetune', 'finetune'])
+    const kills = kernel.filter((text) => text.startsWith('Memory cgroup out of memory: Killed process '))
+    expect(kills).toHaveLength(2)
+    expect(kernel.filter((text) => text.includes('oom_memcg=/kubepods.slice/'))).toHaveLength(2)
+  })
+})
+
+describe('slurm', () => {
+  const story = simulate('slurm', 480)
+
+  test('a job uses up its memory, is killed there, and comes again as another job', () => {
+    const jobs = texts(story, 'kernel').flatMap(({ text }) => /oom_memcg=\S*\/job_(\d+)\//.exec(text)?.[1] ?? [])
+    expect(jobs).toEqual(['48230', '48240'])
+    expect(texts(story, 'file').map(({ text }) => text)).toEqual([
+      expect.stringContaining('oom_kill event in StepId=48230.batch'),
+      expect.stringContaining('oom_kill event in StepId=48240.batch'),
+    ])
+  })
+})
+
+describe('mig', () => {
+  test('an instance is full while the card has room', () => {
+    const story = simulate('mig', 240)
+    const [first] = ooms(story)
+    expect(first?.mig_uuid).toBeDefined()
+    expect(first?.free_bytes).toBeLessThan(0.5 * GIB)
+    const free = scrapesOf(at(story, (first?.second ?? 0) - 1)).flatMap(({ readings }) =>
+      readings.flatMap(({ series: { metric, labels }, value }) =>
+        metric.name === 'warpwatch_gpu_memory_free_bytes' && labels['gpu'] === '7' && labels['gi'] === undefined ? [value] : [],
+      ),
+    )
+    expect(free[0]).toBeGreaterThan(10 * GIB)
+  })
+})

@@ -32,7 +32,10 @@ export function valuesBy(told: SimulatedSecond, metric: string, label: string): 
   return found
 }
 
-export const texts = (story: readonly SimulatedSecond[], stream: 'kernel' | 'container'): readonly { readonly second: number; readonly text: string }[] =>
+export const texts = (
+  story: readonly SimulatedSecond[],
+  stream: 'kernel' | 'container' | 'file',
+): readonly { readonly second: number; readonly text: string }[] =>
   story.flatMap(({ second, events }) => events.flatMap((event) => (event.type === 'log' && event.stream === stream ? [{ second, text: event.text }] : [])))
 
 export const deaths = (story: readonly SimulatedSecond[]): readonly { readonly second: number; readonly container: string }[] =>

@@ -3,13 +3,15 @@ import { gib } from '../../../text/bytes.ts'
 import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { integerIn, SIZE, sizeIn } from '../quantity.ts'
+import { speaker } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle, type Judged } from './causes.ts'
+import { partlyLoaded } from './less/others.ts'
 import { remediesOf } from './remedies.ts'
 import { known } from '../parts/window.ts'
 
 const START =
-  /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b|!!! Exception during processing !!! Allocation on device\b/
+  /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b|!!! Exception during processing !!! Allocation on device\b|Exception Type:\*{0,2} torch\.(?:cuda\.)?OutOfMemoryError/
 const field = (name: string): RegExp => new RegExp(`${name} ?: ${SIZE}`)
 const ALLOCATED = field('Currently allocated')
 const REQUESTED = field('Requested')
@@ -38,6 +40,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   })
   // The pool of cudaMallocAsync keeps freed memory, of which no figure speaks: what is missing in the sum need not be anybody else's.
   const judged = ofItself(judgeCauses(figures))
+  // Below it the text may name PyTorch only as the module of the exception.
+  const who = speaker(situation().programs, 'pytorch')
   const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
   const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} is allocated already`
   const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))
@@ -45,7 +49,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'cuda_oom',
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
-    verdict: `${asked} on ${gpuName(figures.gpu_index)} failed (PyTorch)${held}.${figures.requested_bytes === undefined ? '' : ` ${causeSentence(figures, judged)}`}`,
+    verdict:
+      figures.requested_bytes === undefined
+        ? `${who ?? 'PyTorch'} could not allocate memory on ${gpuName(figures.gpu_index)}${held}. ${partlyLoaded(situation()) ?? 'Cause unknown: the message carries no figures.'}`
+        : `${asked} on ${gpuName(figures.gpu_index)} failed (PyTorch)${held}. ${causeSentence(figures, judged)}`,
     facts: judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes },
     remedies: remediesOf(figures, judged, message, situation()),
     lines: linesCovered(text, at, start.index + end),
@@ -55,6 +62,6 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 export const cudaOomAsync: FaultFamily = {
   id: 'cuda-oom-async',
   kinds: ['cuda_oom'],
-  literals: ['would exceed allowed memory', 'processing !!! Allocation on device', 'OutOfMemoryError: Allocation on device'],
+  literals: ['would exceed allowed memory', 'processing !!! Allocation on device', 'OutOfMemoryError: Allocation on device', 'Exception Type:** torch'],
   recognise,
 }

@@ -38,6 +38,12 @@ function held(facts: Facts): number | undefined {
   return facts.allocated_bytes + (facts.reserved_unallocated_bytes ?? 0) + (facts.private_pools_bytes ?? 0)
 }
 
+/** Under WSL 2, and where the driver hides processes, PyTorch prints 0 bytes for its own: that is no figure. */
+export function withoutHidden(facts: Facts): Facts {
+  const { process_bytes: bytes, ...others } = facts
+  return bytes !== undefined && bytes < 0.5 * (held(facts) ?? 0) ? others : facts
+}
+
 /** The processes beside the failing one. In a container it is not named "this process" but is one of the list, by its host's pid. */
 function withoutSelf(facts: Facts): readonly { readonly pid?: number; readonly bytes: number }[] {
   const listed = facts.other_processes ?? []

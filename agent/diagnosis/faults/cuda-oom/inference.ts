@@ -112,11 +112,12 @@ export const cudaOomInference = memoryFamily(
       pattern: /alloc_req_slots runs out of memory/,
       verdict: (_, situation) => {
         const asked = /num_reqs=(\d{1,6})/.exec(situation.text)?.[1]
-        return `SGLang ran out of request slots${asked === undefined ? '' : ` (${asked} asked for)`}: slots, not bytes of GPU memory.`
+        const free = /available_size\(\)=(\d{1,6})/.exec(situation.text)?.[1]
+        return `SGLang ran out of request slots${asked === undefined ? '' : ` (${asked} asked for${free === undefined ? '' : `, ${free} left`})`}: slots, not bytes of GPU memory.`
       },
       remedies: (situation) => [
         {
-          text: 'Let fewer requests run at once, as the message says.',
+          text: `Let fewer requests run at once, as the message says${numberSet(situation.settings, 'max_running_requests') !== undefined || running(situation.text) === undefined ? '' : ` (half of the ${running(situation.text)} that ran)`}.`,
           command: `--max-running-requests ${Math.max(1, Math.floor((numberSet(situation.settings, 'max_running_requests') ?? running(situation.text) ?? 16) / 2))}`,
         },
         { text: 'Update SGLang if it stays: the scheduler should not hand out more slots than there are.' },

@@ -3,13 +3,14 @@ import type { Facts, OomCause } from '../../../model/facts.ts'
 import { gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
-import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import { speaker } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import { lessMemory } from './less/index.ts'
+import { partlyLoaded } from './less/others.ts'
 
 export type MemoryRule = {
   /** On the message joined with the next lines; begins in the line that was hit. */
@@ -35,10 +36,8 @@ const BEFORE = 60
 /** More than any card has: a figure of the program's own settings. */
 const IMPOSSIBLE = 300 * 2 ** 30
 
-function whoSpeaks(situation: Situation): string {
-  const known = Object.entries(PROGRAM_NAMES).find(([program]) => [...situation.programs].some((one) => one === program && one !== 'pytorch'))
-  return known?.[1] ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
-}
+export const whoSpeaks = (situation: Situation): string =>
+  speaker(situation.programs, 'pytorch') ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
 
 function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string {
   if (typeof rule.verdict === 'string') return rule.verdict
@@ -50,7 +49,7 @@ function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string
   const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
-  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? 'Cause unknown: the message carries no figures.' : 'What else holds the card is not in the message.'}`
+  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : 'What else holds the card is not in the message.'}`
 }
 
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {

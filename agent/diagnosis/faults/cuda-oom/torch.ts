@@ -3,9 +3,10 @@ import { gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
-import { causeSentence, gpuName, judgeCauses, oomTitle } from './causes.ts'
+import { causeSentence, gpuName, judgeCauses, oomTitle, withoutHidden } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { MIG } from './less/others.ts'
 import { DUMMY_REQUESTS } from './less/vllm.ts'
 import { remediesOf } from './remedies.ts'
 import { overSingleLimit, singleLimitSentence } from './xpu.ts'
@@ -43,20 +44,23 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
   if (!detailed && (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON.test(rest))) return undefined
   const end = ENDS.exec(rest)
   const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}
-  const judged = /^.{0,40}allocate more than 1EB/.test(rest) ? { ...judgeCauses(figures), causes: ['oversized_request' as const] } : judgeCauses(figures)
+  const sound = withoutHidden(figures)
+  const judged = /^.{0,40}allocate more than 1EB/.test(rest) ? { ...judgeCauses(sound), causes: ['oversized_request' as const] } : judgeCauses(sound)
   const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
   const asked =
     figures.requested_bytes === undefined
       ? `PyTorch ran out of memory on ${gpuName(figures.gpu_index)}.`
       : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free`}.`
-  const cause = start?.[0].startsWith('XPU') === true && overSingleLimit(figures) ? singleLimitSentence(figures) : causeSentence(figures, judged)
+  const cause = start?.[0].startsWith('XPU') === true && overSingleLimit(figures) ? singleLimitSentence(figures) : causeSentence(sound, judged)
   return {
     kind: 'cuda_oom',
     severity: 'critical',
     title: oomTitle(figures.gpu_index),
-    verdict: detailed ? `${asked} ${cause}` : (samplerSentence(rest) ?? `${asked} Cause unknown: the message carries no figures.`),
+    verdict: detailed
+      ? `${asked} ${figures.free_bytes === undefined ? cause : cause.replace(/^[\d.]{1,9} \w{1,3} was free, so /, 'That was enough, so ').replaceAll("the card's", MIG.test(situation().text) ? "the MIG instance's" : "the card's")}`
+      : (samplerSentence(rest) ?? `${asked} Cause unknown: the message carries no figures.`),
     facts,
-    remedies: remediesOf(figures, judged, rest, situation()),
+    remedies: remediesOf(sound, judged, rest, situation()),
   }
 }
 

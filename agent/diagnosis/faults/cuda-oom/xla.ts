@@ -15,7 +15,7 @@ import { known } from '../parts/window.ts'
 const speaker = (situation: Situation): string => (situation.programs.has('jax') ? 'JAX' : situation.programs.has('tensorflow') ? 'TensorFlow' : 'The program')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
-  isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway()
+  isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway(situation)
 /** So little fails only where the card was full before. */
 const LITTLE = 64 * 2 ** 20
 const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>

@@ -1,7 +1,8 @@
 // What nvidia-smi, NVML, modprobe and the kernel say when the driver shows no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
-import { driver, permission, requestGpu, WSL } from './remedies.ts'
+import { compatibility } from '../remedies/cuda-builds.ts'
+import { driver, HOST_DRIVER, permission, requestGpu, WSL } from './remedies.ts'
 
 export const LITERALS = [
   'NVIDIA-SMI has failed',
@@ -56,12 +57,25 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVIDIA Driver was not detected|NVIDIA Driver is present, but CUDA failed to initialize|NVMLError_DriverNotLoaded/,
+      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVIDIA Driver was not detected|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: 'NVIDIA driver is not loaded',
     verdict:
       'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, was refused by Secure Boot, or nouveau took the card.',
     remedies: driver,
+  },
+  {
+    // The greeting of NVIDIA's images; what CUDA said stands in brackets below.
+    pattern: /NVIDIA Driver is present, but CUDA failed to initialize/,
+    severity: 'critical',
+    title: 'CUDA cannot start in the container',
+    verdict: ({ text, at }) => {
+      const said = /\[\[ (.{3,120}?) \]\]/.exec(around(text, at, 0, 4))?.[1]
+      return `The container sees the NVIDIA driver, and CUDA could not start in it${said === undefined ? '' : `: "${said}"`}.`
+    },
+    remedies: (matched) => [HOST_DRIVER, compatibility(matched)],
+    // The code names a cause: its rule or family tells it.
+    unless: ({ text, at }) => /\(error 80[234]\)/.test(around(text, at, 0, 4)),
   },
   {
     pattern:

@@ -2,7 +2,7 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { cdi, hook, HOST_WORKS, requestGpu, toolkit, WSL } from './remedies.ts'
+import { cdi, hook, HOST_WORKS, OPERATOR, requestGpu, toolkit, WSL } from './remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -61,8 +61,10 @@ export const engineRules: readonly Rule[] = [
     pattern: /could not select device driver\s{1,3}(?:\\?"[\w.-]{0,30}\\?"|'[\w.-]{0,30}')?[^\n]{0,40}(?:gpu|nvidia|capabilities)/,
     severity: 'critical',
     title: 'Docker has no GPU driver',
-    verdict:
-      'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
+    verdict: ({ situation }) =>
+      situation().system === 'mac'
+        ? 'A container asked for an NVIDIA GPU, and on a Mac Docker has none to give: its containers run in a virtual machine without a GPU.'
+        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
     remedies: (matched) => (/device driver \\?"cdi/.test(matched.message) ? cdi(matched) : toolkit(matched)),
   },
   {
@@ -87,7 +89,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit finds no driver',
     verdict: ({ message, situation }) =>
-      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the driver's libraries are not installed on this host") : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
+      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the driver's libraries are not installed on this host") : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
     remedies: hook,
     facts: library,
     unless: elsewhere,

@@ -19,6 +19,8 @@ export const LITERALS = [
   'hipErrorNoDevice',
   'no ROCm-capable device is detected',
   'system not yet initialized',
+  'System not yet initialized',
+  'library init failure: 802',
   'CUDA_ERROR_SYSTEM_NOT_READY',
   'CUDA driver is a stub library',
   'CUDA_ERROR_STUB_LIBRARY',
@@ -50,7 +52,7 @@ const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error
 
 export const programRules: readonly Rule[] = [
   {
-    pattern: /system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY/,
+    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b/,
     severity: 'critical',
     title: 'NVSwitch fabric is not ready',
     verdict:

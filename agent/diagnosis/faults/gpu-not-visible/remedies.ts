@@ -5,7 +5,7 @@ import { generationIn } from '../parts/architecture.ts'
 import { torchWheel, wheelFor } from '../remedies/packages.ts'
 import type { Matched } from '../parts/rules.ts'
 
-const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
+export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
@@ -38,6 +38,13 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
       },
       { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
     ]
+  if (system === 'mac')
+    return [
+      {
+        text: 'Take the request for a GPU out of the compose file or the command (deploy.resources.reservations.devices, --gpus): the container then runs on the CPU.',
+      },
+      { text: "Or run the program itself on the Mac, outside of Docker: there it can use Apple's GPU (Metal)." },
+    ]
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
     {
@@ -51,8 +58,10 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
 export function cdi({ situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const podman = programs.has('podman')
+  const old = /[Pp]odman version (?:is )?([123]\.\d{1,2}|4\.0)\b/.exec(situation().text)?.[1]
   const driver = /device driver "cdi"/.test(message)
   return [
+    old !== undefined && { text: `Update podman: it knows CDI devices from 4.1 on, and this is ${old}.` },
     driver && {
       text: 'Switch CDI on in the engine: Docker 25 to 27 need "features": {"cdi": true} in /etc/docker/daemon.json, then a restart; newer Docker has it on.',
       command: 'docker version',
@@ -72,10 +81,22 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+export const OPERATOR = /nvidia-operator-validator|toolkit-validation|\bgpu-operator\b/
 export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  if (noLibrary && OPERATOR.test(situation().text))
+    return [
+      {
+        text: 'With the GPU Operator the driver comes from its driver pod, or from the host (driver.enabled=false): see that the driver pod of this node is ready.',
+        command: "kubectl get pods -A -o wide | grep -E 'nvidia-(driver|container-toolkit|operator)'",
+      },
+      {
+        text: 'If the driver is installed on the host itself: check that it works there, libnvidia-ml.so.1 included.',
+        command: 'nvidia-smi; ldconfig -p | grep libnvidia-ml',
+      },
+    ]
   // The head of its table: nvidia-smi works on the host.
   if (noLibrary && HOST_WORKS.test(situation().text))
     return [
@@ -93,6 +114,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
     noLibrary
       ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }
       : HOST_DRIVER,
+    /driver not loaded|failed to process request/.test(message) && situation().system !== 'wsl' && [SEE_MODULE, LOAD],
     { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
     /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },
     situation().system === 'wsl' && WSL[0],
@@ -102,6 +124,10 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
 const SEE_MODULE: Piece = {
   text: 'See whether the kernel module is loaded, and why not.',
   command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+}
+const LOAD: Piece = {
+  text: 'Load it. After a kernel update, let DKMS build it for the new kernel first.',
+  command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
 }
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
@@ -127,10 +153,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
       command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
     },
     SEE_MODULE,
-    {
-      text: 'Load it. After a kernel update, let DKMS build it for the new kernel first.',
-      command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
-    },
+    LOAD,
     /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && {
       text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), or switch Secure Boot off in the firmware.',
       command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',

@@ -17,11 +17,25 @@ function doubled(limit: number | undefined): string | undefined {
   return mib >= 4_096 ? `${Math.ceil(mib / 1_024)}g` : `${mib}m`
 }
 
-export function slurmRemedies(job: string | undefined): readonly Piece[] {
+const ASKED = /(?:#SBATCH |\bs(?:batch|run) [^\n]{0,200}?)--mem[= ](\d{1,9})([KMGT]?)/i
+export function slurmRemedies(job: string | undefined, text: string, limitBytes?: number): readonly Piece[] {
+  const [, amount, unit = ''] = ASKED.exec(text) ?? []
+  const limit = limitBytes === undefined ? undefined : Math.round(limitBytes / 2 ** 30)
+  const now = amount === undefined || amount === '0' ? (limit === undefined || limit < 1 ? undefined : `${limit}G`) : `${amount}${unit.toUpperCase()}`
   return [
     { text: 'See what each step of the job used and what it had asked for.', command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,MaxRSS,ReqMem,State` },
-    { text: 'Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
+    {
+      text: `Ask for more memory than the largest MaxRSS: per node, or per CPU with --mem-per-cpu${now === undefined ? '' : ` (now --mem=${now}; the command doubles it)`}.`,
+      command: `sbatch --mem=${now === undefined ? '<SIZE>' : now.replace(/\d+/, (size) => String(2 * Number(size)))} <SCRIPT>`,
+    },
   ]
+}
+
+/** What made a pod, as its name shows: NAME-HASH-ID of a Deployment, NAME-0 of a StatefulSet. */
+function ownerOf(pod: string | undefined): string {
+  const deployment = /^(.{1,60})-[0-9a-f]{6,10}-[a-z0-9]{5}$/.exec(pod ?? '')?.[1]
+  const set = /^(.{1,60})-\d{1,4}$/.exec(pod ?? '')?.[1]
+  return deployment !== undefined ? `deployment ${deployment}` : set !== undefined ? `statefulset ${set}` : 'deployment <DEPLOYMENT>'
 }
 
 /** Where the limit that was reached is set. `group`: the cgroup, where the kernel names it. */
@@ -30,7 +44,8 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   const size = doubled(facts.limit_bytes)
   const now = facts.limit_bytes === undefined ? '' : ` (now ${gib(facts.limit_bytes)}; the command doubles it)`
   const unit = /\/([\w@.-]{1,60}\.service)/.exec(group ?? '')?.[1]
-  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? '')) return slurmRemedies(slurmJob)
+  if (situation.programs.has('slurm') || /\/slurm/.test(group ?? ''))
+    return slurmRemedies(/\/job_(\d{1,12})/.exec(group ?? '')?.[1] ?? slurmJob, situation.text, facts.limit_bytes)
   if (/\/lxc\//.test(group ?? '') || lxc !== undefined)
     return [
       {
@@ -51,8 +66,8 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
           }
         : { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
       {
-        text: "Raise the container's memory limit (resources.limits.memory).",
-        command: `kubectl set resources deployment <DEPLOYMENT>${where} --limits=memory=<SIZE>`,
+        text: `Raise the container's memory limit (resources.limits.memory)${now}.`,
+        command: `kubectl set resources ${ownerOf(pod)}${where} --limits=memory=${size === undefined ? '<SIZE>' : size.replace('g', 'Gi').replace('m', 'Mi')}`,
       },
     ]
   }
@@ -104,6 +119,9 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
 /** The whole host ran out. */
 export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] => [
   BIGGEST,
+  situation.system === 'wsl' && {
+    text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=); it counts from the next start of WSL on.',
+  },
   needLess(facts, situation),
   {
     text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,

@@ -1,12 +1,12 @@
 // Finding the call that really failed: CUDA reports errors late, so the stack of the first message often points elsewhere.
-import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import { speaker as speakerOf } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from './environment.ts'
 import type { Piece } from './plan.ts'
 
 /** Runs the kernels one by one. On AMD the runtime has a switch of its own. */
 export function synchronous(situation: Situation): Piece {
-  const speaker = Object.entries(PROGRAM_NAMES).find(([program]) => [...situation.programs].some((one) => one === program))?.[1]
+  const speaker = speakerOf(situation.programs)
   const text = `Run ${speaker === undefined || speaker === 'PyTorch' ? 'it' : speaker} again with synchronous launches: the stack then shows the call that failed.`
   return situation.vendor === 'amd'
     ? { text, command: setVariables(situation, { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }) }

@@ -44,6 +44,31 @@ const ofCmd = (command: string): string =>
       .join('\n'),
   )
 
+/** Distributions without apt: what installs packages there. */
+const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string])[] = [
+  [/\b(?:Rocky|Alma|Amazon|Oracle) ?Linux|CentOS|Red ?Hat|\bRHEL\b|Fedora|\.(?:el[789]|fc\d\d|amzn2\w{0,6})\.|\b(?:dnf|yum) install/i, 'dnf install -y'],
+  [/SUSE\b|\bzypper\b/i, 'zypper install -y'],
+  [/\b(?:Arch ?Linux|EndeavourOS|Manjaro)\b|\bpacman -/i, 'pacman -S --noconfirm'],
+]
+const OF_DEBIAN = /\bapt(?:-get|-cache)?\b|\bdpkg\b|update-initramfs|linux-headers/
+/** The same with the tools of the distribution that the text names. Where a command cannot be said so, its sentence stays. */
+function ofDistribution(command: string, { text }: Situation): string | undefined {
+  const install = OF_DEBIAN.test(command) ? DISTRIBUTIONS.find(([sign]) => sign.test(text))?.[1] : undefined
+  if (install === undefined) return command
+  const own = command.replace('apt-get install -y', install)
+  return OF_DEBIAN.test(own) ? undefined : own
+}
+
+/** In a container a variable comes from who starts it, and what pip installs is gone with it. */
+function whereSet({ text, command = '' }: Remedy, { programs }: Situation): string {
+  const container = programs.has('docker') || programs.has('compose') || programs.has('podman')
+  const [pod, compose] = [programs.has('kubernetes'), programs.has('compose')]
+  if ((!container && !pod) || /container|pod\b|image|compose/i.test(text)) return text
+  if (/^export (?!LD_)[A-Z]/m.test(command))
+    return `${text} ${pod ? "In a pod: in the container's env." : compose ? "In compose: under the service's environment." : 'In a container: pass it with -e.'}`
+  return /\bpip install\b/.test(command) ? `${text} In a container it lasts as long as the container: do it in the image, or take a newer image.` : text
+}
+
 const DOCKER = /\bdocker (run|update|inspect|logs|exec)\b/g
 /** The same for who really starts containers here: podman takes Docker's options; where only Slurm or Kubernetes speaks, nobody types them. */
 function ofEngine(command: string, { programs }: Situation): string | undefined {
@@ -57,8 +82,11 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
   const windows = situation.system === 'windows'
   const all = remedies.map((remedy) => {
     if (remedy.command === undefined) return remedy
-    const command = ofEngine(windows ? ofCmd(remedy.command) : remedy.command, situation)
-    return command === remedy.command ? remedy : command === undefined ? { text: remedy.text } : { text: remedy.text, command }
+    const own = ofEngine(windows ? ofCmd(remedy.command) : remedy.command, situation)
+    const command = own === undefined ? undefined : ofDistribution(own, situation)
+    const said = whereSet(remedy, situation)
+    const text = windows ? said.replaceAll('LD_LIBRARY_PATH', 'PATH') : said
+    return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
   })
   const patterns = unfit(situation, kind)
   const kept = all.filter(({ command }) => command === undefined || !patterns.some((pattern) => pattern.test(command)))

@@ -139,6 +139,8 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
     return undefined
   if (index === undefined) return undefined
+  if (/\/opt\/pytorch\/|nvcr\.io\/nvidia\/pytorch/.test(situation.text))
+    return { text: `It is the PyTorch of NVIDIA's image (nvcr.io), which no wheel replaces: take a release of the image${cuda}.` }
   if (situation.jetson) return { text: 'Install the PyTorch that NVIDIA builds for your JetPack release: the wheels of pytorch.org are for other hosts.' }
   const installer = installerOf(situation)
   if (installer === 'nix')

@@ -25,6 +25,8 @@ export type Case = {
   readonly backend: string | undefined
   /** As the log names it shortly before. */
   readonly batch: number | undefined
+  /** It has one MIG instance. */
+  readonly mig: boolean
   /** It runs in a container. */
   readonly contained: boolean
   /** Of the host's other GPUs the one with the most free memory, if that would do. */
@@ -37,7 +39,15 @@ export type FreeGpu = { readonly uuid: string; readonly index: number; readonly 
 const MARGIN = 1.1
 
 export function oomRemedies(given: Case): readonly Remedy[] {
-  return plan(given.decision.causes.map((cause, index) => remediesFor(cause, given, index === 0)))
+  const larger: Piece = given.mig &&
+    given.decision.causes[0] === 'capacity' && {
+      text: `Give the job a larger MIG instance, or a GPU without MIG: what runs in it needs at least ${gib(given.state.total - given.state.free + given.state.requested)}.`,
+      command: 'nvidia-smi mig -lgip; nvidia-smi -L',
+    }
+  return plan(
+    larger,
+    given.decision.causes.map((cause, index) => remediesFor(cause, given, index === 0)),
+  )
 }
 
 function remediesFor(cause: OomCause, given: Case, leads: boolean): readonly Piece[] {

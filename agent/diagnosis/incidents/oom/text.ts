@@ -29,13 +29,13 @@ const grewText = ({ bytes, perHour, overMs, jumpedInMs }: Growth): string =>
 const grewSentence = (what: string, growth: Growth): string => `${what} grew by ${grewText(growth)}.`
 
 /** `gpu`: the number that the message gave, which is the program's own, or else the host's. */
-export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined): string {
+export function verdictOf(gpu: number | undefined, state: OomState, decision: Decision, past: MemoryPast | undefined, mig = false): string {
   const asked = `PyTorch asked for ${gib(state.requested)} on ${gpuName(gpu)} and ${gib(state.free)} was free.`
   const source = state.from === 'probe' ? 'Figures reported by PyTorch when it failed.' : 'The figures are from the message.'
-  return [asked, reason(state, decision), ...history(state, decision, past), source].join(' ')
+  return [asked, reason(state, decision, mig), ...history(state, decision, past), source].join(' ')
 }
 
-function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hiddenCap, lacking }: Decision): string {
+function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hiddenCap, lacking }: Decision, mig: boolean): string {
   const { total, limit, allocated, reserved, stranded, neighbours } = state
   switch (causes[0]) {
     case 'oversized_request':
@@ -62,7 +62,7 @@ function reason(state: OomState, { causes, othersBytes, holds, enoughWasFree, hi
   }
   if (enoughWasFree) return 'That was enough: another process that freed memory since, or a limit that nobody named, stood in the way.'
   const own = allocated === undefined ? `${gib(reserved)} reserved by PyTorch` : `${gib(allocated)} in use`
-  return `The job itself has ${own}, ${limit < total ? `of the ${gib(limit)} that it may use` : `on a card with ${gib(limit)}`}: ${gib(lacking)} short.`
+  return `The job itself has ${own}, ${limit < total ? `of the ${gib(limit)} that it may use` : `on a ${mig ? 'MIG instance' : 'card'} with ${gib(limit)}`}: ${gib(lacking)} short.`
 }
 
 function history({ neighbours }: OomState, { causes, grew, rose, holds }: Decision, past: MemoryPast | undefined): readonly string[] {

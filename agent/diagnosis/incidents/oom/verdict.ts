@@ -4,7 +4,7 @@ import type { Facts } from '../../../model/facts.ts'
 import type { Fault } from '../../../model/fault.ts'
 import type { ContainerSettings, IncidentSubject } from '../../../model/incident.ts'
 import type { IncidentKind } from '../../../model/kinds.ts'
-import { gib } from '../../../text/bytes.ts'
+import { gib, memoryText } from '../../../text/bytes.ts'
 import type { GpuMemory, Track, Tracks } from '../../detectors/parts/tracks.ts'
 import { readSituation, type Situation } from '../../situation/situation.ts'
 import { userLine } from '../../traceback/user-line.ts'
@@ -125,12 +125,14 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
     }
     const number = facts.gpu_index ?? indexOf(subject)
     const reserved = slice ? undefined : caches.sentence(card?.index ?? number, state.total, state.requested)
+    const mig = oom?.mig_uuid !== undefined || track?.sample?.mig_uuid !== undefined
+    const full = mig && decision.causes[0] === 'capacity'
     const settings = subject.container?.id === undefined ? undefined : settingsOf(subject.container.id)
     const { other_processes: _listed, ...alone } = told
     return {
       ...fault,
-      title: titleOf(number, subject, track, frame, causeInShort(state, decision)),
-      verdict: [verdictOf(number, state, decision, past), reserved].filter((text) => text !== undefined).join(' '),
+      title: titleOf(number, subject, track, frame, full ? `its MIG instance of ${memoryText(state.total)} is full` : causeInShort(state, decision)),
+      verdict: [verdictOf(number, state, decision, past, mig), full ? roomBeside(card) : undefined, reserved].filter((text) => text !== undefined).join(' '),
       facts: others?.length === 0 ? alone : told,
       remedies: oomRemedies({
         facts: told,
@@ -141,12 +143,17 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
         backend: track?.sample?.backend,
         situation: situationOf(fault, place, subject, lines),
         batch: batchIn(lines),
+        mig,
         contained: subject.container !== undefined || track?.container !== undefined,
         freest: slice ? undefined : freestOf(tracks, uuid, place.t, (state.processBytes ?? state.reserved) + state.requested),
       }),
     }
   }
 }
+
+/** What the whole card has free is of no use to one instance. */
+const roomBeside = (card: GpuMemory | undefined): string | undefined =>
+  card === undefined || card.free < 2 ** 30 ? undefined : `The GPU as a whole has ${gib(card.free)} free, which belongs to its other instances.`
 
 const indexOf = ({ gpu }: IncidentSubject): number | undefined => (gpu?.uuid === undefined || (gpu.index ?? -1) < 0 ? undefined : gpu.index)
 function titleOf(

@@ -1,5 +1,5 @@
 // llama.cpp and Ollama: layers, context, compute buffers. Options: tools/server/README.md of llama.cpp; docs/faq of Ollama.
-import { numberSet } from '../../../situation/settings.ts'
+import { numberSet, shortOption } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { setVariables } from '../../remedies/environment.ts'
 import type { Piece } from '../../remedies/plan.ts'
@@ -13,26 +13,36 @@ export function bufferIn(text: string): Buffer | undefined {
 }
 
 function context(situation: Situation): string | undefined {
-  const now = numberSet(situation.settings, 'n_ctx') ?? numberSet(situation.settings, 'ctx_size') ?? numberSet(situation.settings, 'num_ctx')
+  const now =
+    numberSet(situation.settings, 'n_ctx') ??
+    numberSet(situation.settings, 'ctx_size') ??
+    numberSet(situation.settings, 'num_ctx') ??
+    shortOption(situation.text, 'c')
   return now === undefined || now < 1_024 ? undefined : String(Math.floor(now / 2 / 256) * 256)
+}
+
+/** llama-cpp-python takes the same as arguments. */
+function inPython({ text }: Situation, argument: string): string {
+  const call = /\b(Llama(?:Cpp|CPP)?)\(/.exec(text)?.[1]
+  return call === undefined ? '' : ` In Python: ${call}(${argument}=…).`
 }
 
 export function lessInLlamacpp(situation: Situation): readonly Piece[] {
   const half = context(situation)
   const buffer = bufferIn(situation.text)
-  const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? 512
-  const layers = numberSet(situation.settings, 'n_gpu_layers') ?? numberSet(situation.settings, 'ngl')
+  const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? shortOption(situation.text, 'ub') ?? 512
+  const layers = numberSet(situation.settings, 'n_gpu_layers') ?? shortOption(situation.text, 'ngl')
   const shorter: Piece = {
-    text: `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.`,
+    text: `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.${inPython(situation, 'n_ctx')}`,
     command: `--ctx-size ${half ?? '<TOKENS>'}`,
   }
   const smallerBatch: Piece = {
-    text: 'Make the compute buffers smaller: a smaller physical batch, and flash attention (on, where the GPU supports it).',
+    text: `Make the compute buffers smaller: a smaller physical batch, and flash attention (on, where the GPU supports it).${inPython(situation, 'n_ubatch')}`,
     command: `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))} --flash-attn on`,
   }
   const cache: Piece = { text: 'Keep the KV cache in 8 bit: about half of its size.', command: '--flash-attn on --cache-type-k q8_0 --cache-type-v q8_0' }
   const fewerLayers: Piece = {
-    text: 'Put fewer layers onto the GPU; the rest runs on the CPU, slower.',
+    text: `Put fewer layers onto the GPU; the rest runs on the CPU, slower.${inPython(situation, 'n_gpu_layers')}`,
     command: `--n-gpu-layers ${layers === undefined || layers < 2 || layers > 200 ? '<LAYERS>' : Math.floor(layers * 0.75)}`,
   }
   const onePipeline: Piece = /pipeline parallelism enabled/.test(situation.text) && {

@@ -34,5 +34,5 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
 export function lessMemory(situation: Situation, facts: Facts, othersBytes?: number): readonly Piece[] {
   const known = PROGRAMS.find(([program]) => situation.programs.has(program))
   if (known !== undefined) return known[1](situation, facts, othersBytes)
-  return situation.training ? lessInTraining(situation) : lessAnyway()
+  return situation.training ? lessInTraining(situation) : lessAnyway(situation)
 }

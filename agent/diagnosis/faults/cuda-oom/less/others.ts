@@ -1,14 +1,32 @@
 // Programs that are no inference server: image generation, RAPIDS, video, structure prediction, training, and what is not known.
 import type { Situation } from '../../../situation/situation.ts'
+import { gib } from '../../../../text/bytes.ts'
 import { setVariables } from '../../remedies/environment.ts'
+import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
-/** comfy/cli_args.py. */
-export const lessInComfyui = (): readonly Piece[] => [
-  { text: 'Start ComfyUI so that it keeps fewer parts of the models on the GPU.', command: 'python main.py --lowvram' },
-  { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' },
-  { text: 'Keep some memory free for the desktop and other programs (figure in GB).', command: 'python main.py --reserve-vram 1.0' },
-]
+const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
+/** What ComfyUI says of the model that it loaded last, where the card was too small for it. */
+export function partlyLoaded({ text }: Situation): string | undefined {
+  const last = [...text.matchAll(PARTLY)].at(-1)
+  const size = (megabytes: string | undefined): string => gib(Number(megabytes) * 2 ** 20)
+  return last === undefined ? undefined : `${size(last[1])} was usable for the model, and ${size(last[2])} of it stayed in host memory already.`
+}
+
+/** comfy/cli_args.py. The portable ComfyUI is started by a batch file. */
+export function lessInComfyui(situation: Situation): readonly Piece[] {
+  const portable = installerOf(situation) === 'embedded'
+  const start = portable ? String.raw`.\python_embeded\python.exe -s ComfyUI\main.py --windows-standalone-build` : 'python main.py'
+  const where = portable ? ' Add it to the line in run_nvidia_gpu.bat.' : ''
+  const fewer: Piece = { text: `Start ComfyUI so that it keeps fewer parts of the models on the GPU.${where}`, command: `${start} --lowvram` }
+  const reserve: Piece = {
+    text: `Keep more memory free for the working data, the desktop and other programs (figure in GB).${where}`,
+    command: `${start} --reserve-vram 1.0`,
+  }
+  const smaller: Piece = { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' }
+  // Parts of the model lie in host memory already: what is lacking is room for the work.
+  return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
+}
 export const lessInWebui = (): readonly Piece[] => [{ text: 'Use a smaller resolution or batch, and start with --medvram (or --lowvram) in COMMANDLINE_ARGS.' }]
 export const lessInDiffusers = (): readonly Piece[] => [
   { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
@@ -45,7 +63,7 @@ export function lessInFolding(situation: Situation): readonly Piece[] {
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
   { text: 'Halve the batch size and double the gradient accumulation steps: the result stays the same.' },
   { text: 'Switch on activation checkpointing and 16-bit numbers (bf16, where the GPU supports it), or shorten the sequences.' },
-  /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero3|"stage": ?3/i.test(situation.text)
+  /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? {
         text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
       }
@@ -54,8 +72,11 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
       : { text: 'Split the model and the optimizer over more GPUs (FSDP or ZeRO), or train an adapter (LoRA) instead of all weights.' },
 ]
 
+/** A program that was given one instance names it so. */
+export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-/
 /** Nothing tells whether a model is trained or used. */
-export const lessAnyway = (): readonly Piece[] => [
+export const lessAnyway = ({ text }: Situation): readonly Piece[] => [
+  ...(MIG.test(text) ? [{ text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }] : []),
   { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]

@@ -52,19 +52,26 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
   const now = failed === undefined ? undefined : Number(failed)
   const half = now === undefined ? undefined : Math.floor(now / 2)
   const longest = numberSet(situation.settings, 'max_total_tokens')
+  const input = numberSet(situation.settings, 'max_input_tokens') ?? numberSet(situation.settings, 'max_input_length')
+  const inputFlag =
+    !situation.text.includes('--max-input-tokens') && /max[-_]input[-_]length/.test(situation.text) ? '--max-input-length' : '--max-input-tokens'
   const shards = numberSet(situation.settings, 'num_shard') ?? 1
   const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
   return [
     half === undefined
       ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
       : half >= 128
-        ? { text: `Prefill fewer tokens at once: ${now} did not fit.`, command: `--max-batch-prefill-tokens ${half}` }
+        ? {
+            text: `Prefill fewer tokens at once: ${now} did not fit.${input !== undefined && input > half ? ' The longest input must not be longer than that.' : ''}`,
+            command: `--max-batch-prefill-tokens ${half}${input !== undefined && input > half ? ` ${inputFlag} ${half}` : ''}`,
+          }
         : undefined,
     !quantized && { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
     { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
     (half === undefined || half < 128 || quantized) && {
       text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
-      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}`,
+      // The launcher refuses an input that is not shorter than the whole.
+      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined && input >= Math.floor(longest / 2) ? ` ${inputFlag} ${Math.max(1, Math.floor(longest / 2) - Math.max(1, longest - input))}` : ''}`,
     },
   ]
 }

@@ -45,13 +45,13 @@ function fewerSequences(situation: Situation): Piece {
   const now = numberSet(situation.settings, 'max_num_seqs') ?? (dummies === undefined ? undefined : Number(dummies))
   const fewer = now === undefined ? 32 : Math.max(1, Math.floor(now / 2))
   return {
-    text: `Let fewer requests run at once${now === undefined ? '' : ` (now ${now})`}: less memory for activations and for captured CUDA graphs.`,
+    text: `Let fewer requests run at once${now === undefined ? '' : ` (now ${now})`}: less memory for activations and for captured CUDA graphs.${inScript(situation, `max_num_seqs=${fewer}`)}`,
     command: `--max-num-seqs ${fewer}`,
   }
 }
 const eager = (situation: Situation): Piece =>
   !/enforce[-_]eager(?:=|: ?|["'], ?)?True|--enforce-eager\b/.test(situation.text) && {
-    text: 'Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.',
+    text: `Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.${inScript(situation, 'enforce_eager=True')}`,
     command: '--enforce-eager',
   }
 function moreGpus(situation: Situation): Piece {
@@ -62,12 +62,16 @@ function moreGpus(situation: Situation): Piece {
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
   const all = now * stages
   return {
-    text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.`,
+    text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.${inScript(situation, `tensor_parallel_size=${now * 2}`)}`,
     command: `--tensor-parallel-size ${now * 2}`,
   }
 }
 /** The engine is made by a script: options are arguments there. */
-const inScript = (situation: Situation, argument: string): string => (/\bLLM\(/.test(situation.text) ? ` In the script: LLM(${argument}).` : '')
+const CALL = /\b(LLM|[A-Z]\w{1,40})\([^()\n]{0,200}?(?:gpu_memory_utilization|max_model_len|tensor_parallel_size)=|\b(LLM)\(/
+function inScript({ text }: Situation, argument: string): string {
+  const call = CALL.exec(text)
+  return call === null ? '' : ` In the script: ${call[1] ?? call[2]}(${argument}).`
+}
 
 /** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
 export function moreCache(situation: Situation): readonly Piece[] {
@@ -107,7 +111,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const total = facts.total_bytes
   const share = shareOf(situation)
   const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
-  const lower = Math.floor(Math.min(share - 0.05, fitting) * 100) / 100
+  const lower = Math.floor(Math.min(share - 0.05, fitting) * 100 + 1e-6) / 100
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     sampler && fewerSequences(situation),

@@ -1,0 +1,170 @@
+// What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
+import type { Situation } from '../../situation/situation.ts'
+import type { Seen } from '../parts/rules.ts'
+import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
+import { pipInstall } from './pip.ts'
+import type { Piece } from './plan.ts'
+
+/** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
+const WHISPER = /whisper/i
+const inPythonText = ({ programs }: Situation, text: string): boolean =>
+  programs.has('pytorch') ||
+  programs.has('tensorflow') ||
+  programs.has('onnxruntime') ||
+  programs.has('vllm') ||
+  programs.has('ctranslate2') ||
+  WHISPER.test(text) ||
+  /\bpython|OSError|ImportError|site-packages|dist-packages/i.test(text)
+
+/** Where the loader looks, in the words of its system. */
+function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
+  if (file.windows || situation.system === 'windows')
+    return {
+      text: `Windows finds DLLs by PATH: add the folder that holds the file (CUDA's bin folder, or the bin folder of the pip package; in Python os.add_dll_directory).`,
+    }
+  return {
+    text: `If ${name} is installed elsewhere, name its folder to the loader.`,
+    command:
+      file.cuda === undefined
+        ? 'export LD_LIBRARY_PATH=<FOLDER>:$LD_LIBRARY_PATH'
+        : `export LD_LIBRARY_PATH=/usr/local/cuda-${file.cuda}/lib64:$LD_LIBRARY_PATH`,
+  }
+}
+
+export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
+  const situation = seen.situation()
+  const file = cudaFile(name)
+  const which =
+    file.version === undefined
+      ? name
+      : `${name} (${file.stem === 'cudnn' ? `cuDNN ${file.version.split('.')[0]}` : file.cuda === undefined ? `version ${file.version}` : `CUDA ${file.cuda}`})`
+  const windows = file.windows || situation.system === 'windows'
+  const pip = pipPackage(file, situation)
+  const folder = pipFolder(file)
+  const { programs } = situation
+  const python = inPythonText(situation, situation.text)
+  const look: Piece = windows
+    ? { text: 'See which copies Windows finds.', command: `where ${name}` }
+    : {
+        text: 'See which versions are installed, and whether the loader knows their folder.',
+        command: python
+          ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
+          : `ldconfig -p | grep lib${file.stem}`,
+      }
+  if (programs.has('tensorflow') && windows)
+    return [
+      {
+        text: `Install ${which} from NVIDIA: this TensorFlow was built for exactly that version${file.stem === 'cudnn' ? '' : ', and for the cuDNN that its release notes name'}.`,
+      },
+      loaderPath(situation, file, name),
+      look,
+      { text: 'Or run TensorFlow under WSL 2: after 2.10 it has no GPU support on Windows itself.' },
+    ]
+  if (programs.has('tensorflow'))
+    return [
+      {
+        text: `This TensorFlow was built for ${which}. Releases from 2.14 on (Python 3.9 and newer) bring their CUDA libraries along: install one of them.`,
+        command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
+      },
+      { text: `Or install ${/\((.{1,40})\)$/.exec(which)?.[1] ?? name} in exactly that version beside it, or use the image of this TensorFlow release.` },
+      loaderPath(situation, file, name),
+    ]
+  if (programs.has('vllm') && file.stem === 'cudart')
+    return [
+      {
+        text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: reinstall vLLM in a clean environment, with the wheel for your CUDA.`,
+        command: pipInstall(situation, 'vllm', '--force-reinstall'),
+      },
+      pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
+    ]
+  return [
+    pip === undefined || !python
+      ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
+      : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
+    // PyTorch and TensorFlow look into the folders of pip themselves; other programs leave it to the loader.
+    pip !== undefined &&
+      python &&
+      !windows &&
+      folder !== undefined &&
+      (programs.has('ctranslate2') || WHISPER.test(situation.text) || programs.has('onnxruntime') || !programs.has('pytorch')) && {
+        text: 'Then name its folder to the loader, which does not look where pip installs.',
+        command: `export LD_LIBRARY_PATH=${folder}:$LD_LIBRARY_PATH`,
+      },
+    file.stem === 'cudnn' &&
+      file.version?.startsWith('8') === true &&
+      (programs.has('ctranslate2') || WHISPER.test(situation.text)) && {
+        text: 'Or, with CUDA 12, take CTranslate2 4.5 or newer, which was built for cuDNN 9.',
+        command: pipInstall(situation, "ctranslate2 'nvidia-cudnn-cu12==9.*'", '--upgrade'),
+      },
+    programs.has('onnxruntime') &&
+      (/onnxruntime[-_]genai/.test(situation.text)
+        ? {
+            text: 'Or take a release of onnxruntime-genai for the CUDA and cuDNN that are installed.',
+            command: pipInstall(situation, 'onnxruntime-genai-cuda', '--upgrade'),
+          }
+        : {
+            text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
+            command: pipInstall(situation, file.cuda === '13' || file.cuda === undefined ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
+          }),
+    look,
+    loaderPath(situation, file, name),
+    (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
+      text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime; those ending in -base have no CUDA libraries).',
+    },
+  ]
+}
+
+/** The compiler's linker wants the name without a number, which the driver's packages often lack. */
+export function linkerRemedies(name: string, { situation }: Seen): readonly Piece[] {
+  const library = `lib${name}.so`
+  const { programs } = situation()
+  return [
+    name === 'cuda'
+      ? {
+          text: `The driver installs ${library}.1; the linker looks for ${library}. Make the link beside it (the folder differs: see the first line).`,
+          command: `ldconfig -p | grep ${library.replace('.', '\\.')}\nsudo ln -s ${library}.1 /usr/lib/x86_64-linux-gnu/${library}`,
+        }
+      : { text: `Install the development package of the CUDA toolkit that brings ${library}.` },
+    name === 'cuda' && (programs.has('vllm') || programs.has('sglang') || programs.has('pytorch'))
+      ? {
+          text: 'Or let the linker use the stub of the CUDA toolkit: it is enough to link.',
+          command: 'export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH',
+        }
+      : { text: 'If it is installed elsewhere, name its folder to the linker.', command: 'export LIBRARY_PATH=<FOLDER>:$LIBRARY_PATH' },
+    name === 'cuda' && { text: 'In a container, the driver is there only when it was started with the GPU.' },
+  ]
+}
+
+export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
+  const situation = seen.situation()
+  const { programs, system, subject } = situation
+  const container = programs.has('docker') || programs.has('compose')
+  return [
+    {
+      text: `${name} belongs to the NVIDIA driver, not to CUDA. On the host, check that the driver works, and install it where it is missing.`,
+      command: 'nvidia-smi',
+    },
+    programs.has('kubernetes')
+      ? { text: 'In a pod, request the GPU (resources.limits: nvidia.com/gpu: 1): only then the driver is mounted.' }
+      : {
+          text: 'A container gets it only when it was started with the GPU.',
+          ...(container ? { command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` } : {}),
+        },
+    system === 'wsl' && {
+      text: 'Under WSL it lies in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
+      command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
+    },
+  ]
+}
+export const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
+  const major = /\.so\.(\d{1,3})/.exec(library)?.[1]
+  return [
+    {
+      text: `Install TensorRT${major === undefined ? '' : ` ${major}`}: the number after .so. is its major version.`,
+      command: pipInstall(seen.situation(), major === undefined ? 'tensorrt' : `'tensorrt==${major}.*'`),
+    },
+    seen.situation().system === 'windows'
+      ? loaderPath(seen.situation(), cudaFile(library), library)
+      : { text: 'If it is installed, name its folder to the loader.', command: "ldconfig -p | grep libnvinfer; find / -name 'libnvinfer*' 2>/dev/null" },
+  ]
+}

@@ -1,0 +1,98 @@
+// Advice that fits where it is read: distribution, container, the limits of an engine that depend on each other, and figures that are no figures.
+import { describe, expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const told = (text: string) => {
+  const [fault] = explainText(logScanner(), text)
+  const remedies = fault?.remedies ?? []
+  return { title: fault?.title, verdict: fault?.verdict ?? '', texts: remedies.map((one) => one.text), commands: remedies.map((one) => one.command ?? '') }
+}
+const NO_DRIVER = 'Error response from daemon: could not select device driver "nvidia" with capabilities: [[gpu]]'
+
+describe('the place', () => {
+  test.each([
+    ['Fedora 41', 'sudo dnf install -y nvidia-container-toolkit '],
+    ['openSUSE Leap', 'sudo zypper install -y nvidia-container-toolkit '],
+    ['Manjaro', 'sudo pacman -S --noconfirm nvidia-container-toolkit '],
+    ['Ubuntu 24.04', 'sudo apt-get install -y nvidia-container-toolkit '],
+  ])('%s: its own package manager', (host, command) => {
+    expect(told(`${NO_DRIVER}\nhost: ${host}`).commands[0]).toContain(command)
+  })
+  test('a Mac has no NVIDIA GPU to give', () => {
+    const { verdict, commands } = told(`${NO_DRIVER}\non a MacBook Pro`)
+    expect(verdict).toContain('on a Mac')
+    expect(commands.join('')).toBe('')
+  })
+  test('a variable reaches a container from outside', () => {
+    const refused = 'Cannot access gated repo for url https://huggingface.co/acme/big/resolve/main/config.json.'
+    expect(told(`docker run acme/serve:1\n${refused}`).texts.join(' ')).toContain('pass it with -e')
+    expect(told(refused).texts.join(' ')).not.toContain('pass it with -e')
+  })
+  test('the image of a command is its image, not the port that it publishes', () => {
+    const { commands } = told('docker run --gpus all -p 9000:9000 acme/portrait:v2\nError: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all')
+    expect(commands.join('\n')).not.toContain('9000')
+  })
+})
+
+describe('the engine', () => {
+  test('the launcher of TGI takes no input that is longer than what is prefilled at once', () => {
+    const { commands } = told(
+      'text-generation-launcher --max-input-tokens 6000 --max-total-tokens 6100\nNot enough memory to handle 8000 prefill tokens. You need to decrease `--max-batch-prefill-tokens`',
+    )
+    expect(commands[0]).toBe('--max-batch-prefill-tokens 4000 --max-input-tokens 4000')
+  })
+  test("ComfyUI's own figures", () => {
+    const { title, verdict } = told(
+      'loaded partially; 4096.00 MB usable, 4000.00 MB loaded, 2048.00 MB offloaded, lowvram patches: 0\n!!! Exception during processing !!! Allocation on device \nTraceback (most recent call last):\n  File "/srv/ComfyUI/execution.py", line 9, in execute\ntorch.OutOfMemoryError: Allocation on device ',
+    )
+    expect(title).toBe('Out of GPU memory')
+    expect(verdict).toContain('4.00 GiB was usable for the model, and 2.00 GiB of it stayed in host memory')
+  })
+  test('short options of llama.cpp', () => {
+    const { commands } = told(
+      'llama-server -m m.gguf -c 32768 -ngl 40 -ub 1024\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 4294967296\ngraph_reserve: failed to allocate compute buffers',
+    )
+    expect(commands).toEqual(expect.arrayContaining(['--ctx-size 16384', '--ubatch-size 512 --flash-attn on', '--n-gpu-layers 30']))
+  })
+})
+
+describe('figures', () => {
+  test('"0 bytes" of a hidden process is none', () => {
+    const { verdict } = told(
+      'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 24.00 GiB of which 8.00 MiB is free. Including non-PyTorch memory, this process has 0 bytes memory in use. Of the allocated memory 23.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.',
+    )
+    expect(verdict).not.toContain('outside this process')
+    expect(verdict).toContain('this process holds 23.1')
+  })
+  test('what CUDA refuses is no full /dev/shm', () => {
+    const { verdict, commands } = told(
+      "misc/shmutils.cc:103 NCCL WARN Cuda failure 'invalid argument'\nmisc/shmutils.cc:114 NCCL WARN Error while creating shared memory segment /dev/shm/nccl-aBcDeF (size 1048576)",
+    )
+    expect(verdict).not.toContain('too small')
+    expect(commands[0]).toBe('export NCCL_SHM_DISABLE=1')
+  })
+  test('the memory limit of a pod, and what it is made by', () => {
+    const { verdict, commands } = told(
+      'Name:         tune-5f6d7c8b9-abcde\nNamespace:    lab\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:          24Gi\n      nvidia.com/gpu:  1',
+    )
+    expect(verdict).toContain('limit of 24.00 GiB')
+    expect(commands).toContain('kubectl set resources deployment tune -n lab --limits=memory=48Gi')
+  })
+  test('a second kill is not mixed with the one before', () => {
+    const kill = (job: number, kib: number, pid: number): string =>
+      [
+        'python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0',
+        `memory: usage ${kib}kB, limit ${kib}kB, failcnt 3`,
+        `oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/system.slice/slurmstepd.scope/job_${job}/step_batch,task_memcg=/system.slice/slurmstepd.scope/job_${job}/step_batch,task=python,pid=${pid},uid=0`,
+        `Memory cgroup out of memory: Killed process ${pid} (python) total-vm:${kib}kB, anon-rss:${kib}kB, file-rss:0kB`,
+      ].join('\n')
+    const titles = explainText(logScanner(), `${kill(71, 1_048_576, 5)}\n${kill(72, 2_097_152, 6)}`).map(({ title, facts }) => [title, facts.limit_bytes])
+    expect(titles).toEqual(
+      expect.arrayContaining([
+        ['Slurm job 71 killed at its memory limit', 2 ** 30],
+        ['Slurm job 72 killed at its memory limit', 2 ** 31],
+      ]),
+    )
+  })
+})
