@@ -24,6 +24,8 @@ const MAX_WRITERS = 64
 const MAX_LABELS = 256
 /** Source files and line numbers, which loggers put before the message. */
 const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d{1,6}(?::[\w.<>-]{1,60})?\]?/g
+/** Without which there is none of them: a cheap look at most lines. */
+const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
@@ -77,7 +79,8 @@ export function createProgressReader(): ProgressReader {
     const { writer, rank, text } = writtenBy(segment, known)
     const stamp = stampOf(text)
     const state = stateOf(writer, rank)
-    const plain = (stamp === undefined ? text : text.slice(stamp.end).replace(/^[:\]),]+/, '')).replace(CODE_PLACE, ' ')
+    const behind = stamp === undefined ? text : text.slice(stamp.end).replace(/^[:\]),]+/, '')
+    const plain = CODE_END.test(behind) ? behind.replace(CODE_PLACE, ' ') : behind
     const at = stamp === undefined ? {} : { at: stamp.at }
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''

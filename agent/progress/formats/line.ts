@@ -104,12 +104,14 @@ function pairOf(field: Field | undefined, out: Figures): void {
 }
 
 const MAX_SKELETONS = 64
+const ASCII = /^[\0-\x7f]*$/
 /** The words of lines: a loop prints the same again and again. */
 function createSkeletons(): { readonly see: (text: string) => boolean } {
   const known = new Set<string>()
   return {
     see(text) {
-      const words = text.slice(0, 320).replace(/[^\p{L}]+/gu, ' ')
+      const head = text.slice(0, 320)
+      const words = ASCII.test(head) ? head.replace(/[^A-Za-z]+/g, ' ') : head.replace(/[^\p{L}]+/gu, ' ')
       const before = known.delete(words)
       if (known.size >= MAX_SKELETONS) for (const oldest of known) if (known.delete(oldest)) break
       known.add(words)
