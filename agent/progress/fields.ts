@@ -70,11 +70,18 @@ const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   return unit === undefined ? { key } : { key, unit }
 })
 
+/** `Verlust 0,4120`, `perte : 1,25`: a comma where others put the point, on a line that has no point in a figure. */
+const COMMA_FIGURE = /(?<=[\p{L}][ :=]{1,3})0,\d{2,9}(?![\d,.])|(?<=[\p{L}][ :=]{1,3})\d{1,6},(?:\d{1,2}|\d{4,9})(?![\d,.])/u
+const POINT_FIGURE = /\d\.\d/
+const COMMAS = /(?<=[\s:=])(\d{1,6}),(\d{1,9})(?=[\s;|)%]|,\s|$)/g
+const pointed = (text: string): string => (text.includes(',') && !POINT_FIGURE.test(text) && COMMA_FIGURE.test(text) ? text.replace(COMMAS, '$1.$2') : text)
+
 /** Without any of these there is no figure. */
 const FIGURE = /\d|nan|inf/i
 
-export function fieldsOf(text: string): readonly Field[] {
-  if (!FIGURE.test(text)) return []
+export function fieldsOf(printed: string): readonly Field[] {
+  if (!FIGURE.test(printed)) return []
+  const text = pointed(printed)
   const line = (LETTER_FIGURE.test(text) ? text.replace(GLUED, '$1 ') : text).replace(PAIRED, '$2 $1/$3').replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)

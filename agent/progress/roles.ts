@@ -40,7 +40,7 @@ const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
-  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|expected remaining time)\b|剩余|预计|残り|남은|осталось/
+  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
@@ -115,7 +115,9 @@ const PART_TIME =
 
 function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && STEP_MEAN.test(words)
-  if ((!byUnit && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
+  // `t=0.21s`: with its unit, and no time since the start, which the learner would find to grow.
+  const short = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && words === 't'
+  if ((!byUnit && !short && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'

@@ -95,6 +95,7 @@ export function createWriter(): Writer {
       phase = 'evaluating'
       return false
     }
+    if (isEpochBar(seen) && seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
     const track = trackOf(seen)
     const again = track.seen > 0
     const wasDone = again && finished(track.last)
@@ -106,7 +107,6 @@ export function createWriter(): Writer {
     } else if (isEpochBar(main.last) || (main.rose === 0 && !finished(main.last))) {
       if (!track.aside) main = track
     } else if (isEpochBar(seen)) {
-      if (seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
       return true
     } else {
       const clearly = hasLoss || saysTraining(seen.title ?? '')
@@ -183,7 +183,7 @@ export function createWriter(): Writer {
       looseRate = { value: seen.rate, at: now }
     if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
       for (const other of tracks.values())
-        if (other.last.form === 'record' && other.last.step !== undefined && near(other.at)) {
+        if (other.last.form === 'record' && (other.last.step ?? other.last.done) !== undefined && near(other.at)) {
           const { total, epochs } = other.last
           const alone = seen.loss === undefined && seen.rate === undefined
           if (alone && other.rose === 0) continue
