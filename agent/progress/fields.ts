@@ -32,12 +32,12 @@ const LETTER_FIGURE = /[a-z]\d/i
 const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_])|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
-  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
@@ -135,7 +135,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     fields.push({
       key,
       value,
-      aside: /\(\s*$/.test(gap) && key === '',
+      aside: (/\(\s*$/.test(gap) && key === '') || /^(?:±|\+\/?-)\s?$/.test(gap),
       whole: /^\d[\d,]*$/.test(figure ?? '') || kilo !== '',
       from,
       to,

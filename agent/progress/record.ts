@@ -13,6 +13,8 @@ const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|
 const ENDS = /^(?:total|max|end|of|target|last)$/
 const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
+/** What batches hold: beside a loss they count as steps do where nothing else does. */
+const THING = /^(?:data|samples?|images?|examples?)$/
 
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
 function bareTimeOf({ unit, whole }: Field): number | undefined {
@@ -28,12 +30,17 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
   const bare: Field[] = []
+  const things: Field[] = []
   let metrics = 0
   let stepAt = -2
   let ms: Rate | undefined
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
     const role = countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
+    if (field.total !== undefined && field.whole && THING.test(field.key) && field.unit === undefined) {
+      things.push(field)
+      continue
+    }
     if (role === undefined) {
       // `step=70 total=500`: what stands right behind the step under such a name is what it counts to.
       if (index - 1 === stepAt && field.whole && field.unit === undefined && ENDS.test(field.key) && field.value >= (out.step ?? Infinity))
@@ -62,6 +69,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
       case 'step':
         if (role.weight > step.weight) {
           step.weight = role.weight
+          out.stepIsAside = role.weight < -1
           out.step = field.value
           if (field.total === undefined) delete out.total
           else out.total = field.total
@@ -149,6 +157,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   }
   // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
   if (out.step === undefined || (out.total === undefined && step.weight < 0)) takeCounter(out, bare)
+  if (out.step === undefined && out.loss !== undefined) takeCounter(out, things)
   if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
     out.rate = ms
     out.rateIsLoose = true

@@ -19,14 +19,16 @@ export type Role =
   | { readonly is: 'metric' }
   | { readonly is: 'evaluation' }
 
-const EVALUATION = /\b(?:val|valid|validation|eval|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
+const EVALUATION =
+  /\b(?:val|valid|validation|eval|[vt]?valloss|vloss|testloss|devloss|evalloss|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
 export const isEvaluation = memo((words) => EVALUATION.test(words))
 const LOSS =
-  /\b(?:loss|losses|cost|nll|objective|perte|verlust|loss value|criterion|train loss)\b|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/
-const LOSS_WORD = /\b(?:loss|losses|cost|nll|objective|perte|verlust|criterion)\b|损失|損失|потер[иья]|손실/
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
+const LOSS_WORD =
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|損失|потер[иья]|손실/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|losses|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
+  /^(?:loss|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
@@ -35,7 +37,7 @@ const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
-  /^(?:of|out of)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
+  /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
@@ -158,7 +160,7 @@ export const tookRole = (seconds: number): Role => ({
 /** In seconds; the unit stands behind the figure, or ends its name: `eta_hours`, `remaining_min`. */
 function lengthOf({ duration, unit, value }: Field, words: string): number {
   if (duration !== undefined) return duration
-  const named = unit ?? /(?:^|\s)(ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
+  const named = unit ?? /(?:^|\s)(ms|msec|msecs|millis|milliseconds|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
   return value * (named === undefined ? 1 : (secondsOf(named) ?? Number.NaN))
 }
 

@@ -187,7 +187,8 @@ export function createWriter(): Writer {
           const { total, epochs } = other.last
           const alone = seen.loss === undefined && seen.rate === undefined
           if (alone && other.rose === 0) continue
-          if ((total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
+          const share = other.last.done !== undefined && other.last.etaSeconds !== undefined
+          if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
     if (!accepted(seen, track)) return confirmed.has(track.shape)
@@ -206,6 +207,7 @@ export function createWriter(): Writer {
       (lossIs === undefined ? 0 : 2) +
       (rate === undefined ? 0 : 2) +
       (last.step === undefined ? -6 : 0) +
+      (last.stepIsAside === true ? -1 : 0) +
       Math.min(seen, 3) / 3
     const telling = [...tracks.values()].filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
     const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
@@ -219,6 +221,7 @@ export function createWriter(): Writer {
     if (main === undefined) return best
     if (best?.last.step === undefined) return main
     // A bar that is over, or silent, while lines go on counting was something before the training.
+    if (isEpochBar(main.last)) return best
     const over = finished(main.last) || now - main.at > STALE
     return over && best.at > main.at && best.seen >= 2 ? best : main
   }
