@@ -5,6 +5,7 @@ import type { ErrorSign, Found } from '../evidence.ts'
 type Form = { readonly pattern: RegExp; readonly name: string }
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
+  { name: 'message', pattern: /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400})/ },
   { name: 'record', pattern: /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/ },
   { name: 'record', pattern: /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/ },
   {
@@ -83,7 +84,7 @@ const SYSTEM_WORDS =
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =
-  /rror|ERROR|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }

@@ -1,0 +1,13 @@
+// Lines that tell of a failure which is not this run's: an earlier run's, a test's that was meant to fail, one that somebody quotes.
+
+/** `Previous run ended with: RuntimeError: …`, `the last attempt crashed: …`: an ending is named, and then what it said. */
+const EARLIER =
+  /\b(?:previous|prior|earlier|last) (?:run|attempt|job|session|execution|launch|start)\b[^:\n]{0,60}\b(?:ended|failed|died|crashed|exited|aborted|stopped|finished|terminated|gave)\b/i
+/** pytest's marks of tests that need not pass. */
+const MEANT = /\b(?:XFAIL(?:ED)?|XPASS|SKIPPED|xfailed)\b/
+
+/** The line itself says so, before the words of the failure or beside them. */
+export const isReported = (line: string): boolean => EARLIER.test(line) || MEANT.test(line)
+
+/** A mail's or an issue's mark of a quotation. */
+export const isQuoted = (line: string): boolean => /^\s{0,3}> ?\S/.test(line)
