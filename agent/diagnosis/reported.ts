@@ -6,8 +6,11 @@ const EARLIER =
 /** pytest's marks of tests that need not pass. */
 const MEANT = /\b(?:XFAIL(?:ED)?|XPASS|SKIPPED|xfailed)\b/
 
+/** `was the reason last week, see ticket 412`: prose about another day. */
+const ANOTHER_DAY = /\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
+
 /** The line itself says so, before the words of the failure or beside them. */
-export const isReported = (line: string): boolean => EARLIER.test(line) || MEANT.test(line)
+export const isReported = (line: string): boolean => EARLIER.test(line) || MEANT.test(line) || ANOTHER_DAY.test(line)
 
 /** A mail's or an issue's mark of a quotation. */
 export const isQuoted = (line: string): boolean => /^\s{0,3}> ?\S/.test(line)

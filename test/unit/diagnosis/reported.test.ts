@@ -27,6 +27,8 @@ describe('told of, not seen', () => {
       'a trial of a study',
       "[W 2026-02-03 11:00:00,100] Trial 7 failed with parameters: {'lr': 3.0} because of the following error: ValueError('loss is nan').\n[I 2026-02-03 11:05:00,100] Trial 8 finished with value: 0.31.\nStudy done.",
     ],
+    ['prose about another day', 'CUDA out of memory was the reason last week, the batch is smaller now\nstep 40 loss 1.02\nstep 50 loss 1.01'],
+    ['a helper that the script ends', 'Stopping the board (pid 411)\n[1]+  Terminated              tensorboard --logdir out\nAll done, exit 0'],
     [
       'a server that was told to stop and did',
       'INFO: received SIGTERM, draining\nINFO:     Shutting down\nINFO:     Application shutdown complete.\nINFO:     Finished server process [7]',
@@ -68,4 +70,20 @@ test('a step that Slurm ended because one of its tasks failed was not cancelled 
 test('who noticed the signal names the rank', () => {
   const text = 'mpiexec noticed that process rank 3 with PID 811 on node n1 exited on signal 11 (Segmentation fault).'
   expect(explained(text)).toMatchObject([{ kind: 'segfault', facts: { rank: 3, pid: 811 } }])
+})
+
+describe('what an end says of itself', () => {
+  test.each([
+    ["Error: Invalid value for '--dtype': 'fp3' is not one of 'fp16', 'bf16'.", 'config_error', {}],
+    ['Sorry: IndentationError: unexpected indent (net.py, line 7)', 'python_exception', { exception: 'IndentationError' }],
+    ["OSError: [Errno 5] Input/output error: '/mnt/share/part-3.bin'", 'storage_error', { path: '/mnt/share/part-3.bin' }],
+    ['slurmstepd: error: Detected 2 oom_kill events in StepId=7401.0. Some of the step tasks have been OOM Killed.', 'host_oom_kill', { job_id: 7_401 }],
+    [
+      "/srv/bot/main.js:9\n    throw new Error('no weights');\n    ^\n\nError: no weights\n    at run (/srv/bot/main.js:9:11)",
+      'python_exception',
+      { frame: 'main.js:9' },
+    ],
+  ])('%s', (text, kind, facts) => {
+    expect(explained(text)[0]).toMatchObject({ kind, facts })
+  })
 })

@@ -48,6 +48,8 @@ const FORMS: readonly Form[] = [
   { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
   // zsh says it the other way round
   { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
+  // py_compile
+  { name: 'test', pattern: /^Sorry: (?<exception>IndentationError|TabError|SyntaxError): (?<message>[^\n]{1,300})$/ },
   // pytest's list of what failed
   { name: 'test', pattern: /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/ },
   // SageMaker's toolkit quotes the last line of the traceback
