@@ -27,6 +27,10 @@ describe('told of, not seen', () => {
       'a trial of a study',
       "[W 2026-02-03 11:00:00,100] Trial 7 failed with parameters: {'lr': 3.0} because of the following error: ValueError('loss is nan').\n[I 2026-02-03 11:05:00,100] Trial 8 finished with value: 0.31.\nStudy done.",
     ],
+    ['a manual', '## What to do\n* `CUDA out of memory`: halve the batch.\n1. `NCCL timeout`: look at the switch.'],
+    ['what is searched in another file', '$ grep -n "CUDA out of memory" ../old/run.log\n$ python fit.py\nstep 3 loss 1.2'],
+    ['a data set of questions', '{"question": "What is CUDA out of memory?", "answer": "Too large a batch."}'],
+    ['a run that is named', 'The job of Tuesday failed with CUDA error: an illegal memory access was encountered, mended in 2.1.'],
     ['prose about another day', 'CUDA out of memory was the reason last week, the batch is smaller now\nstep 40 loss 1.02\nstep 50 loss 1.01'],
     ['a helper that the script ends', 'Stopping the board (pid 411)\n[1]+  Terminated              tensorboard --logdir out\nAll done, exit 0'],
     [
