@@ -39,7 +39,7 @@ const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end 
 const TOTAL =
   /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
-  /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
+  /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|epoka|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
   /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
@@ -184,7 +184,7 @@ const saying = memo((words) => ({
   epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words),
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
-    (words.endsWith('total timesteps') ? 4 : 0) +
+    (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
     (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated)\b/.test(words) ? -3 : 0) +
     (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
     words.split(' ').length / 10,
