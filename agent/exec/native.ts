@@ -1,6 +1,7 @@
 // What Node cannot do itself: real pipes, a second terminal, its size, and ending by a signal without a core file. Through koffi and the C library.
 import { closeSync, constants, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type * as koffiModule from 'koffi'
 
 export type Pair = {
   /** Ours: what the command writes is read here. */
@@ -47,7 +48,7 @@ const PR_SET_DUMPABLE = 4
 /** `struct termios` of glibc is 60 bytes long. */
 const TERMIOS_BYTES = 128
 
-type Koffi = (typeof import('koffi'))['default']
+type Koffi = typeof koffiModule.default
 /** Koffi's own loader takes 15 ms to find its library, which lies where its package says; a command of a tenth of a second would be that much longer. */
 async function loadKoffi(): Promise<Koffi> {
   const loaded: { exports: Partial<Koffi> } = { exports: {} }

@@ -185,7 +185,7 @@ const saying = memo((words) => ({
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
     (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
-    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated)\b/.test(words) ? -3 : 0) +
+    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated|generations?|gen)\b/.test(words) ? -3 : 0) +
     (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
     words.split(' ').length / 10,
   metric: METRIC.test(words) || RATE_WORD.test(words),

@@ -135,7 +135,9 @@ export function createWriter(): Writer {
   /** What a line says may be too little by itself; with what stands near it is enough. */
   const accepted = (seen: Observation, track: Track): boolean => {
     if (strong(seen)) return true
-    const { step, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
+    const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
+    // Generations and episodes count in other programs, too.
+    if (stepIsAside === true && lossIs === undefined && metrics === 0) return false
     if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
     if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
     if (seen.sure === true && near(epoch?.at)) return true
