@@ -42,6 +42,8 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
   let floodedAt = Number.NEGATIVE_INFINITY
   /** When more lines came than may be read. */
   let floodSeen = Number.NEGATIVE_INFINITY
+  /** One for all that is kept: a flood comes in many pieces. */
+  let room: Buffer | undefined
   let unread: { readonly bytes: Buffer; readonly ms: number } | undefined
   let looks = 0
   let openedAt = Number.NEGATIVE_INFINITY
@@ -87,7 +89,9 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
     [...new Set(placesIn(batch.bytes, batch.from, batch.to).map((place) => lineAt(batch, place)))].toSorted((a, b) => a - b)
   /** The end of lines that are not read now. */
   const keep = (batch: LineBatch, timeOf: (at: number) => number): void => {
-    unread = { bytes: Buffer.from(batch.bytes.subarray(Math.max(batch.from, batch.to - KEPT_BYTES), batch.to)), ms: timeOf(batch.count - 1) }
+    room ??= Buffer.allocUnsafe(KEPT_BYTES)
+    const length = batch.bytes.copy(room, 0, Math.max(batch.from, batch.to - KEPT_BYTES), batch.to)
+    unread = { bytes: room.subarray(0, length), ms: timeOf(batch.count - 1) }
   }
   const readKept = ({ bytes, ms }: { readonly bytes: Buffer; readonly ms: number }): void => {
     const lines = placesIn(bytes, 0, bytes.length).map((place) => bytes.lastIndexOf(NEWLINE, place) + 1)
