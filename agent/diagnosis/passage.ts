@@ -3,6 +3,7 @@ import type { EvidenceLine, Fault } from '../model/fault.ts'
 import { confidenceOf } from './confidence.ts'
 import type { FaultFamily, Found } from './faults/family.ts'
 import { fitting } from './faults/remedies/fit.ts'
+import { isReported } from './reported.ts'
 import type { Candidate } from './scanner.ts'
 import type { Situations } from './situation/situation.ts'
 
@@ -56,6 +57,7 @@ export function createSeenLines(): SeenLines {
 export function judgePassage(passage: Passage, seenLines: SeenLines, situations: Situations): readonly Fault[] {
   const faults: Fault[] = []
   for (const { line, families } of passage.candidates) {
+    if (isReported(passage.lines[line] ?? '')) continue
     for (const family of families) {
       if (seenLines.has(family, passage.firstLine + line)) continue
       const answer = family.recognise(passage.lines, line, () => situations.at(passage.lines, line, passage.firstLine))

@@ -1,5 +1,7 @@
 // What Node cannot do itself: real pipes, a second terminal, its size, and ending by a signal without a core file. Through koffi and the C library.
 import { closeSync, constants, openSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type * as koffiModule from 'koffi'
 
 export type Pair = {
   /** Ours: what the command writes is read here. */
@@ -21,9 +23,13 @@ export type Native = {
   readonly tee: (from: number, to: number, most: number) => number | undefined
   /** Drops so many bytes of a pipe without copying them; returns how many. */
   readonly drop: (pipe: number, bytes: number) => number
+  /** Moves up to so many bytes from one pipe into another without copying them; returns how many, 0 or less where there is no room. */
+  readonly move: (from: number, to: number, bytes: number) => number
   /** Whoever writes much into this pipe then waits less often for its reader. */
   readonly enlarge: (pipe: number) => void
   readonly withoutCore: () => void
+  /** Ends this process at once. Node's own way waits for V8's helper threads, of which one that compiles may wait for us: neither ever ends (Node 24). */
+  readonly leave: (exitCode: number) => void
 }
 
 // asm-generic/ioctls.h, linux/prctl.h; x86_64 and arm64 have the same numbers.
@@ -42,10 +48,24 @@ const PR_SET_DUMPABLE = 4
 /** `struct termios` of glibc is 60 bytes long. */
 const TERMIOS_BYTES = 128
 
+type Koffi = typeof koffiModule.default
+/** Koffi's own loader takes 15 ms to find its library, which lies where its package says; a command of a tenth of a second would be that much longer. */
+async function loadKoffi(): Promise<Koffi> {
+  const loaded: { exports: Partial<Koffi> } = { exports: {} }
+  try {
+    const place = import.meta.resolve(`@koromix/koffi-linux-${process.arch}/linux_${process.arch}/koffi.node`)
+    process.dlopen(loaded, fileURLToPath(place))
+  } catch {
+    // Another C library, another place.
+  }
+  return isWhole(loaded.exports) ? loaded.exports : (await import('koffi')).default
+}
+const isWhole = (koffi: Partial<Koffi>): koffi is Koffi => typeof koffi.load === 'function' && typeof koffi.version === 'string'
+
 /** undefined where koffi or the C library cannot be loaded. */
 export async function loadNative(): Promise<Native | undefined> {
   try {
-    const { default: koffi } = await import('koffi')
+    const koffi = await loadKoffi()
     const libc = koffi.load('libc.so.6')
     const pipe2 = libc.func('int pipe2(_Out_ int *fds, int flags)')
     const fcntl = libc.func('int fcntl(int fd, int command, int value)')
@@ -61,6 +81,7 @@ export async function loadNative(): Promise<Native | undefined> {
     const poll = libc.func('int poll(void *fds, ulong count, int timeout)')
     const tee = libc.func('int64_t tee(int from, int to, size_t length, uint flags)')
     const splice = libc.func('int64_t splice(int from, void *at, int to, void *where, size_t length, uint flags)')
+    const exit = libc.func('void _exit(int code)')
     const prctl = libc.func('int prctl(int option, ulong value)')
     const closeOnExec = 0o2000000
     // `struct pollfd`: the descriptor in two halves, what is asked for, and the answer.
@@ -106,7 +127,9 @@ export async function loadNative(): Promise<Native | undefined> {
         return isWritable ? tee(from, to, most, SPLICE_F_NONBLOCK) : undefined
       },
       drop: (pipe, bytes) => splice(pipe, null, (nowhere ??= openSync('/dev/null', 'w')), null, bytes, 0),
+      move: (from, to, bytes) => splice(from, null, to, null, bytes, SPLICE_F_NONBLOCK),
       withoutCore: () => void prctl(PR_SET_DUMPABLE, 0),
+      leave: (exitCode) => void exit(exitCode),
     }
   } catch {
     return undefined

@@ -4,6 +4,7 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../text/error.ts'
 import { PIPE_BYTES, type Native } from './native.ts'
 import { TAIL_BYTES, type Output } from './streams.ts'
+import { createPageTail, type PageTail } from './page-tail.ts'
 import { createTail } from './tail.ts'
 
 export type Relay = {
@@ -16,6 +17,8 @@ export type Relay = {
 
 const BUSY_MS = 2
 const FIRST_BYTES = 4_096
+/** Pieces of this size are kept as pages; of small ones a pipe holds only some hundreds. */
+const PAGES_BYTES = 32 * 1024
 /** After the command's end, where something that it started holds its output open: what is still in the pipe is read by then. */
 const QUIET_MS = 500
 
@@ -27,6 +30,19 @@ const writeSome = (fd: number, from: Buffer): Promise<number> =>
 /** `isPiped`: both ends are pipes, between which bytes can be passed on without being copied. */
 export function startRelay(native: Native, fd: number, to: Output, isPiped: boolean): Relay {
   const { keep, total, tail } = createTail(TAIL_BYTES)
+  let pages: PageTail | undefined
+  let moved = 0
+  /** In the order in which it came: the pages before what follows them. */
+  const keepAfterPages = (chunk: Buffer): void => {
+    pages?.drain()
+    keep(chunk)
+  }
+  const keepPages = (bytes: number): number => {
+    pages ??= createPageTail(native, TAIL_BYTES, keep)
+    const taken = pages?.take(fd, bytes) ?? 0
+    moved += taken
+    return taken
+  }
   /** Nothing waits to be passed on. */
   let isReading = false
   let isOver = false
@@ -73,11 +89,11 @@ export function startRelay(native: Native, fd: number, to: Output, isPiped: bool
       const size = native.tee(fd, to, PIPE_BYTES)
       if (size === undefined) await turn()
       else if (size <= 0) return size === 0
-      // Of much, only the end is looked at.
+      // Of much, only the end is kept.
       for (let left = size ?? 0; left > 0;) {
-        const dropped = left > TAIL_BYTES ? native.drop(fd, left - TAIL_BYTES) : 0
-        const length = dropped > 0 ? dropped : readSync(fd, buffer, 0, Math.min(left, buffer.length), null)
-        if (dropped <= 0) keep(buffer.subarray(0, length))
+        const taken = left >= PAGES_BYTES ? keepPages(left) : 0
+        const length = taken > 0 ? taken : readSync(fd, buffer, 0, Math.min(left, buffer.length), null)
+        if (taken <= 0) keepAfterPages(buffer.subarray(0, length))
         left -= length
       }
     }
@@ -96,7 +112,7 @@ export function startRelay(native: Native, fd: number, to: Output, isPiped: bool
       }
       if (size === 0) break
       const chunk = buffer.subarray(0, size)
-      keep(chunk)
+      keepAfterPages(chunk)
       await pass(chunk)
       // As if the command had written there itself: it must learn that nobody reads.
       if (isReaderGone) break
@@ -107,13 +123,13 @@ export function startRelay(native: Native, fd: number, to: Output, isPiped: bool
   const finished = Promise.withResolvers<void>()
   const over = run()
   let seen = -1
-  const isQuiet = (): boolean => isOver || (seen === total() && isReading)
+  const isQuiet = (): boolean => isOver || (seen === total() + moved && isReading)
   const untilQuiet = async (): Promise<void> => {
     await finished.promise
     while (!isQuiet()) {
-      seen = total()
+      seen = total() + moved
       await delay(QUIET_MS)
     }
   }
-  return { done: Promise.race([over, untilQuiet()]), finish: finished.resolve, tail }
+  return { done: Promise.race([over, untilQuiet()]), finish: finished.resolve, tail: () => (pages?.drain(), tail()) }
 }

@@ -3,7 +3,7 @@ import type { Observation } from './observation.ts'
 
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
-  const { step, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done } = seen
+  const { step, stepIsAside, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done } = seen
   if (sure === true && step !== undefined) return true
   if (risen !== undefined)
     return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
@@ -11,7 +11,7 @@ export function strong(seen: Observation): boolean {
     return (
       lossIs !== undefined ||
       gradNorm !== undefined ||
-      rate !== undefined ||
+      (rate !== undefined && stepIsAside !== true) ||
       etaSeconds !== undefined ||
       (total !== undefined && (metrics > 0 || epochIs !== undefined))
     )

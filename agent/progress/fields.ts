@@ -1,4 +1,5 @@
 // The figures of a line with what stands before and behind each: `loss: 2.31`, `'lr': 1e-5`, `Iter 26/3489`, `| 2741.47 ms |`. No name is known here.
+import { memo } from './memo.ts'
 import { DURATION, durationOf, NUMBER, numberOf } from './quantity.ts'
 
 export type Field = {
@@ -22,32 +23,34 @@ export type Field = {
 
 const MAX_FIELDS = 96
 const VALUE = new RegExp(
-  `(?:(?<![\\w.@])|(?<=[a-zA-Z_])(?=\\d{1,9}\\s?/\\s?\\d)|(?<=[xX=:_]))(?:(${DURATION})|(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])]|$))?)`,
+  `(?=[-+.\\dni])(?:(?<![\\w.@])|(?<=[a-zA-Z_])(?=\\d{1,9}\\s?/\\s?\\d)|(?<=[xX=:_]))(?:(${DURATION})|(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])]|$))?)`,
   'gi',
 )
 const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round)(?=\d)/gi
+const LETTER_FIGURE = /[a-z]\d/i
 /** `7 epoch / 20 epochs`: the name stands behind both. */
 const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_])|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
-  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
 
 /** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
-export const wordsOf = (key: string): string =>
+export const wordsOf: (key: string) => string = memo((key) =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
     .replace(/^#(?=[a-z])|(?<=\p{L}) ?#$/giu, '')
     .trim()
-    .toLowerCase()
+    .toLowerCase(),
+)
 
 /** A bracket behind a name holds its unit, or says nothing: `Epoch(train)`. */
 const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} per .{1,12})$/
@@ -55,7 +58,7 @@ const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} p
 const PARTS = /[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/
 const PREPOSITION = /^\s*(?:for|at|in|after|on)\s/
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
-function nameOf(gap: string): { readonly key: string; readonly unit?: string } {
+const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const text = bracket === null ? cut : cut.slice(0, bracket.index)
@@ -65,10 +68,21 @@ function nameOf(gap: string): { readonly key: string; readonly unit?: string } {
   const key = wordsOf(last.slice(-48)).replace(/ (?:is|are|was|were)$/, '')
   const unit = (bracket !== null && UNIT_LIKE.test(bracket[1] ?? '') ? bracket[1] : undefined) ?? / in (m?s|secs?|seconds)$/.exec(key)?.[1]
   return unit === undefined ? { key } : { key, unit }
-}
+})
 
-export function fieldsOf(text: string): readonly Field[] {
-  const line = text.replace(GLUED, '$1 ').replace(PAIRED, '$2 $1/$3').replace(BAR, ' | ')
+/** `Verlust 0,4120`, `perte : 1,25`: a comma where others put the point, on a line that has no point in a figure. */
+const COMMA_FIGURE = /(?<=[\p{L}][ :=]{1,3})0,\d{2,9}(?![\d,.])|(?<=[\p{L}][ :=]{1,3})\d{1,6},(?:\d{1,2}|\d{4,9})(?![\d,.])/u
+const POINT_FIGURE = /\d\.\d/
+const COMMAS = /(?<=[\s:=])(\d{1,6}),(\d{1,9})(?=[\s;|)%]|,\s|$)/g
+const pointed = (text: string): string => (text.includes(',') && !POINT_FIGURE.test(text) && COMMA_FIGURE.test(text) ? text.replace(COMMAS, '$1.$2') : text)
+
+/** Without any of these there is no figure. */
+const FIGURE = /\d|nan|inf/i
+
+export function fieldsOf(printed: string): readonly Field[] {
+  if (!FIGURE.test(printed)) return []
+  const text = pointed(printed)
+  const line = (LETTER_FIGURE.test(text) ? text.replace(GLUED, '$1 ') : text).replace(PAIRED, '$2 $1/$3').replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
   const fields: Field[] = []
@@ -121,7 +135,7 @@ export function fieldsOf(text: string): readonly Field[] {
     fields.push({
       key,
       value,
-      aside: /\(\s*$/.test(gap) && key === '',
+      aside: (/\(\s*$/.test(gap) && key === '') || /^(?:±|\+\/?-)\s?$/.test(gap),
       whole: /^\d[\d,]*$/.test(figure ?? '') || kilo !== '',
       from,
       to,

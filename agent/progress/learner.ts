@@ -60,7 +60,8 @@ export function createLearner(): Learner {
       // The newest shape stands last: what has not been seen for long is forgotten first.
       shapes.delete(shape)
       shapes.set(shape, rows)
-      const row = fields.flatMap(({ value, total }) => [value, total ?? Number.NaN])
+      const row: number[] = []
+      for (const { value, total } of fields) row.push(value, total ?? Number.NaN)
       // The same line again: a bar that was read twice, the other rank.
       const before = rows.at(-1)
       if (before?.length === row.length && row.every((value, at) => Object.is(value, before[at]))) rows.pop()

@@ -20,6 +20,8 @@ export type Observation = {
   readonly title?: string
   readonly phase?: Phase
   readonly step?: number
+  /** Counts what is gathered for a step, by its name: environments' steps, episodes. */
+  readonly stepIsAside?: boolean
   readonly total?: number
   readonly epoch?: number
   readonly epochs?: number

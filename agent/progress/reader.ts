@@ -24,11 +24,23 @@ const MAX_WRITERS = 64
 const MAX_LABELS = 256
 /** Source files and line numbers, which loggers put before the message. */
 const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d{1,6}(?::[\w.<>-]{1,60})?\]?/g
+/** `INFO:my-test:` of Python's plain logging: a logger's name says nothing of the line. */
+const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?/
+/** Without which there is none of them: a cheap look at most lines. */
+const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
 /** Statements glued into one line. */
 const MAX_GLUED = 4
+
+/** `Epoch: 22 [2024-01-02 10:11:12] | …`: what is said before the time, too. */
+const SAID_BEFORE = /\b(?:epoch|step|iter|iteration|batch|round|update)\b\W{0,4}\d/i
+function withoutStamp(text: string, { from, end }: { readonly from: number; readonly end: number }): string {
+  const behind = text.slice(end).replace(/^[:\]),]+/, '')
+  const head = text.slice(0, from)
+  return SAID_BEFORE.test(head) ? `${head.replace(/[\s[(]+$/, '')} ${behind}` : behind
+}
 
 type State = { readonly writer: Writer; readonly rank?: number; readonly formats: readonly ((line: Line) => Read | undefined)[]; title: string; at: number }
 
@@ -77,7 +89,9 @@ export function createProgressReader(): ProgressReader {
     const { writer, rank, text } = writtenBy(segment, known)
     const stamp = stampOf(text)
     const state = stateOf(writer, rank)
-    const plain = (stamp === undefined ? text : text.slice(stamp.end).replace(/^[:\]),]+/, '')).replace(CODE_PLACE, ' ')
+    const behind = stamp === undefined ? text : withoutStamp(text, stamp)
+    const unled = behind.replace(LOGGER, '')
+    const plain = CODE_END.test(unled) ? unled.replace(CODE_PLACE, ' ') : unled
     const at = stamp === undefined ? {} : { at: stamp.at }
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''

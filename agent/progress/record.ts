@@ -9,10 +9,12 @@ type Best = { weight: number; took?: boolean }
 
 /** Between the counter of the epochs and that of the steps: brackets and a share. */
 const NEAR = 16
-const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|percent)$/
+const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|percent)$|^(?:training|fitting|learning)(?: \w+){0,3}$/
 const ENDS = /^(?:total|max|end|of|target|last)$/
 const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
+/** What batches hold: beside a loss they count as steps do where nothing else does. */
+const THING = /^(?:data|samples?|images?|examples?)$/
 
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
 function bareTimeOf({ unit, whole }: Field): number | undefined {
@@ -28,18 +30,25 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
   const bare: Field[] = []
+  const things: Field[] = []
   let metrics = 0
   let stepAt = -2
   let ms: Rate | undefined
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
     const role = countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
+    if (field.total !== undefined && field.whole && THING.test(field.key) && field.unit === undefined) {
+      things.push(field)
+      continue
+    }
     if (role === undefined) {
       // `step=70 total=500`: what stands right behind the step under such a name is what it counts to.
       if (index - 1 === stepAt && field.whole && field.unit === undefined && ENDS.test(field.key) && field.value >= (out.step ?? Infinity))
         out.total ??= field.value
       // `E=0 B=3500`, `E 2/10 B 70/100`: epoch and batch.
-      if (/(?:^|\s)e$/.test(field.key) && fields[index + 1]?.key === 'b' && field.whole && out.epoch === undefined) {
+      const next = fields[index + 1]
+      const counts = next?.key === 'b' || (field.total !== undefined && next?.total !== undefined && next.whole)
+      if (/(?:^|\s)e$/.test(field.key) && counts && field.whole && out.epoch === undefined) {
         out.epoch = field.value
         if (field.total !== undefined) out.epochs = field.total
       }
@@ -60,6 +69,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
       case 'step':
         if (role.weight > step.weight) {
           step.weight = role.weight
+          out.stepIsAside = role.weight < -1
           out.step = field.value
           if (field.total === undefined) delete out.total
           else out.total = field.total
@@ -131,6 +141,15 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         break
     }
   }
+  // `total 3.19 | ce 2.89 | aux 0.30`: the whole stands beside its parts. `E012/100 I0420/2500 L=0.41`: short for a loss.
+  const whole = out.loss !== undefined && out.lossIsPart !== true ? undefined : fields.find((field) => isWholeLoss(field, out, parts))
+  if (whole !== undefined) {
+    out.loss = whole.value
+    out.lossIsPart = false
+    out.lossIsMean = false
+    loss.weight = 5
+    metrics += 1
+  }
   // A part is the loss only where it is the only one.
   if (loss.weight < 3 && parts.length > 1) {
     delete out.loss
@@ -138,6 +157,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   }
   // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
   if (out.step === undefined || (out.total === undefined && step.weight < 0)) takeCounter(out, bare)
+  if (out.step === undefined && out.loss !== undefined) takeCounter(out, things)
   if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
     out.rate = ms
     out.rateIsLoose = true
@@ -161,6 +181,13 @@ function takeCounter(out: Figures, counters: readonly Field[]): void {
   }
   out.step = counter.value
   out.total = counter.total
+}
+
+/** A decimal called a total that is no less than the parts beside it, or the letter of a loss beside the counter of the steps. */
+function isWholeLoss({ key, whole, value, unit, total, duration, aside }: Field, { step, loss, total: of }: Figures, parts: readonly number[]): boolean {
+  if (whole || unit !== undefined || total !== undefined || duration !== undefined || aside) return false
+  if (key === 'l') return loss === undefined && step !== undefined && of !== undefined
+  return key === 'total' && parts.length > 0 && parts.every((part) => part <= value)
 }
 
 /** `Train loss 3210 0.412`: the step stands between the name and its figure. */

@@ -1,6 +1,7 @@
 // What a figure is, by the words of its name and its unit. What the words do not say, the learner finds by how the figure moves.
 import type { Field } from './fields.ts'
 import type { Rate } from './observation.ts'
+import { memo } from './memo.ts'
 import { rateOf, secondsOf } from './quantity.ts'
 import { lookup } from '../text/lookup.ts'
 
@@ -18,14 +19,16 @@ export type Role =
   | { readonly is: 'metric' }
   | { readonly is: 'evaluation' }
 
-const EVALUATION = /\b(?:val|valid|validation|eval|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
-export const isEvaluation = (words: string): boolean => EVALUATION.test(words)
+const EVALUATION =
+  /\b(?:val|valid|validation|eval|[vt]?valloss|vloss|testloss|devloss|evalloss|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
+export const isEvaluation = memo((words) => EVALUATION.test(words))
 const LOSS =
-  /\b(?:loss|losses|cost|nll|objective|perte|verlust|loss value|criterion|train loss)\b|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/
-const LOSS_WORD = /\b(?:loss|losses|cost|nll|objective|perte|verlust|criterion)\b|损失|損失|потер[иья]|손실/
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
+const LOSS_WORD =
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|損失|потер[иья]|손실/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|losses|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
+  /^(?:loss|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
@@ -34,12 +37,12 @@ const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
-  /^(?:of|out of)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
+  /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
-  /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
+  /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|epoka|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
-  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|expected remaining time)\b|剩余|预计|残り|남은|осталось/
+  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
@@ -114,7 +117,9 @@ const PART_TIME =
 
 function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && STEP_MEAN.test(words)
-  if ((!byUnit && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
+  // `t=0.21s`: with its unit, and no time since the start, which the learner would find to grow.
+  const short = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && words === 't'
+  if ((!byUnit && !short && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
@@ -134,7 +139,7 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
 /** Paddle's costs are times. */
 const COSTS_TIME = /\b(?:batch|reader|data|iter|step|time) cost$/
 
-function lossRole(words: string): Role | undefined {
+const lossRole = memo((words): Role | undefined => {
   if (!LOSS.test(words) || COSTS_TIME.test(words) || /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words))
     return undefined
   if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
@@ -142,7 +147,7 @@ function lossRole(words: string): Role | undefined {
   const part = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word))
   const weight = (part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btotal\b/.test(words) ? 2 : 0) - list.length / 10
   return { is: 'loss', weight, part, mean: AVERAGED.test(words) }
-}
+})
 
 /** The time of one step, known by how it moves. */
 export const tookRole = (seconds: number): Role => ({
@@ -155,17 +160,36 @@ export const tookRole = (seconds: number): Role => ({
 /** In seconds; the unit stands behind the figure, or ends its name: `eta_hours`, `remaining_min`. */
 function lengthOf({ duration, unit, value }: Field, words: string): number {
   if (duration !== undefined) return duration
-  const named = unit ?? /(?:^|\s)(ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
+  const named = unit ?? /(?:^|\s)(ms|msec|msecs|millis|milliseconds|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
   return value * (named === undefined ? 1 : (secondsOf(named) ?? Number.NaN))
 }
 
 /** What a machine uses, not what a training reaches. */
-export const isResource = (words: string): boolean => /\b(?:mem|memory|vram)\b/.test(words)
+export const isResource = memo((words) => /\b(?:mem|memory|vram)\b/.test(words))
 /** The counter behind a loss that comes after it: `loss at step 400`. */
 export const lossAt = ({ key, whole }: Field): boolean =>
   whole &&
   LOSS_WORD.test(key) &&
   /\b(?:at|for|in|after|of|on) (?:the )?(?:steps?|iters?|iterations?|batch|batches|minibatch|minibatches|epoch|update)$/.test(key)
+
+/** What the words of a name say; of each name once. */
+const saying = memo((words) => ({
+  eta: ETA.test(words),
+  elapsed: ELAPSED.test(words) && !/\bper\b/.test(words),
+  gradNorm: /\b(?:grad norm|gradnorm|gnorm|gradient norm|total norm)\b/.test(words),
+  learningRate: LEARNING_RATE.test(words),
+  evaluation: EVALUATION.test(words) && !EPOCH.test(words),
+  total: TOTAL.test(words) && !/^(?:train|n|number of) /.test(words),
+  epochs: /^(?:num|max|total) epochs?$/.test(words),
+  epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words),
+  step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
+  stepWeight:
+    (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
+    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated|generations?|gen)\b/.test(words) ? -3 : 0) +
+    (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
+    words.split(' ').length / 10,
+  metric: METRIC.test(words) || RATE_WORD.test(words),
+}))
 
 export function roleOf(field: Field): Role | undefined {
   const words = field.key
@@ -173,14 +197,15 @@ export function roleOf(field: Field): Role | undefined {
   if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
   const loss = field.duration === undefined && field.total === undefined ? lossRole(words) : undefined
   if (loss !== undefined) return loss
-  if (ETA.test(words)) {
+  const says = saying(words)
+  if (says.eta) {
     const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'eta', seconds } : undefined
   }
   // `6744/7011 tok/s`: of source and target, the one that is produced.
   const rate = field.duration !== undefined ? undefined : field.total === undefined ? rateRole(field, words) : pairRole(field)
   if (rate !== undefined) return rate
-  if (ELAPSED.test(words) && !/\bper\b/.test(words)) {
+  if (says.elapsed) {
     const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'elapsed', seconds } : undefined
   }
@@ -189,22 +214,13 @@ export function roleOf(field: Field): Role | undefined {
     if (took !== undefined && field.total === undefined) return took
   }
   if (field.duration !== undefined) return undefined
-  if (/\b(?:grad norm|gradnorm|gnorm|gradient norm|total norm)\b/.test(words)) return { is: 'gradNorm' }
-  if (LEARNING_RATE.test(words)) return { is: 'learningRate' }
-  if (EVALUATION.test(words) && !EPOCH.test(words)) return { is: 'evaluation' }
-  if (TOTAL.test(words) && field.whole && !/^(?:train|n|number of) /.test(words)) return { is: 'total' }
-  if (/^(?:num|max|total) epochs?$/.test(words)) return field.whole ? { is: 'epochs' } : undefined
-  if (EPOCH.test(words) && field.unit === undefined && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words)) return { is: 'epoch' }
+  if (says.gradNorm) return { is: 'gradNorm' }
+  if (says.learningRate) return { is: 'learningRate' }
+  if (says.evaluation) return { is: 'evaluation' }
+  if (says.total && field.whole) return { is: 'total' }
+  if (says.epochs) return field.whole ? { is: 'epochs' } : undefined
+  if (says.epoch && field.unit === undefined) return { is: 'epoch' }
   const counts = field.whole || (Number.isInteger(field.value) && field.value >= 0)
-  if (counts && field.unit === undefined && STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words))) {
-    const last = words.split(' ').length
-    const weight =
-      (field.total === undefined ? 0 : 4) +
-      (words.endsWith('total timesteps') ? 4 : 0) +
-      (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated)\b/.test(words) ? -3 : 0) +
-      (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
-      last / 10
-    return { is: 'step', weight }
-  }
-  return METRIC.test(words) || RATE_WORD.test(words) ? { is: 'metric' } : undefined
+  if (counts && field.unit === undefined && says.step) return { is: 'step', weight: (field.total === undefined ? 0 : 4) + says.stepWeight }
+  return says.metric ? { is: 'metric' } : undefined
 }

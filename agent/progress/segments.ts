@@ -63,27 +63,28 @@ const HEAD = 90
 const clock = (h: string | undefined, m: string | undefined, s: string | undefined, fraction: string | undefined): number =>
   Number(h) * 3_600 + Number(m) * 60 + Number(s) + (fraction === undefined ? 0 : Number(`0.${fraction}`))
 
+type Stamp = { readonly at: number; readonly from: number; readonly end: number }
 /** When the line was written, in seconds on a scale of the log's own, and where the stamp ends. */
-export function stampOf(text: string): { readonly at: number; readonly end: number } | undefined {
+export function stampOf(text: string): Stamp | undefined {
   const head = text.slice(0, HEAD)
   const dated = DATED.exec(head)
   if (dated !== null) {
     const [all, year = '1970', month, day, m2, d2, h, m, s, fraction] = dated
     const days = Date.UTC(Number(year), Number(month ?? m2) - 1, Number(day ?? d2)) / 1_000
-    return Number.isFinite(days) ? { at: days + clock(h, m, s, fraction), end: dated.index + all.length } : undefined
+    return Number.isFinite(days) ? { at: days + clock(h, m, s, fraction), from: dated.index, end: dated.index + all.length } : undefined
   }
   const worded = WORDED.exec(head)
   if (worded !== null && !FIGURES_BEFORE.test(head.slice(0, worded.index))) {
     const [all, d1, month = '', d2, year, h, m, s = '0', fraction] = worded
     const days = Date.UTC(Number(year ?? '1970'), MONTHS.indexOf(month) / 3, Number(d1 ?? d2 ?? '1')) / 1_000
-    return { at: days + clock(h, m, s, fraction), end: worded.index + all.length }
+    return { at: days + clock(h, m, s, fraction), from: worded.index, end: worded.index + all.length }
   }
   const short = KLOG.exec(head)
   if (short !== null) {
     const [all, month, day, h, m, s, fraction] = short
-    return { at: Date.UTC(1970, Number(month) - 1, Number(day)) / 1_000 + clock(h, m, s, fraction), end: all.length }
+    return { at: Date.UTC(1970, Number(month) - 1, Number(day)) / 1_000 + clock(h, m, s, fraction), from: 0, end: all.length }
   }
   const bare = CLOCK.exec(head)
   if (bare === null) return undefined
-  return { at: clock(bare[1], bare[2], bare[3], bare[4]), end: bare[0].length }
+  return { at: clock(bare[1], bare[2], bare[3], bare[4]), from: 0, end: bare[0].length }
 }

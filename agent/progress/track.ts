@@ -36,7 +36,13 @@ export const newTrack = (seen: Observation, now: number): Track => ({
 
 export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
 /** A bar that only counts epochs; the steps are in another. */
-export const isEpochBar = ({ title = '', metrics }: Observation): boolean => /^\W*(?:total |training |overall )?epochs?\W*$/i.test(title) && metrics === 0
+export function isEpochBar({ title = '', metrics, step, total }: Observation): boolean {
+  if (metrics > 0) return false
+  if (/^\W*(?:total |training |overall )?epochs?\W*$/i.test(title)) return true
+  // `Epoch (2/3):  33%| 1/3 [`: counts the same as its title.
+  const [, epoch, epochs] = /^\W*epochs?\W*(\d{1,6})\s?(?:\/|of)\s?(\d{1,6})\W*$/i.exec(title) ?? []
+  return epoch !== undefined && Number(epochs) === total && Math.abs(Number(epoch) - (step ?? Infinity)) <= 1
+}
 
 /** Takes in a statement; true when what seemed to be the time of a step has turned out to be the time since the start. */
 export function updateTrack(track: Track, seen: Observation, now: number, clock: number | undefined): boolean {

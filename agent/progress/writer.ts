@@ -95,6 +95,7 @@ export function createWriter(): Writer {
       phase = 'evaluating'
       return false
     }
+    if (isEpochBar(seen) && seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
     const track = trackOf(seen)
     const again = track.seen > 0
     const wasDone = again && finished(track.last)
@@ -106,7 +107,6 @@ export function createWriter(): Writer {
     } else if (isEpochBar(main.last) || (main.rose === 0 && !finished(main.last))) {
       if (!track.aside) main = track
     } else if (isEpochBar(seen)) {
-      if (seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
       return true
     } else {
       const clearly = hasLoss || saysTraining(seen.title ?? '')
@@ -135,7 +135,9 @@ export function createWriter(): Writer {
   /** What a line says may be too little by itself; with what stands near it is enough. */
   const accepted = (seen: Observation, track: Track): boolean => {
     if (strong(seen)) return true
-    const { step, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
+    const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
+    // Generations and episodes count in other programs, too.
+    if (stepIsAside === true && lossIs === undefined && metrics === 0) return false
     if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
     if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
     if (seen.sure === true && near(epoch?.at)) return true
@@ -183,11 +185,12 @@ export function createWriter(): Writer {
       looseRate = { value: seen.rate, at: now }
     if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
       for (const other of tracks.values())
-        if (other.last.form === 'record' && other.last.step !== undefined && near(other.at)) {
+        if (other.last.form === 'record' && (other.last.step ?? other.last.done) !== undefined && near(other.at)) {
           const { total, epochs } = other.last
           const alone = seen.loss === undefined && seen.rate === undefined
           if (alone && other.rose === 0) continue
-          if ((total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
+          const share = other.last.done !== undefined && other.last.etaSeconds !== undefined
+          if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
     if (!accepted(seen, track)) return confirmed.has(track.shape)
@@ -206,6 +209,7 @@ export function createWriter(): Writer {
       (lossIs === undefined ? 0 : 2) +
       (rate === undefined ? 0 : 2) +
       (last.step === undefined ? -6 : 0) +
+      (last.stepIsAside === true ? -1 : 0) +
       Math.min(seen, 3) / 3
     const telling = [...tracks.values()].filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
     const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
@@ -219,6 +223,7 @@ export function createWriter(): Writer {
     if (main === undefined) return best
     if (best?.last.step === undefined) return main
     // A bar that is over, or silent, while lines go on counting was something before the training.
+    if (isEpochBar(main.last)) return best
     const over = finished(main.last) || now - main.at > STALE
     return over && best.at > main.at && best.seen >= 2 ? best : main
   }

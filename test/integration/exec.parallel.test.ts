@@ -83,6 +83,19 @@ describe.concurrent('exec with pipes and files', () => {
     expect(withoutVerdict(ours.out)).toBe(plain.out)
   })
 
+  test('large and small pieces through one pipe: the same bytes, and what the last of them say is told', async () => {
+    const path = join(scratch, 'pieces.json')
+    const pieces = 'for n in 1 2 3; do head -c 3000000 /dev/zero; echo part $n; head -c 40000 /dev/zero; head -c 700000 /dev/zero; echo part $n done; done'
+    const last = `printf 'Traceback (most recent call last):\\n  File "/srv/own/fit.py", line 27, in <module>\\n    go()\\nKeyError: 1\\n'; exit 1`
+    const command = ['sh', '-c', `${pieces}; ${last}`]
+    const piped = (of: readonly string[]) => run(['sh', '-c', '"$@" 2>&1 | cat', 'sh', ...of])
+    const [plain, ours] = await Promise.all([piped(command), piped(wrapped(command, [...ALONE, '--json', path]))])
+    expect(plain.out.length).toBeGreaterThan(11_000_000)
+    // Not shown by toBe: a difference would print all of it.
+    expect(withoutVerdict(ours.out) === plain.out).toBe(true)
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ faults: [{ kind: 'python_exception', facts: { frame: 'fit.py:27' } }] })
+  })
+
   test('SIGTERM for us is for the command', async () => {
     const [program = '', ...args] = wrapped(['sh', '-c', 'trap "echo told; exit 9" TERM; echo ready; while true; do sleep 0.05; done'])
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env })

@@ -36,6 +36,9 @@ async function session(script: string): Promise<{ readonly child: ChildProcess; 
 const held = (pid: number) => ({ ...hostOf(1), gpus: [h100(0, {}, [{ pid, bytes: 4 * GIB }])] })
 const sessions = async (agent: RunningAgent) => jobsSchema.parse(await agent.json('/api/v1/jobs')).filter(({ kind }) => kind === 'session')
 
+/** Printed, not judged: a busy machine takes longer than the 2 seconds that are wanted. */
+const tellTime = (what: string, since: number): void => console.log(`${what}: told after ${Date.now() - since} ms`)
+
 describe.skipIf(compiler === undefined)(`jobs on a bare host${compiler === undefined ? ' (needs a C compiler)' : ''}`, () => {
   test('a session that holds a GPU is a job of its user, by its command; after a crash of the agent it goes on, and its end is seen', async () => {
     const { child, worker } = await session('while true; do sleep 0.05; done')
@@ -58,6 +61,7 @@ describe.skipIf(compiler === undefined)(`jobs on a bare host${compiler === undef
     agent.tell(hostOf(1))
     const ended = Date.now()
     const { last } = await poll(async () => (await sessions(agent)).find(({ last: one }) => one.outcome !== undefined), { what: 'its end' })
+    tellTime('its end, without the signal', ended)
     // Nobody on a bare host says how a process ended.
     expect(last).toMatchObject({ run: 1, outcome: 'unknown', reason: 'Ended; its exit code is unknown' })
     expect(last.exit_code).toBeUndefined()
@@ -78,8 +82,39 @@ describe.skipIf(compiler === undefined)(`jobs on a bare host${compiler === undef
     const crashed = Date.now()
     agent.tell(hostOf(1))
     const { last } = await poll(async () => (await sessions(agent)).find(({ last: one }) => one.outcome === 'failed'), { what: 'its end' })
+    tellTime('SIGSEGV by the kernel log', crashed)
     expect(last).toMatchObject({ run: 1, signal: 'SIGSEGV', reason: 'Crashed with SIGSEGV' })
     // The look for ended processes is once a second; a busy machine may need longer.
     expect((last.ended_at ?? 0) - crashed).toBeLessThan(60_000)
+  })
+
+  test('a segfault under exec is told by its signal, with the GPU that it held', async () => {
+    await using agent = await startAgent({ scenario: hostOf(1) })
+    const main = join(import.meta.dirname, '../../dist/main.js')
+    const script = 'ulimit -c 0; echo $$; read -r _; kill -SEGV $$'
+    const child = spawn(process.execPath, [main, 'exec', '--listen', new URL(agent.url).host, '--name', 'own crash', '--', 'sh', '-c', script], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    })
+    onTestFinished(() => void (child.exitCode === null && child.signalCode === null && child.pid !== undefined && process.kill(-child.pid, 'SIGKILL')))
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+    await poll(() => text.includes('\n'), { what: 'the pid of the command' })
+    agent.tell(held(Number(text)))
+    const own = async () => jobsSchema.parse(await agent.json('/api/v1/jobs')).find(({ job }) => job === 'own crash')
+    await poll(async () => (await own())?.last.gpus.some(({ held_seconds: s }) => s >= 1) === true, { what: 'its GPU time' })
+    child.stdin.write('go\n')
+    const crashed = Date.now()
+    await once(child, 'exit')
+    agent.tell(hostOf(1))
+    const ended = await poll(
+      async () => {
+        const seen = await own()
+        return seen?.last.outcome === undefined ? undefined : seen
+      },
+      { what: 'its end' },
+    )
+    tellTime('SIGSEGV by exec', crashed)
+    expect(ended).toMatchObject({ kind: 'exec', last: { outcome: 'failed', signal: 'SIGSEGV', gpus: [{ gpu: '0' }] } })
   })
 })

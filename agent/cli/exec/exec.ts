@@ -1,5 +1,4 @@
 // `warpwatch exec -- COMMAND…`: runs a command as a job. Everything about it is as without us, until it has ended: then one verdict, or a line of figures.
-import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { commandName } from '../../attribution/command-name.ts'
@@ -38,6 +37,16 @@ function notifierIn(given: string | true | undefined): string | undefined {
   return given
 }
 
+/** Names the run to the agent, and is no secret: loading what makes secrets would take 10 ms. */
+const newId = (): string =>
+  [0, 0]
+    .map(() =>
+      Math.floor(Math.random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    )
+    .join('')
+
 /** A reader who is slow gets the verdict; one who reads no more must not keep us. */
 const FLUSH_MS = 10_000
 
@@ -61,24 +70,18 @@ export const exec: Command = {
     const [given, json] = [flags.get('name'), flags.get('json')]
     const called = commandName(command)
     const name = typeof given === 'string' ? given.slice(0, 120) : undefined
-    const agent = openAgentLine(
-      args,
-      io,
-      { id: randomBytes(8).toString('hex'), name, command: called, user: userName() },
-      { notify: notifierIn(flags.get('notify')) },
-    )
+    const agent = openAgentLine(args, io, { id: newId(), name, command: called, user: userName() }, { notify: notifierIn(flags.get('notify')) })
     const native = await loadNative()
     const startedAt = Date.now()
-    const ended = await runCommand(command, native, agent.started)
+    // What is said at the end is loaded while the command runs.
+    const running = runCommand(command, native, agent.started)
+    const saying = Promise.all([import('../../jobs/outcome.ts'), import('./verdict.ts')])
+    const ended = await running
     const { exitCode, signal, tail, problem } = ended
     const endedAt = Date.now()
     const faults = exitCode === 0 ? [] : await faultsIn(tail)
     const [cause] = faults
-    const [{ outcomeOf }, { verdictText }, { run, notSent }] = await Promise.all([
-      import('../../jobs/outcome.ts'),
-      import('./verdict.ts'),
-      agent.ended({ exitCode, signal, cause }),
-    ])
+    const [[{ outcomeOf }, { verdictText }], { run, notSent }] = await Promise.all([saying, agent.ended({ exitCode, signal, cause })])
     const { outcome, reason } = outcomeOf({ t: endedAt, exitCode, signal, kinds: faults.map(({ kind }) => kind), title: cause?.title })
     const why = problem === undefined ? reason : `${command[0] ?? ''}: ${problem}`
     if (outcome !== 'completed' || !flags.has('quiet'))
@@ -105,6 +108,8 @@ export const exec: Command = {
     }
     await flushed(process.stderr, FLUSH_MS)
     // What the command left running may hold its output open, which would keep us waiting for it.
-    return process.exit(endAs(ended, native))
+    const code = endAs(ended, native)
+    native?.leave(code)
+    return process.exit(code)
   },
 }

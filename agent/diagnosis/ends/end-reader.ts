@@ -1,4 +1,5 @@
 // Reads the lines of a log for what they say of the end of its job. Incremental and bounded: the agent holds one for each run that it follows.
+import { isQuoted } from '../reported.ts'
 import { readLine } from '../traceback/line.ts'
 import { createTracebackReader } from '../traceback/reader.ts'
 import type { Sign } from './evidence.ts'
@@ -16,6 +17,8 @@ export type EndEvidence = {
   readonly signs: readonly Sign[]
   /** The last line that shows a program at work; 0 where none does. */
   readonly aliveAt: number
+  /** Where a server that was told to stop said that it closed in good order; 0 where none did. */
+  readonly closedAt: number
   readonly lines: number
 }
 export type EndReader = {
@@ -68,6 +71,7 @@ export function createEndReader(): EndReader {
   return {
     add(raw, number) {
       count = number
+      failed ||= isQuoted(raw)
       const line = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
       const token = tracebacks.add(line)
       if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
@@ -108,7 +112,7 @@ export function createEndReader(): EndReader {
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)
-      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), lines: count }
+      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), closedAt: life.closedAt(), lines: count }
     },
   }
 }

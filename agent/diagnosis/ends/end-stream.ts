@@ -7,6 +7,7 @@ export const END_LITERALS: readonly string[] = [
   'Traceback (most recent call last)',
   'most recent call first',
   'Fatal Python error: ',
+  '[enforce fail at alloc_cpu',
   'terminate called ',
   'KeyboardInterrupt',
   '(core dumped)',

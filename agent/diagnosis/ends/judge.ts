@@ -4,6 +4,7 @@ import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
 import { plan } from '../faults/remedies/plan.ts'
+import { isQuoted } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
@@ -100,7 +101,9 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
  * Judges how a run ended. `faults`: what the families found in the same text; they come first where they explain the end. `known`: what the engine
  * says; without it the text alone decides. A run that ended well has no verdict, whatever was handled on its way.
  */
-export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
+export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
+  // Quoted, and the program goes on below: somebody tells of another run.
+  const faults = found.filter(({ evidence: lines }) => lines.length === 0 || lines.some(({ line, text }) => !isQuoted(text) || evidence.aliveAt <= line))
   const signs: readonly Sign[] = [...evidence.signs, ...knownSigns(known, evidence.lines + 1)]
   const endedBadly =
     (known.exitCode ?? 0) !== 0 ||
@@ -108,8 +111,10 @@ export function judgeEnd(evidence: EndEvidence, faults: readonly Fault[], situat
     known.oomKilled === true ||
     signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
   const handled = (sign: Sign): boolean =>
-    evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
-    (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && sign.by !== 'launcher'))
+    // A server that was told to stop, and did.
+    (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
+      (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && sign.by !== 'launcher')))
 
   const added = new Map<Fault, Facts>()
   const claimed = new Set<Sign>()

@@ -96,12 +96,13 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ],
     )
   }
+  const slurmJob = /(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
     return said(
       'Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.',
-      {},
+      known({ job_id: whole(slurmJob) }),
       [at],
-      [slurmRemedies(/(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1], situation().text), needLess({}, situation())],
+      [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],
     )
   }
   if (/\bTERM_MEMLIMIT\b|=>> PBS: job killed: (?:p|v)?mem \d{1,20}[kmg]?b exceeded limit/.test(line)) {

@@ -15,7 +15,7 @@ const facts = (seen: Seen): Facts => {
   const match = REPOSITORY.exec(message)
   return known({
     http_status: whole(
-      /\b(40[13]) (?:Client Error|Unauthorized|Forbidden)|(?:Error|status)[ :]{1,3}(40[13])\b/
+      /\b(40[134]) (?:Client Error|Unauthorized|Forbidden)|(?:Error|status)[ :]{1,3}(40[134])\b/
         .exec(message)
         ?.slice(1)
         .find((one) => one !== undefined),

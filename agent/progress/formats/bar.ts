@@ -11,6 +11,10 @@ const UNIT = String.raw`[A-Za-zµ][\w #-]{0,24}`
 const RATE = String.raw`\??(?:${COUNT}(?:e[-+]?\d+)?)?\s?(?:${UNIT}|)/[A-Za-zµ][\w-]{0,15}`
 /** `N/TOTAL [ELAPSED<REMAINING, RATE, postfix]`; a cut or glued line may lack the bracket. */
 const TQDM = new RegExp(String.raw`(${COUNT})(${UNIT})?/(${COUNT}|\?)(${UNIT})? \[(${DURATION}|\?)<(${DURATION}|\?|[^,\]]{0,20}),?\s*(?:(${RATE})|\?)?`)
+/** `[33/110 00:21<00:50 0.55]`, `[31/60 02:11 < 02:06, 0.23 it/s, Epoch 0.5/1]`: all in one bracket, as notebooks draw it. */
+const BRACKET = new RegExp(String.raw`\[\s?(${COUNT})/(${COUNT})\s+(${DURATION}|\?)\s?<\s?(${DURATION}|\?),?\s*(${RATE})?`)
+/** What fastai puts behind the times: its loss. */
+const LONE_FIGURE = /^\s*(\d{1,9}\.\d{1,9}|nan|inf)\s*$/
 const OPEN = new RegExp(String.raw`(${COUNT})\s?(${UNIT}) \[(${DURATION}),\s*(${RATE})`)
 const LOGGABLE = new RegExp(
   String.raw`(${COUNT})(${UNIT})?/(${COUNT})(${UNIT})?\s+rate:\s?(${RATE})\s+remaining:\s?(${DURATION}|\?)\s+elapsed:\s?(${DURATION}|\?)`,
@@ -74,6 +78,15 @@ function partsOf(text: string): Parts | undefined {
       title: titleOf(rich.input.slice(0, rich.index)),
       rest: rich.input.slice(rich.index + all.length),
       ...known({ step: numberOf(step), total: numberOf(total), unit, elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
+    }
+  }
+  const bracket = BRACKET.exec(text)
+  if (bracket !== null) {
+    const [all, step = '', total = '', elapsed = '', remaining = '', rate] = bracket
+    return {
+      title: titleOf(text.slice(0, bracket.index)),
+      rest: text.slice(bracket.index + all.length),
+      ...known({ step: numberOf(step), total: numberOf(total), elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
     }
   }
   const open = OPEN.exec(text)
@@ -157,7 +170,8 @@ function read({ text, at }: Line): Read | undefined {
       ? 'downloading'
       : 'preparing'
     : phaseOf(parts.title)
-  const loss = own.loss ?? title.loss
+  const lone = BRACKET.test(text) ? LONE_FIGURE.exec(postfix)?.[1] : undefined
+  const loss = own.loss ?? title.loss ?? (lone === undefined ? undefined : numberOf(lone))
   const gradNorm = own.gradNorm ?? title.gradNorm
   const epoch = title.epoch ?? own.epoch
   const epochs = title.epochs ?? own.epochs

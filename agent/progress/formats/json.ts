@@ -1,6 +1,6 @@
 // One JSON object a line: fairseq's and many loggers' own, MLPerf's `:::MLLOG {"key": "loss", "value": …, "metadata": {"step_num": …}}`.
 import { wordsOf, type Field } from '../fields.ts'
-import { numberOf } from '../quantity.ts'
+import { durationOf, numberOf } from '../quantity.ts'
 import type { Observation } from '../observation.ts'
 import { figuresOf } from '../record.ts'
 import type { Format, Line, Read } from './format.ts'
@@ -10,7 +10,9 @@ const MAX_KEYS = 96
 function flatten(value: unknown, key: string, depth: number, out: Field[]): void {
   if (out.length >= MAX_KEYS) return
   const figure = typeof value === 'number' ? value : typeof value === 'string' && value.length < 32 ? numberOf(value) : undefined
-  if (figure !== undefined) {
+  const duration = figure === undefined && typeof value === 'string' && /^\d/.test(value) && value.length < 32 ? durationOf(value) : undefined
+  if (duration !== undefined) out.push({ key: wordsOf(key), value: duration, duration, aside: false, whole: false, from: 0, to: 0 })
+  else if (figure !== undefined) {
     const whole = Number.isInteger(figure) && !(typeof value === 'string' && /[.e]/.test(value))
     out.push({ key: wordsOf(key), value: figure, aside: false, whole, from: 0, to: 0 })
   } else if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < 3)

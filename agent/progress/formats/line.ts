@@ -64,6 +64,10 @@ function summary(fields: readonly Field[], out: Figures): void {
 const FOREIGN =
   /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
 
+/** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
+const MOVED =
+  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b/i
+
 type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
 /** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
 function withLearned(fields: readonly Field[], roles: readonly (Role | undefined)[], learned: Learned | undefined): Known {
@@ -104,12 +108,14 @@ function pairOf(field: Field | undefined, out: Figures): void {
 }
 
 const MAX_SKELETONS = 64
+const ASCII = /^[\0-\x7f]*$/
 /** The words of lines: a loop prints the same again and again. */
 function createSkeletons(): { readonly see: (text: string) => boolean } {
   const known = new Set<string>()
   return {
     see(text) {
-      const words = text.slice(0, 320).replace(/[^\p{L}]+/gu, ' ')
+      const head = text.slice(0, 320)
+      const words = ASCII.test(head) ? head.replace(/[^A-Za-z]+/g, ' ') : head.replace(/[^\p{L}]+/gu, ' ')
       const before = known.delete(words)
       if (known.size >= MAX_SKELETONS) for (const oldest of known) if (known.delete(oldest)) break
       known.add(words)
@@ -146,6 +152,7 @@ function createReader(): (line: Line) => Read | undefined {
     const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined)
     const before = skeletons.see(text)
     if (!told && (figures.metrics ?? 0) < 1) return undefined
+    if ((figures.metrics ?? 0) < 1 && MOVED.test(text)) return undefined
     const phase = phaseOf(leadOf(text))
     const observation: Observation = {
       ...figures,

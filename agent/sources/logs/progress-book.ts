@@ -83,6 +83,7 @@ export function createProgressBook(wall: () => number = Date.now, now: () => num
         const { container, path } = entry.origin()
         const job = container ?? path
         if (job === undefined) continue
+        entry.tap.settle()
         const said = sayings(entry, job)
         const count = entry.tap.reader.said()
         if (count !== entry.said) [entry.said, entry.at] = [count, wall()]

@@ -28,7 +28,7 @@ export const networkError: EndKind = {
       port,
     ),
     says(
-      /socket has failed to connect to|Timed out after \d{1,7} seconds? waiting for clients|(?:TCPStore|[Rr]endezvous|store).{0,80}(?:tim(?:ed|e) ?out|failed|closed)|Socket Timeout|wait timeout after \d{1,10}ms|recvValue failed|cannot assign requested address/i,
+      /socket has (?:failed to connect to|timed out after)|Timed out after \d{1,7} seconds? waiting for clients|(?:TCPStore|[Rr]endezvous|store).{0,80}(?:tim(?:ed|e) ?out|failed|closed)|Socket Timeout|wait timeout after \d{1,10}ms|recvValue failed|cannot assign requested address/i,
       WEIGHT.message,
       port,
     ),

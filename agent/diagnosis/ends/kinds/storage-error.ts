@@ -7,7 +7,7 @@ const claims = anyOf(
     /Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected|\bEIO\b|\bESTALE\b|database disk image is malformed|[Uu]nable to lock file|[Cc]an't (?:read|write|open|synchronously (?:read|write)) data|[Uu]nable to (?:synchronously )?(?:create|open|write) (?:file|dataset|attribute) \(|HDF5 (?:error|library)|Structure needs cleaning|[Bb]ad file descriptor|unexpected bus error reading/,
     WEIGHT.errno + 0.5,
     (match) => {
-      const path = pathIn(match.input)
+      const path = pathIn(match.input) ?? /: '((?:\/|\.{1,2}\/)[^'\n]{1,400})'$/.exec(match.input)?.[1]
       return path === undefined ? {} : { path }
     },
   ),

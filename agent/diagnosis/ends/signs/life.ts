@@ -5,20 +5,26 @@ const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[
 const STEP = /\b(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
 const GOOD_END =
-  /\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))/
+  /\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
   /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback|gave up|FATAL/i
+/** uvicorn's and hypercorn's last words. */
+const CLOSED = /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b/
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {
   /** `failed`: something has failed before; only then does life say more than where a bar stands. */
   readonly add: (line: ReadLine, failed: boolean) => void
-  /** Number of the last line that shows it; 0 where none does. */ readonly lastAt: () => number
+  /** Number of the last line that shows it; 0 where none does. */
+  readonly lastAt: () => number
+  /** Of the last line by which a server says that it closed in good order. */
+  readonly closedAt: () => number
 }
 
 export function createLife(): Life {
   let lastAt = 0
+  let closedAt = 0
   let bar: string | undefined
   return {
     add(line, failed) {
@@ -33,6 +39,7 @@ export function createLife(): Life {
         }
       }
       if (!failed) return
+      if (CLOSED.test(text)) closedAt = number
       if (REQUEST.test(text) || GOOD_END.test(text)) {
         lastAt = number
         return
@@ -41,5 +48,6 @@ export function createLife(): Life {
       if ((record && !ENDING.test(text)) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = number
     },
     lastAt: () => lastAt,
+    closedAt: () => closedAt,
   }
 }

@@ -14,6 +14,7 @@ const MAY = /loss|norm|nll|cost/i
 const GONE = /\bnan\b|\binf/i
 const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,12}(\d{1,9})/i
 const NOT_A_NUMBER = /nan|inf/i
+const TRIAL = /\b[Tt]rial \S{1,40} (?:failed|errored|was pruned|pruned)\b/
 /** Of mixed precision one overflow is part of the work. */
 const NORM_LINES = 2
 
@@ -25,6 +26,8 @@ export function createLossReader(): LossReader {
   let sign: DivergedSign | undefined
   return {
     add(line) {
+      // A trial of a study that failed: the study goes on.
+      if (TRIAL.test(line.text)) return
       if (line.text.length > 8_000 || !(run > 0 ? MAY : GONE).test(line.text)) return
       let loss: string | undefined
       let norm: string | undefined

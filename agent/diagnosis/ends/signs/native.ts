@@ -141,7 +141,14 @@ export function createNativeReader(): NativeReader {
   const finish = (found: Found): void => {
     if (reading?.confirmed === true) {
       const { at, last, text, name, message, frame, rank, language } = reading
-      const error = { name, module: language.aborts === true ? NATIVE : undefined, message, tail: '', frames: [], causes: [] }
+      const error = {
+        name,
+        module: language.aborts === true ? NATIVE : undefined,
+        message,
+        tail: '',
+        frames: name === 'Error' && frame !== undefined ? [frame] : [],
+        causes: [],
+      }
       found({
         type: 'error',
         at,

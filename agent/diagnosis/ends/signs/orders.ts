@@ -83,6 +83,7 @@ export function createOrderReader(): OrderReader {
       const facts: Facts = { job_id: Number(slurm[1]) }
       if (/TIME ?LIMIT|TIMEOUT|DEADLINE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts })
       else if (/PREEMPT|REQUEUE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'preempted', sure: true, facts })
+      else if (/TASK FAILURE/.test(reason)) found({ type: 'exit', at, text: raw, facts })
       else if (/NODE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'job_killed', sure: true, facts: { ...facts, pattern: 'node_failed' } })
       else found({ type: 'order', at, text: raw, kind: 'cancelled', sure: false, facts })
       return

@@ -32,7 +32,7 @@ const FORMS: readonly Form[] = [
   { by: 'launcher', pattern: new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`) },
   {
     by: 'launcher',
-    pattern: /mpirun noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
+    pattern: /mpi(?:run|exec) noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
   },
   { by: 'launcher', pattern: /[Ss]ignal \d{1,2} \((?<signal>SIG[A-Z]{2,6})\) received by PID (?<pid>\d{1,10})/ },
   { by: 'launcher', pattern: /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/ },
