@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
       { what: () => `GPU 3 as the API tells it: ${last}`, everyMs: 60, deadlineMs: 20_000 },
     )
     for (const chart of ['utilization', 'power', 'temperature', 'clocks', 'pcie', 'nvlink', 'throttling']) await page.waitForSelector(`[data-chart="${chart}"]`)
-    expect(await page.textContent('.gpu-facts')).toMatch(/ECC errors, uncorrected, in all\s*\d/)
+    expect(await page.textContent('.gpu-facts')).toMatch(/ECC errors, uncorrected, lifetime\s*\d/)
     await page.getByRole('link', { name: 'GPU 4', exact: true }).click()
     await page.locator('#gpu-title', { hasText: 'GPU 4' }).waitFor()
     expect(await page.getAttribute('.navigation a[aria-current]', 'href')).toBe('#/')

@@ -27,7 +27,7 @@ function When() {
   if (found === undefined) return null
   return (
     <span class="looked">
-      looked at{' '}
+      checked at{' '}
       <time dateTime={new Date(found.t).toISOString()}>
         {timeWithSeconds(found.t)} {zoneName(found.t)}
       </time>{' '}
@@ -54,7 +54,7 @@ export function DoctorHead() {
           {since === undefined ? <When /> : <Looking since={since} />}
         </p>
         {simulated && (
-          <p class="doctor-line">The figures of the other pages are made up; what stands here was found on the machine on which this agent runs.</p>
+          <p class="doctor-line">The other pages show simulated figures. These checks ran on the machine on which this agent runs.</p>
         )}
         {trouble.value !== undefined && since === undefined && (
           <p class="refused" role="alert">
