@@ -145,7 +145,12 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
   // What a page alone shows may need the agent's end.
   const rounds = state.alone === true ? Object.entries(SIZES).map((size) => [size]) : [Object.entries(SIZES)]
   for (const sizes of rounds) {
-    const agent = await startAgent({ args: state.flags, ready: true, env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env }, ...(state.host !== undefined && { scenario: state.host }) })
+    const agent = await startAgent({
+      args: state.flags,
+      ready: true,
+      env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env },
+      ...(state.host !== undefined && { scenario: state.host }),
+    })
     try {
       if (state.alone !== true) await delay(state.flags.length === 0 ? 2_000 : (STORY_S / SPEED) * 1000)
       const story = state.alone === true ? {} : await storyOf(agent)

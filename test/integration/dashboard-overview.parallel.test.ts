@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.waitForSelector('#gpu-6[data-alarm="critical"]')
     expect(await page.locator('#gpu-6 .alarms a').first().getAttribute('href')).toBe('#/incidents/abc')
     expect(await page.locator('#gpu-6 .alarms a').first().textContent()).toBe(LONG)
-    expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ since \d\d:\d\d$/)
+    expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ · since \d\d:\d\d$/)
     await page.locator('.status .more.warning[href="#/incidents?state=firing"]', { hasText: /^1 more$/ }).waitFor()
     await page.locator('.story').nth(3).waitFor({ state: 'attached' })
     expect(await page.locator('.story').allTextContents()).toEqual(['led to: xid', 'led to: xid', 'led to: xid', 'and before to 2 more'])

@@ -48,11 +48,19 @@ function Row({ entry }: { readonly entry: HostEntry }) {
         {problem === undefined ? summary === undefined ? 'asking …' : <Firing summary={summary} /> : <strong>{`does not answer: ${problem}`}</strong>}
         {problem !== undefined && seenAt !== undefined && <span class="sub">{`last answer ${since(seenAt, agentNow.value)}`}</span>}
       </td>
-      <td class="figure-cell" data-label="GPUs">{summary?.gpus ?? DASH}</td>
+      <td class="figure-cell" data-label="GPUs">
+        {summary?.gpus ?? DASH}
+      </td>
       <td data-label="GPU memory">{summary === undefined ? DASH : <Memory summary={summary} />}</td>
-      <td class="figure-cell" data-label="GPU busy">{percent(summary?.utilization_ratio)}</td>
-      <td class="figure-cell" data-label="Power">{summary?.power_watts === undefined ? DASH : `${(summary.power_watts / 1_000).toFixed(1)} kW`}</td>
-      <td class="figure-cell" data-label="Jobs">{summary?.jobs_running ?? DASH}</td>
+      <td class="figure-cell" data-label="GPU busy">
+        {percent(summary?.utilization_ratio)}
+      </td>
+      <td class="figure-cell" data-label="Power">
+        {summary?.power_watts === undefined ? DASH : `${(summary.power_watts / 1_000).toFixed(1)} kW`}
+      </td>
+      <td class="figure-cell" data-label="Jobs">
+        {summary?.jobs_running ?? DASH}
+      </td>
     </tr>
   )
 }

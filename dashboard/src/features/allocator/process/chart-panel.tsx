@@ -26,13 +26,7 @@ function Legend({ of }: { readonly of: Probed }) {
   return (
     <figcaption>
       <b>
-        {second === undefined
-          ? live
-            ? 'Now'
-            : 'Before'
-          : span.value.spanS > 3600
-            ? since(second * 1000, agentNow.peek())
-            : timeWithSeconds(second * 1000)}
+        {second === undefined ? (live ? 'Now' : 'Before') : span.value.spanS > 3600 ? since(second * 1000, agentNow.peek()) : timeWithSeconds(second * 1000)}
       </b>
       <span class="legend">
         {layers.map((layer) => (

@@ -76,10 +76,7 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
       ...LAYERS.toReversed().map((layer) => seriesOf(layer, spec)),
       { scale: 'y', stroke: palette.peak, width: 1.25, dash: [4, 4], points: { show: false } },
     ],
-    axes: [
-      timeAxis(palette, spec.window),
-      sideAxis({ palette, size: 62, most: 4, base: 1024, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory }),
-    ],
+    axes: [timeAxis(palette, spec.window), sideAxis({ palette, size: 62, most: 4, base: 1024, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory })],
     hooks: { ...shared.hooks, draw: [(plot) => drawMarks(plot, spec)] },
   }
   return newChart(options, [[], ...LAYERS.map(() => []), []], host)

@@ -35,7 +35,16 @@ function ownerOf(names: Names): string | undefined {
 
 function placed(names: Names, pid: string): Pick<Probed, 'key' | 'pid' | 'gpu' | 'gi' | 'uuid' | 'process' | 'owner' | 'job'> {
   const { gpu = '?', gi, uuid = '' } = names
-  return { key: keyOf(pid, gpu, gi), pid: Number(pid), gpu, gi, uuid, process: names['process'] ?? 'process', owner: ownerOf(names), job: jobOf({ ...names, pid }).key }
+  return {
+    key: keyOf(pid, gpu, gi),
+    pid: Number(pid),
+    gpu,
+    gi,
+    uuid,
+    process: names['process'] ?? 'process',
+    owner: ownerOf(names),
+    job: jobOf({ ...names, pid }).key,
+  }
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
