@@ -11,6 +11,7 @@ import { hostOf, type FakeScenario } from '../test/fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
+import { poll } from '../test/setup/poll.ts'
 
 type State = {
   readonly flags: readonly string[]
@@ -28,6 +29,8 @@ type State = {
 const SPEED = 10
 /** Of the story; what each scenario is about has come by then, the memory error of oom-leak after 214 s. */
 const STORY_S = 300
+/** In these nothing goes wrong. */
+const CALM = ['healthy', 'mig', 'slurm', 'kubernetes']
 const SETTLE_MS = 600
 
 const scenario = (name: string): State => ({ flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) } })
@@ -153,6 +156,8 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
     })
     try {
       if (state.alone !== true) await delay(state.flags.length === 0 ? 2_000 : (STORY_S / SPEED) * 1000)
+      if (state.flags.length > 0 && state.alone !== true && !CALM.includes(name))
+        await poll(async () => (await storyOf(agent)).incident, { what: `an incident of ${name}`, deadlineMs: 120_000, everyMs: 500 })
       const story = state.alone === true ? {} : await storyOf(agent)
       for (const [sizeName, size] of sizes) await takeAll(browser, { agent, state, story, folder }, size, sizeName)
     } finally {

@@ -221,10 +221,10 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
       'Ending idle sessions frees 10.0 GPU hours: whole hours in which the GPU ran nothing',
     ])
     expect(await page.textContent('.waste-total')).toMatch(/^\d+\.\d GPU hours idle or lost \(\d+\.\d\d EUR\) of \d+\.\d held, since /)
-    await page.getByRole('button', { name: '1 day', exact: false }).click()
+    await page.getByRole('button', { name: '1 day, the last day' }).click()
     await ada.waitFor({ state: 'detached' })
     expect(hashOf(page)).toContain('days=1')
-    await page.getByRole('button', { name: '31 days', exact: false }).click()
+    await page.getByRole('button', { name: '31 days' }).click()
     await page.getByRole('button', { name: 'account' }).click()
     await page.locator('#waste tr[data-row="physics"]', { hasText: '15.00 EUR' }).waitFor()
     expect(hashOf(page)).toContain('by=account')

@@ -8,6 +8,9 @@ import { FONT, roundTop, sideAxis } from '../../../parts/chart/values.ts'
 import { memory } from '../../../text/format.ts'
 import { type Layer, LAYERS, type Mark } from './lanes.ts'
 
+/** Below, and before anything is read, the scale would be of parts of a MiB. */
+const LEAST_BYTES = 64 * 2 ** 20
+
 export type AllocatorSpec = {
   readonly palette: Palette
   readonly alarm: string
@@ -69,7 +72,7 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
     padding: [6, 0, 0, 0],
     scales: {
       x: { time: true, range: () => [...spec.window()] },
-      y: { range: (_plot, _low, high) => [0, roundTop(high ?? 1, 1024)] },
+      y: { range: (_plot, _low, high) => [0, roundTop(Math.max(high ?? 0, LEAST_BYTES), 1024)] },
     },
     series: [
       {},

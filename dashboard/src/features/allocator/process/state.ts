@@ -6,7 +6,7 @@ import { parseIncidents, parseSeries } from '../../../parts/connection/messages.
 import { firing, incidents, takeIncidents } from '../../../parts/incident/known.ts'
 import { agentNow, connection, drawing, frame } from '../../../parts/live/state.ts'
 import { route } from '../../../parts/route.ts'
-import { createLanes, type Lanes, MEASURE_NAMES, type Span, SPANS } from './lanes.ts'
+import { createLanes, type Lanes, type Measure, MEASURE_NAMES, type Span, SPANS } from './lanes.ts'
 import { beginWithOf, type Probed, probedOf } from './processes.ts'
 import { span } from './span.ts'
 
@@ -77,7 +77,7 @@ async function loadLanes(into: Lanes, one: Probed): Promise<void> {
   into.advance(to)
   if (into.end === undefined) show(into)
   const points = Math.ceil(into.spanS / into.stepS) + 1
-  for (const measure of MEASURE_NAMES) {
+  const fill = async (measure: Measure): Promise<void> => {
     try {
       const rows = await series(`metric=allocator_${measure}&from=${to - into.spanS * 1000}&to=${to}&points=${points}&${labelsOf(one)}`)
       if (wanted !== into) return
@@ -87,6 +87,7 @@ async function loadLanes(into: Lanes, one: Probed): Promise<void> {
       console.warn(error)
     }
   }
+  await Promise.all(MEASURE_NAMES.map(fill))
   if (wanted === into && into.end !== undefined) show(into)
 }
 
