@@ -79,7 +79,9 @@ export function Waste() {
     <div class={stale.value ? 'content stale waste' : 'content waste'}>
       <JobTabs here="waste" />
       <section class="panel" aria-labelledby="waste-page-title">
-        <h2 id="waste-page-title">Idle and lost GPU time</h2>
+        <h2 id="waste-page-title" class="spoken">
+          Idle and lost GPU time
+        </h2>
         <div class="filters">
           <div class="choice">
             <span>Period</span>
