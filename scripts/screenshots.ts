@@ -1,5 +1,5 @@
 // Pictures of every page of the dashboard in every state, to be looked at before a release: node scripts/run.mjs scripts/screenshots.ts FOLDER [STATE ...]
-// A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium.
+// A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,9 +7,11 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import * as z from 'zod'
 import { SCENARIO_CHOICES } from '../agent/config/sections/simulate.ts'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
+import { hostOf, type FakeScenario } from '../test/fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
+import { poll } from '../test/setup/poll.ts'
 
 type State = {
   readonly flags: readonly string[]
@@ -18,28 +20,49 @@ type State = {
   readonly befalls?: (agent: RunningAgent, page: Page) => Promise<unknown>
   /** The state has no more than this page. */
   readonly alone?: true
+  /** What no scenario changes is taken here too. */
+  readonly whole?: true
+  /** A host of its own instead of a simulated one. */
+  readonly host?: FakeScenario
 }
 
 const SPEED = 10
 /** Of the story; what each scenario is about has come by then, the memory error of oom-leak after 214 s. */
 const STORY_S = 300
+/** In these nothing goes wrong. */
+const CALM = ['healthy', 'mig', 'slurm', 'kubernetes']
+const SETTLE_MS = 600
 
 const scenario = (name: string): State => ({ flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) } })
 const STATES: Readonly<Record<string, State>> = {
   ...Object.fromEntries(SCENARIO_CHOICES.filter((name) => name !== 'off').map((name) => [name, scenario(name)])),
+  healthy: { ...scenario('healthy'), whole: true },
+  // Cards that nobody uses, and no containers.
+  idle: { flags: [], host: hostOf(2, () => ({ mem_used: 512 * 1024 ** 2, util: 0, power: 71_000 })) },
+  // The agent finds no NVML library.
+  'no-driver': { flags: [], whole: true },
   'no-gpu': { flags: [], env: { WARPWATCH_GPU__SOURCE: 'off' } },
   token: { flags: ['--simulate'], env: { WARPWATCH_HTTP__TOKEN: 'none-of-your-business' }, alone: true },
   disconnected: { ...scenario('healthy'), befalls: (agent, page) => agent.kill().then(() => page.waitForSelector('.content.stale')), alone: true },
 }
 
-const SIZES: Readonly<Record<string, BrowserContextOptions>> = { desk: { viewport: { width: 1440, height: 900 } }, phone: { ...PHONE, deviceScaleFactor: 2 } }
+const SIZES: Readonly<Record<string, BrowserContextOptions>> = {
+  phone: { ...PHONE, viewport: { width: 390, height: 844 } },
+  desk: { viewport: { width: 1280, height: 800 } },
+  wide: { viewport: { width: 2560, height: 1300 } },
+}
+const SAME_EVERYWHERE = ['#/explain', '#/fit', '#/doctor', '#/hosts', '#/agent']
+/** By the key that opens it. */
+const DIALOGS = { palette: 'Control+k', shortcuts: '?', settings: ',' } as const
 const THEMES = ['dark', 'light'] as const
 
 const nameOf = (hash: string): string =>
   hash
     .replace('#/', '')
     .replaceAll('/', '-')
-    .replace(/-[0-9a-f]{16}$/, '-one') || 'overview'
+    .replace(/^jobs-.*/, 'jobs-one')
+    .replace(/^incidents-.*/, 'incidents-one')
+    .replace(/[?].*/, '') || 'overview'
 
 type Story = { readonly incident?: string | undefined; readonly gpu?: number | undefined }
 const CARDS = z.array(z.object({ index: z.int(), mig: z.array(z.unknown()).optional() }))
@@ -62,6 +85,14 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
   await page.setViewportSize({ width, height: Math.max(height, whole) })
 }
 
+/** The address of a job that the table of jobs lists, where there is one: of the story's container, else the first. */
+async function oneJob(page: Page): Promise<readonly string[]> {
+  await goTo(page, '#/jobs')
+  return z
+    .array(z.string())
+    .parse(await page.evaluate(`Array.from(document.querySelectorAll('.jobs-page tbody a[href*="#/jobs/"]'), (link) => new URL(link.href).hash).slice(0, 1)`))
+}
+
 type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string }
 
 async function takeAll(
@@ -72,17 +103,37 @@ async function takeAll(
 ): Promise<void> {
   await using opened = await openPage(browser, agent.url, size)
   const { page } = opened
-  const all = async (): Promise<readonly string[]> => (await pagesOf(page, incident ?? 'none')).filter((hash) => hash !== '#/incidents/none')
-  const pages = state.alone === true ? ['#/'] : [...(await all()), ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`])]
-  for (const hash of pages) {
+  const all = async (): Promise<readonly string[]> => {
+    const pages = [
+      ...(await pagesOf(page, incident ?? 'none')),
+      ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]),
+      ...(await oneJob(page)),
+      '#/waste',
+    ]
+    return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
+  }
+  const take = async (name: string): Promise<void> => {
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme })
+      await delay(SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
+      await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage: true })
+    }
+  }
+  for (const hash of state.alone === true ? ['#/'] : await all()) {
     if (state.alone !== true) await goTo(page, hash)
     else await page.waitForSelector('.gpu, form')
     await state.befalls?.(agent, page)
     await stretch(page, size.viewport ?? {})
-    for (const colorScheme of THEMES) {
-      await page.emulateMedia({ colorScheme })
-      await delay(1_500) // for charts and what they wait for: these are pictures, not tests
-      await page.screenshot({ path: join(folder, `${nameOf(hash)}-${sizeName}-${colorScheme}.png`), fullPage: true })
+    await take(nameOf(hash))
+  }
+  if (state.whole === true) {
+    await page.setViewportSize(size.viewport ?? { width: 0, height: 0 })
+    await goTo(page, '#/')
+    for (const [name, key] of Object.entries(DIALOGS)) {
+      await page.keyboard.press(key)
+      await page.waitForSelector('dialog[open]')
+      await take(name)
+      await page.keyboard.press('Escape')
     }
   }
   for (const complaint of opened.complaints) process.stdout.write(`  ${sizeName}: the browser complains: ${complaint}\n`)
@@ -102,9 +153,16 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
   // What a page alone shows may need the agent's end.
   const rounds = state.alone === true ? Object.entries(SIZES).map((size) => [size]) : [Object.entries(SIZES)]
   for (const sizes of rounds) {
-    const agent = await startAgent({ args: state.flags, ready: true, env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env } })
+    const agent = await startAgent({
+      args: state.flags,
+      ready: true,
+      env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env },
+      ...(state.host !== undefined && { scenario: state.host }),
+    })
     try {
-      if (state.alone !== true) await delay((STORY_S / SPEED) * 1000)
+      if (state.alone !== true) await delay(state.flags.length === 0 ? 2_000 : (STORY_S / SPEED) * 1000)
+      if (state.flags.length > 0 && state.alone !== true && !CALM.includes(name))
+        await poll(async () => (await storyOf(agent)).incident, { what: `an incident of ${name}`, deadlineMs: 120_000, everyMs: 500 })
       const story = state.alone === true ? {} : await storyOf(agent)
       for (const [sizeName, size] of sizes) await takeAll(browser, { agent, state, story, folder }, size, sizeName)
     } finally {

@@ -102,10 +102,11 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       if (role === 'process' || role === 'share') {
         // One of which nobody knows yet what it belongs to holds the GPU all the same.
         const run = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
-        if (key === '' && run === undefined && host.isAwaited(series)) (awaited ??= new Set()).add(seat.uuid)
-        const place = `${run?.key ?? ''} ${seatKey(seat)}`
+        const isAwaited = key === '' && run === undefined && host.isAwaited(series)
+        if (isAwaited) (awaited ??= new Set()).add(seat.uuid)
+        const place = `${run?.key ?? ''} ${isAwaited ? (series.labels['pid'] ?? '') : ''} ${seatKey(seat)}`
         holding ??= new Map<string, Held>()
-        const held = holding.get(place) ?? { run, seat, bytes: 0 }
+        const held = holding.get(place) ?? { run, seat, bytes: 0, ...(isAwaited ? { resolve: () => host.ofProcess(series) } : {}) }
         holding.set(place, held)
         if (role === 'process') held.bytes += value
         else held.ratio = (held.ratio ?? 0) + value

@@ -35,7 +35,7 @@ export function createLedgerStore({ directory, log }: { readonly directory: stri
   return {
     write: (rows, checkpoints) => durable.use((file) => file.write(rows, checkpoints)),
     sums: (by, since, until) => durable.read((file) => file.sums(by, since, until), []),
-    held: (since, until) => durable.read((file) => file.held(since, until), []),
+    held: (since, until, by) => durable.read((file) => file.held(since, until, by), []),
     checkpoints: () => durable.read((file) => file.checkpoints(), []),
     maintain(now) {
       durable.maintain(now)

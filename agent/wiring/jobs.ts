@@ -1,7 +1,7 @@
 // The jobs of this host: their tracker in the pipeline, and the store that outlives the agent.
 import { execKey } from '../jobs/host-processes.ts'
 import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../jobs/ledger/waste.ts'
-import type { WasteSummary } from '../model/ledger.ts'
+import type { WasteGroup, WasteSummary } from '../model/ledger.ts'
 import { createJobTracker } from '../jobs/tracker.ts'
 import { rowOf } from '../jobs/live-run.ts'
 import type { Config } from '../config/schema.ts'
@@ -17,7 +17,7 @@ export type Jobs = TakesEvents &
   TakesIncidents & {
     readonly view: JobsView
     /** What was held and not used between two times, Unix ms. */
-    readonly waste: (from: number, to: number) => WasteSummary
+    readonly waste: (from: number, to: number, by?: WasteGroup) => WasteSummary
     /** Running, and those that ended within the last minute. */
     readonly live: () => readonly Run[]
     /** The run of that `exec`, while it goes on or has just ended. */
@@ -72,13 +72,10 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
         return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
       },
     },
-    waste(from, to) {
+    waste(from, to, by) {
       writeLedger()
-      return wasteOf(ledger.held(from, to).map(heldOf), store.list({ since: from, until: to, limit: MOST_WASTE_JOBS }), config.costs, {
-        host: config.host_name,
-        from,
-        to,
-      })
+      const jobs = store.list({ since: from, until: to, limit: MOST_WASTE_JOBS })
+      return wasteOf(ledger.held(from, to, by).map(heldOf), jobs, config.costs, { host: config.host_name, from, to }, by)
     },
     live: () => tracker.live().map(rowOf),
     ofExec(id) {

@@ -2,6 +2,7 @@
 import type { WasteReport, WasteRow } from '../../agent/model/ledger.ts'
 import type { WasteMessage } from '../../agent/model/notification.ts'
 import { counted, plural } from '../../agent/text/grammar.ts'
+import { hoursText, priceText, wasteHints } from '../../agent/text/waste.ts'
 import { clip, oneLine } from './clean.ts'
 import { fitted } from './escape.ts'
 import { cut } from './outgoing.ts'
@@ -13,6 +14,7 @@ const MAX_ROWS = 40
 export const outgoingWaste = (report: WasteReport): WasteReport => cut(report, MAX_TEXT, MAX_ROWS)
 
 const MAX_NAME = 80
+const MAX_HINT = 160
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 /** `Wed 25 Nov`; the date is the host's own, so no zone counts. */
@@ -20,8 +22,6 @@ function dayText(date: string): string {
   const day = new Date(`${date}T00:00:00Z`)
   return `${WEEKDAYS[day.getUTCDay()] ?? ''} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()] ?? ''}`
 }
-const hoursText = (hours: number): string => hours.toFixed(hours < 100 ? 1 : 0)
-const priceText = (price: number, currency: string | undefined): string => `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`
 const short = (text: string): string => clip(oneLine(text), MAX_NAME)
 
 /** `gpu-01, Wed 25 Nov: 33.3 GPU hours idle or lost (59.94 EUR)`. */
@@ -36,19 +36,12 @@ export function wasteHeadline({ host, period, date, rows }: WasteReport): string
 /** Whose it is, with the figures, and one line for each thing that would help. */
 export type WasteLines = { readonly user: string; readonly figures: string; readonly hints: readonly string[] }
 export function wasteLines(row: WasteRow): WasteLines {
-  const { user, gpu_hours_held: held, gpu_hours_idle: idle, gpu_hours_queueable: free, gpu_hours_lost: lost, died, oversized, price, currency } = row
+  const { user, gpu_hours_held: held, gpu_hours_idle: idle, gpu_hours_lost: lost, price, currency } = row
   const figures = `held ${hoursText(held)} GPU hours: ${hoursText(idle)} idle${lost === 0 ? '' : `, ${hoursText(lost)} lost`}`
   return {
     user: user === undefined ? 'User not known' : short(user),
     figures: `${figures}${price === undefined ? '' : ` (${priceText(price, currency)})`}`,
-    hints: [
-      ...(free === 0 ? [] : [`Ending idle sessions frees ${hoursText(free)} GPU hours: whole hours in which the GPU ran nothing`]),
-      ...oversized.map(({ job, text }) => `${short(job)}: ${clip(oneLine(text), MAX_NAME)}; requesting less leaves the rest to others`),
-      ...died.map(
-        ({ job, runs, gpu_hours_lost: gone }) =>
-          `${short(job)}: ${counted(runs, 'run')} ended badly and lost ${hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
-      ),
-    ],
+    hints: wasteHints(row).map(({ job, text }) => (job === undefined ? text : `${short(job)}: ${clip(oneLine(text), MAX_HINT)}`)),
   }
 }
 
@@ -66,14 +59,15 @@ export function wasteMessageText({ waste, host }: WasteMessage): WasteMessageTex
 /** One paragraph each, who wasted most first. */
 export function wasteParagraphs(message: WasteMessage, { text, strong }: Markup): readonly string[] {
   const { reports } = wasteMessageText(message)
-  const { expired, waste, host } = message
+  const { expired, waste, host, base_url: base } = message
   const days = waste.some(({ period }) => period === 'weekly') ? 8 : 2
+  const page = base === undefined ? '' : `; or ${base}/#/waste?days=${days}`
   return [
     ...reports.flatMap(({ title, rows }) => [
       ...(reports.length === 1 ? [] : [strong(title)]),
       ...rows.map(({ user, figures, hints }) => [`${strong(`${user}:`)} ${text(figures)}`, ...hints.map((hint) => `• ${text(hint)}`)].join('\n')),
     ]),
-    text(`Nothing was stopped or changed. By job, on ${oneLine(host)}: warpwatch jobs --waste --since ${days}d`),
+    text(`Nothing was stopped or changed. By job, on ${oneLine(host)}: warpwatch jobs --waste --since ${days}d${page}`),
     ...(expired === undefined
       ? []
       : [text(`${counted(expired.count, 'earlier notification')} could not be delivered here in time and ${plural(expired.count, 'was', 'were')} dropped.`)]),

@@ -5,59 +5,9 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { incident as incidentDetail } from '../../agent/http/api/incident-schemas.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { changed, drag, lengthOf, live, secondOfDay, shows, tipAt, windowIn } from '../setup/chart-hands.ts'
 import { useIncidentScene } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
-
-type Window = { readonly from: number; readonly to: number }
-const windowIn = (page: Page): Window | undefined => {
-  const params = new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? '')
-  const [from, to] = [params.get('from'), params.get('to')]
-  return from === null || to === null ? undefined : { from: Number(from), to: Number(to) }
-}
-const lengthOf = ({ from, to }: Window): number => to - from
-const changed = (page: Page, before: Window | undefined): Promise<Window> =>
-  poll(
-    () => {
-      const now = windowIn(page)
-      return Promise.resolve(now !== undefined && (now.from !== before?.from || now.to !== before.to) ? now : undefined)
-    },
-    { what: `another window than ${JSON.stringify(before)} in ${page.url()}` },
-  )
-const live = (page: Page): Promise<unknown> => poll(() => Promise.resolve(windowIn(page) === undefined), { what: `no window in ${page.url()}` })
-
-/** The area of a chart in which its lines are. */
-async function area(chart: Locator): Promise<{ readonly x: number; readonly y: number; readonly width: number }> {
-  // Another window makes another chart.
-  const box = await poll(async () => (await chart.locator('.u-over').boundingBox()) ?? undefined, { what: 'a chart that is drawn' })
-  return { x: box.x, y: box.y + box.height / 2, width: box.width }
-}
-async function drag(page: Page, chart: Locator, [a, b]: readonly [number, number], key?: string): Promise<void> {
-  const { x, y, width } = await area(chart)
-  if (key !== undefined) await page.keyboard.down(key)
-  await page.mouse.move(x + width * a, y)
-  await page.mouse.down()
-  await page.mouse.move(x + (width * (a + b)) / 2, y)
-  await page.mouse.move(x + width * b, y)
-  await page.mouse.up()
-  if (key !== undefined) await page.keyboard.up(key)
-}
-
-/** Local seconds of the day that the tip says: tests run in UTC. */
-const secondOfDay = (text: string): number => {
-  const [, h = '', m = '', s = ''] = /(\d\d):(\d\d):(\d\d) UTC/.exec(text) ?? []
-  return Number(h) * 3600 + Number(m) * 60 + Number(s)
-}
-async function tipAt(page: Page, chart: Locator, part: number): Promise<string> {
-  const { x, y, width } = await area(chart)
-  await page.mouse.move(x + width * part - 2, y)
-  await page.mouse.move(x + width * part, y)
-  const tip = chart.locator('.chart-tip')
-  await tip.waitFor()
-  return (await tip.textContent()) ?? ''
-}
-/** Waits until the chart shows this window: the time at its left edge is the window's. */
-const shows = (page: Page, chart: Locator, { from }: Window): Promise<unknown> =>
-  poll(async () => Math.abs(secondOfDay(await tipAt(page, chart, 0.002)) - (from % 86_400)) <= Math.max(2, 0) || undefined, { what: `a chart from ${from}` })
 
 describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chromium)', () => {
   const scene = useIncidentScene('oom-neighbour', 'cuda_oom')

@@ -1,7 +1,12 @@
-// The jobs of the dashboard in a real Chromium: figures against the API, words and order in the address, who held which card, one job's page, markup as text.
+// The jobs of the dashboard in a real Chromium: figures against the API, GPU time idle and lost, words and order in the address, who held which card, one job's page, markup as text.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { HOUR_MS, NO_USE } from '../../agent/model/ledger.ts'
+import { createLedgerStore } from '../../agent/store/ledger.ts'
 import { age } from '../../agent/text/span.ts'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import * as schemas from '../../agent/http/api/schemas.ts'
@@ -12,7 +17,16 @@ import { FAST } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
-const HOUR_MS = 3_600_000
+/** Ada held a GPU for ten hours, four days ago, and ran nothing on it. */
+function idleDay(directory: string): void {
+  const ledger = createLedgerStore({ directory, log: { info() {}, warn() {}, error() {} } })
+  const first = Math.floor(Date.now() / HOUR_MS) - 4 * 24
+  const owner = { user: 'ada', account: 'physics', job: 'notebook-1', job_id: '0123456789abcdef' }
+  const use = { ...NO_USE, heldMs: HOUR_MS, idleMs: HOUR_MS, joules: 216_000 }
+  const rows = Array.from({ length: 10 }, (_, i) => ({ hour: first + i, owner, card: { uuid: 'GPU-0', gpu: '0' }, use }))
+  expect(ledger.write(rows, [])).toBe(true)
+  ledger.close()
+}
 const hashOf = (page: Page): string => new URL(page.url()).hash
 const cell = async (page: Page, key: string, column: string): Promise<string> =>
   ((await page.locator(`tr[data-row="${key}"] .col-${column}`).textContent()) ?? '').trim()
@@ -21,7 +35,9 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   let browser: Browser
   let agent: RunningAgent
   beforeAll(async () => {
-    agent = await startAgent({ args: ['--simulate=oom-leak'], ready: true, env: FAST })
+    const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-dashboard-jobs-'))
+    idleDay(dataDir)
+    agent = await startAgent({ args: ['--simulate=oom-leak'], ready: true, env: FAST, dataDir, config: 'costs: { gpu_hour: 1.5, currency: EUR }\n' })
     browser = await launchBrowser()
   })
   afterAll(async () => {
@@ -186,6 +202,34 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     await page.locator('#job-title', { hasText: EVIL }).waitFor()
     expect(await page.locator('main img').count()).toBe(0)
     expect(await page.title()).toMatch(/Jobs · \S+ · Warpwatch$/)
+    expect(complaints).toEqual([])
+  })
+
+  test('who held GPUs idle, how long, at what cost and what to change; for another period and by account, on a phone too', async () => {
+    await using opened = await open('#/jobs')
+    const { page, complaints } = opened
+    await page.getByRole('link', { name: 'Idle and lost GPU time' }).click()
+    const ada = page.locator('#waste tr[data-row="ada"]')
+    await ada.waitFor()
+    expect(await ada.locator('td').allTextContents()).toEqual([
+      'ada',
+      '10.0 h',
+      '10.0 h',
+      '10.0 h',
+      '0.0 h',
+      '15.00 EUR',
+      'Ending idle sessions frees 10.0 GPU hours: whole hours in which the GPU ran nothing',
+    ])
+    expect(await page.textContent('.waste-total')).toMatch(/^\d+\.\d GPU hours idle or lost \(\d+\.\d\d EUR\) of \d+\.\d held, since /)
+    await page.getByRole('button', { name: '1 day, the last day' }).click()
+    await ada.waitFor({ state: 'detached' })
+    expect(hashOf(page)).toContain('days=1')
+    await page.getByRole('button', { name: '31 days' }).click()
+    await page.getByRole('button', { name: 'account' }).click()
+    await page.locator('#waste tr[data-row="physics"]', { hasText: '15.00 EUR' }).waitFor()
+    expect(hashOf(page)).toContain('by=account')
+    await page.setViewportSize(PHONE.viewport ?? { width: 375, height: 812 })
+    expect(await page.evaluate(STICKING_OUT)).toEqual([])
     expect(complaints).toEqual([])
   })
 

@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
       { what: () => `GPU 3 as the API tells it: ${last}`, everyMs: 60, deadlineMs: 20_000 },
     )
     for (const chart of ['utilization', 'power', 'temperature', 'clocks', 'pcie', 'nvlink', 'throttling']) await page.waitForSelector(`[data-chart="${chart}"]`)
-    expect(await page.textContent('.gpu-facts')).toMatch(/ECC errors, uncorrected, in all\s*\d/)
+    expect(await page.textContent('.gpu-facts')).toMatch(/ECC errors, uncorrected, lifetime\s*\d/)
     await page.getByRole('link', { name: 'GPU 4', exact: true }).click()
     await page.locator('#gpu-title', { hasText: 'GPU 4' }).waitFor()
     expect(await page.getAttribute('.navigation a[aria-current]', 'href')).toBe('#/')
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     await page.waitForSelector('#gpu-6[data-alarm="critical"]')
     expect(await page.locator('#gpu-6 .alarms a').first().getAttribute('href')).toBe('#/incidents/abc')
     expect(await page.locator('#gpu-6 .alarms a').first().textContent()).toBe(LONG)
-    expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ since \d\d:\d\d$/)
+    expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ · since \d\d:\d\d$/)
     await page.locator('.status .more.warning[href="#/incidents?state=firing"]', { hasText: /^1 more$/ }).waitFor()
     await page.locator('.story').nth(3).waitFor({ state: 'attached' })
     expect(await page.locator('.story').allTextContents()).toEqual(['led to: xid', 'led to: xid', 'led to: xid', 'and before to 2 more'])

@@ -5,7 +5,7 @@ import { localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
 import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../../jobs/ledger/waste.ts'
 import type { JobFilter, JobGroup, JobGroupRow, JobRow, Run } from '../../model/job.ts'
-import type { WasteSummary } from '../../model/ledger.ts'
+import type { WasteGroup, WasteSummary } from '../../model/ledger.ts'
 import { JOBS_FILE, openJobFile } from '../../store/jobs/file.ts'
 import { LEDGER_FILE, openLedgerFile } from '../../store/ledger/file.ts'
 import { groupsWithUse } from '../../store/ledger/groups.ts'
@@ -19,7 +19,7 @@ export type JobReader = {
   readonly list: (filter: JobFilter) => Promise<readonly JobRow[]>
   readonly groups: (by: JobGroup, filter: Pick<JobFilter, 'since'>) => Promise<readonly JobGroupRow[]>
   /** What was held and not used since then, Unix ms. */
-  readonly waste: (since: number) => Promise<WasteSummary>
+  readonly waste: (since: number, by: WasteGroup) => Promise<WasteSummary>
   /** How far the running jobs are; empty where no agent runs. */
   readonly progress: () => Promise<readonly JobProgressRow[]>
   /** By the id of a job, else the newest of that name; the newest run first. */
@@ -67,8 +67,8 @@ function overHttp(config: Config): JobReader {
     from: `the agent at ${base}`,
     now: Date.now,
     list,
-    async waste(since) {
-      const body = await callAgent(config, 'jobs', 'GET', `/api/v1/usage/waste?since=${since}`)
+    async waste(since, by) {
+      const body = await callAgent(config, 'jobs', 'GET', `/api/v1/usage/waste?since=${since}${by === 'user' ? '' : `&by=${by}`}`)
       if (!isWaste(body)) throw new UsageError(`jobs: ${base} did not answer with a summary; is the agent of another version? See: warpwatch version`)
       return body
     },
@@ -104,9 +104,9 @@ function overFile({ data_dir: directory, costs, host_name: host }: Config): JobR
       list: async (filter) => file.list(filter),
       groups: async (by, filter) => groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []),
       runs: async (job) => file.runs(job, MAX_RUNS),
-      async waste(since) {
+      async waste(since, by) {
         const span = spanTo(since)
-        return wasteOf((ledger?.held(since, span.to) ?? []).map(heldOf), file.list({ since, limit: MOST_WASTE_JOBS }), costs, span)
+        return wasteOf((ledger?.held(since, span.to, by) ?? []).map(heldOf), file.list({ since, limit: MOST_WASTE_JOBS }), costs, span, by)
       },
       progress: async () => [],
       close() {

@@ -10,6 +10,7 @@ import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/sett
 import { plain } from '../plain.ts'
 import { openJobs } from './from.ts'
 import { groupsCsv, groupsText, jobsCsv, jobsText } from './tables.ts'
+import { WASTE_GROUPS } from '../../model/ledger.ts'
 import { wasteCsv, wasteText } from './waste.ts'
 
 const DEFAULT_LIMIT = 50
@@ -47,7 +48,7 @@ export const jobs: Command = {
     'data-dir': { kind: 'value', value: 'DIR', help: 'where jobs are stored; read when the agent does not run' },
     since: { kind: 'value', value: 'SPAN', help: 'only runs of the last 7d, 12h, …' },
     by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}` },
-    waste: { kind: 'switch', help: 'GPU time that was held and idle, or lost, by user (of the last day unless --since is given)' },
+    waste: { kind: 'switch', help: 'GPU time that was held and idle, or lost, by user, or by what --by says (of the last day unless --since is given)' },
     limit: { kind: 'value', value: 'N', help: `at most so many jobs, the newest (default: ${DEFAULT_LIMIT})` },
     line: { kind: 'switch', help: 'print JOB in one line, for an epilog; slurm:ID names a job of Slurm' },
     csv: { kind: 'switch', help: 'print CSV' },
@@ -63,8 +64,9 @@ export const jobs: Command = {
     const [asCsv, asJson] = [args.flags.has('csv'), args.flags.has('json')]
     if (asCsv && asJson) throw new UsageError('jobs: give --csv or --json, not both')
     const asWaste = args.flags.has('waste')
-    if (asWaste && (by !== undefined || job !== undefined))
-      throw new UsageError(`jobs: --waste is a list of its own: leave out ${by === undefined ? JSON.stringify(named) : '--by'}`)
+    if (asWaste && job !== undefined) throw new UsageError(`jobs: --waste is a list of its own: leave out ${JSON.stringify(named)}`)
+    const group = WASTE_GROUPS.find((each) => each === (by ?? 'user'))
+    if (asWaste && group === undefined) throw new UsageError(`jobs: --waste is by ${WASTE_GROUPS.join(', ')}, not by ${by}`)
     if (job === undefined && asLine) throw new UsageError('jobs: --line: the job is missing. List them: warpwatch jobs')
     if (job === undefined && args.flags.has('markdown')) throw new UsageError('jobs: --markdown: the job is missing. List them: warpwatch jobs')
     if (job !== undefined && (by !== undefined || asCsv))
@@ -89,8 +91,8 @@ export const jobs: Command = {
         return 0
       }
       if (asWaste) {
-        const summary = await reader.waste(since ?? Date.now() - DAY_MS)
-        io.out(asJson ? `${JSON.stringify(summary)}\n` : asCsv ? wasteCsv(summary) : wasteText(summary, reader.from))
+        const summary = await reader.waste(since ?? Date.now() - DAY_MS, group ?? 'user')
+        io.out(asJson ? `${JSON.stringify(summary)}\n` : asCsv ? wasteCsv(summary, group) : wasteText(summary, reader.from, group))
         return 0
       }
       const span = since === undefined ? {} : { since }

@@ -1,5 +1,5 @@
 // What `warpwatch jobs --waste` prints: GPU time that was held and idle or lost, by user, with what would help; as a table for people and as CSV.
-import type { WasteRow, WasteSummary } from '../../model/ledger.ts'
+import type { WasteGroup, WasteRow, WasteSummary } from '../../model/ledger.ts'
 import { counted } from '../../text/grammar.ts'
 import { utcMinuteText } from '../../text/time.ts'
 import { plain } from '../plain.ts'
@@ -10,43 +10,43 @@ const MOST_NAME = 40
 const isPriced = ({ rows }: WasteSummary): boolean => rows.some(({ price }) => price !== undefined)
 const inHours = (amount: number): string => hours(amount * HOUR_S)
 const short = (job: string): string => (job.length > MOST_NAME ? `${job.slice(0, MOST_NAME - 1)}…` : job)
-const userOf = ({ user }: WasteRow): string => user ?? '(not known)'
+const nameOf = (row: WasteRow, by: WasteGroup): string => row[by] ?? '(not known)'
 
 /** One line for each job behind the figures: who, which job, what is to be seen. */
-function jobLines(row: WasteRow): readonly string[] {
+function jobLines(row: WasteRow, by: WasteGroup): readonly string[] {
   const { oversized, died } = row
   return [
-    ...oversized.map(({ job, text }) => `  ${userOf(row)}: ${short(job)}: ${text}`),
+    ...oversized.map(({ job, text }) => `  ${nameOf(row, by)}: ${short(job)}: ${text}`),
     ...died.map(
-      ({ job, runs, gpu_hours_lost: lost }) => `  ${userOf(row)}: ${short(job)}: ${counted(runs, 'run')} ended badly and lost ${inHours(lost)} GPU hours`,
+      ({ job, runs, gpu_hours_lost: lost }) => `  ${nameOf(row, by)}: ${short(job)}: ${counted(runs, 'run')} ended badly and lost ${inHours(lost)} GPU hours`,
     ),
   ]
 }
 
-export function wasteText(summary: WasteSummary, from: string): string {
+export function wasteText(summary: WasteSummary, from: string, by: WasteGroup = 'user'): string {
   const { host, from: since, to, rows } = summary
   const span = `${utcMinuteText(since)} to ${utcMinuteText(to)}`
-  if (rows.length === 0) return plain(`${host}, ${span}: no user held more than 6 idle minutes of a GPU, and no run lost as much (asked: ${from})\n`)
+  if (rows.length === 0) return plain(`${host}, ${span}: no ${by} held more than 6 idle minutes of a GPU, and no run lost as much (asked: ${from})\n`)
   const priced = isPriced(summary)
-  const head = ['USER', 'HELD H', 'IDLE H', 'FREE H', 'LOST H', ...(priced ? ['COST'] : [])]
+  const head = [by.toUpperCase(), 'HELD H', 'IDLE H', 'FREE H', 'LOST H', ...(priced ? ['COST'] : [])]
   const cells = rows.map((row) => [
-    userOf(row),
+    nameOf(row, by),
     inHours(row.gpu_hours_held),
     inHours(row.gpu_hours_idle),
     inHours(row.gpu_hours_queueable),
     inHours(row.gpu_hours_lost),
     ...(priced ? [row.price === undefined ? '' : `${row.price.toFixed(2)}${row.currency === undefined ? '' : ` ${row.currency}`}`] : []),
   ])
-  const jobs = rows.flatMap(jobLines)
+  const jobs = rows.flatMap((row) => jobLines(row, by))
   const explained = 'FREE H: idle in whole hours in which the GPU ran nothing, so that another job could have had it.'
   return plain(`${host}, ${span}\n\n${aligned([head, ...cells])}\n${jobs.length === 0 ? '' : `${jobs.join('\n')}\n\n`}${explained}\n`)
 }
 
-export const wasteCsv = ({ rows }: WasteSummary): string =>
+export const wasteCsv = ({ rows }: WasteSummary, by: WasteGroup = 'user'): string =>
   csv([
-    ['user', 'gpu_hours_held', 'gpu_hours_idle', 'gpu_hours_queueable', 'gpu_hours_lost', 'price', 'currency'],
+    [by, 'gpu_hours_held', 'gpu_hours_idle', 'gpu_hours_queueable', 'gpu_hours_lost', 'price', 'currency'],
     ...rows.map((row) => [
-      row.user ?? '',
+      row[by] ?? '',
       ...[row.gpu_hours_held, row.gpu_hours_idle, row.gpu_hours_queueable, row.gpu_hours_lost].map(String),
       row.price === undefined ? '' : String(row.price),
       row.currency ?? '',

@@ -94,7 +94,9 @@ export const waste = z
     to: time,
     rows: z.array(
       z.object({
-        user: z.string().describe('Absent: not known.').optional(),
+        user: z.string().describe('Absent: not known, or `by` asks for another.').optional(),
+        namespace: z.string().optional(),
+        account: z.string().optional(),
         gpu_hours_held: amount,
         gpu_hours_idle: amount.describe('Held while no kernel of anybody ran, split evenly between those that held a GPU together.'),
         gpu_hours_queueable: amount.describe('The part in whole hours, in which another user could have used the GPU; of the last nine days only.'),
@@ -106,7 +108,7 @@ export const waste = z
       }),
     ),
   })
-  .meta({ id: 'WasteSummary', description: 'What was held and not used, by user, the most first.' })
+  .meta({ id: 'WasteSummary', description: 'What was held and not used, by user, namespace or account, the most first.' })
 
 export const execReport = z
   .strictObject({

@@ -3,14 +3,14 @@ import type { Context, Hono } from 'hono'
 import { reply, type Reply } from '../compress.ts'
 import type { ExecEvent } from '../../model/event.ts'
 import { JOB_GROUPS, type JobFilter, type JobGroup, type JobsView, type Run } from '../../model/job.ts'
-import type { WasteSummary } from '../../model/ledger.ts'
+import { WASTE_GROUPS, type WasteGroup, type WasteSummary } from '../../model/ledger.ts'
 import type { Answers } from './incidents.ts'
 
 export type JobApi = {
   readonly view: JobsView
   readonly report: (runs: readonly [Run, ...Run[]]) => string
   /** What was held and not used between two times, Unix ms. */
-  readonly waste: (from: number, to: number) => WasteSummary
+  readonly waste: (from: number, to: number, by?: WasteGroup) => WasteSummary
   /** `warpwatch exec` says that its command began or ended. */
   readonly record: (event: ExecEvent) => Run | undefined
   /** Sends what became of a run to a notifier; returns why not. */
@@ -24,6 +24,7 @@ const MAX_DAYS = 31
 const DAY_MS = 86_400_000
 const NAMES = ['since', 'limit', 'by'] as const
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))
+const isWasteGroup = (text: string): text is WasteGroup => WASTE_GROUPS.some((group) => group === text)
 const isGroup = (text: string): text is JobGroup => JOB_GROUPS.some((group) => group === text)
 
 export function parseJobQuery(search: URLSearchParams): { readonly filter: JobFilter; readonly by?: JobGroup } | { readonly problem: string } {
@@ -57,12 +58,14 @@ export function addJobs(app: Hono, { view, waste, report, record, send }: JobApi
   app.get('/api/v1/usage/waste', (c) => {
     const { searchParams: search } = new URL(c.req.url)
     const [days, since, to] = [search.get('days'), search.get('since'), Date.now()]
+    const by = search.get('by') ?? 'user'
+    if (!isWasteGroup(by)) return refuse(c, { code: 'bad_request', message: `by: must be one of ${WASTE_GROUPS.join(', ')}, not ${quoted(by)}` })
     if (days !== null && since !== null) return refuse(c, { code: 'bad_request', message: 'give days or since, not both' })
     if (since !== null && !(/^\d{1,15}$/.test(since) && Number(since) < to && Number(since) >= to - MAX_DAYS * DAY_MS))
       return refuse(c, { code: 'bad_request', message: `since: must be a time of the last ${MAX_DAYS} days in Unix milliseconds, not ${quoted(since)}` })
     if (days !== null && !(/^\d{1,2}$/.test(days) && Number(days) >= 1 && Number(days) <= MAX_DAYS))
       return refuse(c, { code: 'bad_request', message: `days: must be a whole number from 1 to ${MAX_DAYS}, not ${quoted(days)}` })
-    return answer(c, waste(since === null ? to - Number(days ?? '1') * DAY_MS : Number(since), to))
+    return answer(c, waste(since === null ? to - Number(days ?? '1') * DAY_MS : Number(since), to, by))
   })
   app.get('/api/v1/jobs/:id', (c) => withRuns(c, (runs) => answer(c, runs)))
   app.get('/api/v1/jobs/:id/report', (c) =>

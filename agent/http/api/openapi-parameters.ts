@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { INCIDENT_STATUSES } from '../../model/incident.ts'
 import { JOB_GROUPS } from '../../model/job.ts'
+import { WASTE_GROUPS } from '../../model/ledger.ts'
 import { INCIDENT_KINDS } from '../../model/kinds.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './incidents.ts'
 import { DEFAULT_JOBS, MAX_JOBS } from './jobs.ts'
@@ -45,6 +46,7 @@ export function parametersOf(path: string): readonly unknown[] | undefined {
   if (path === '/api/v1/usage/waste')
     return [
       { name: 'days', in: 'query', description: 'Default 1.', schema: { type: 'integer', minimum: 1, maximum: 31 } },
+      { name: 'by', in: 'query', description: 'Default user.', schema: { type: 'string', enum: WASTE_GROUPS } },
       { name: 'since', in: 'query', description: 'In place of days: since then, Unix ms; at most 31 days ago.', schema: { type: 'integer', minimum: 0 } },
     ]
   const container = { ...ID, schema: { type: 'string', pattern: '^[0-9a-f]{12,64}$' } }

@@ -61,7 +61,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
     list: true,
   },
   { path: '/api/v1/jobs/{id}', operationId: 'listJobRuns', summary: 'The runs of one job, newest first', schema: run, list: true },
-  { path: '/api/v1/usage/waste', operationId: 'getWaste', summary: 'What was held and not used in the last days, by user', schema: waste },
+  {
+    path: '/api/v1/usage/waste',
+    operationId: 'getWaste',
+    summary: 'What was held and not used in the last days, by user, namespace or account',
+    schema: waste,
+  },
   { path: '/api/v1/silences', operationId: 'listSilences', summary: 'Silences that hold now, newest first', schema: silence, list: true },
   { path: '/api/v1/notifiers', operationId: 'listNotifiers', summary: 'Status of each notifier', schema: notifierRow, list: true },
   {

@@ -2,19 +2,20 @@
 import type { UseOwner } from '../../model/ledger.ts'
 import type { JobIdentity } from '../../model/job.ts'
 import type { LiveRun } from '../live-run.ts'
-import type { GpuNow, Seat } from '../usage.ts'
+import { seatKey, type GpuNow, type Seat } from '../usage.ts'
 import type { LedgerBook } from './book.ts'
+import type { CardLook } from './card-meter.ts'
 
-/** A run, or the processes that are of none, on one GPU or instance. */
-export type Held = { readonly run: LiveRun | undefined; readonly seat: Seat; bytes: number; ratio?: number }
+/** A run, or the processes that are of none, on one GPU or instance. `resolve`: of a process whose owner is being looked up, the answer once it is there. */
+export type Held = { readonly run: LiveRun | undefined; readonly seat: Seat; bytes: number; ratio?: number; readonly resolve?: () => LiveRun | undefined }
 
 const MIB = 2 ** 20
 /** A reading that is older says nothing of now; instances are read every ten seconds. */
 const READ_WITHIN_MS = 5_000
 const INSTANCE_WITHIN_MS = 25_000
 const MAX_CARDS = 1_024
-/** A look is put off so long at most; shorter than what counts as a gap. */
-const PUT_OFF_MS = 3_000
+/** A look waits so long at most for who a process belongs to; shorter than what counts as a gap. */
+const WAITS_MS = 3_000
 
 /** An identity that changes is another object, and so is its owner: the book keeps what it computes of an owner. */
 const owners = new WeakMap<JobIdentity, UseOwner>()
@@ -34,13 +35,42 @@ export function ownerOfRun({ identity }: LiveRun): UseOwner {
   return owner
 }
 
+type CardNow = (GpuNow & { readonly t: number }) | undefined
+/** All that was known at its time. */
+type Waiting = { readonly t: number; readonly gpu: string; readonly held: readonly Held[]; readonly look: Omit<CardLook, 'holders'> }
+
+/** One for each run and instance, with what is known by now of those that were looked up. */
+function holdersOf(held: readonly Held[]): ReadonlyMap<string, Held> {
+  const found = new Map<string, Held>()
+  for (const { run: known, seat, bytes, ratio, resolve } of held) {
+    const run = known ?? resolve?.()
+    const place = `${run?.key ?? ''} ${seatKey(seat)}`
+    const before = found.get(place)
+    const sum = ratio === undefined && before?.ratio === undefined ? undefined : (ratio ?? 0) + (before?.ratio ?? 0)
+    found.set(place, { run, seat, bytes: bytes + (before?.bytes ?? 0), ...(sum === undefined ? {} : { ratio: sum }) })
+  }
+  return found
+}
+
 export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()
-  const lookedAt = new Map<string, number>()
+  const waiting = new Map<string, Waiting[]>()
   const instances = new Map<string, Map<string, { readonly t: number; readonly value: number }>>()
-  const ownerOf = (key: string): UseOwner | undefined => {
-    const run = running.get(key)
-    return run === undefined ? undefined : ownerOfRun(run)
+  const enter = (uuid: string, { gpu, held, look }: Waiting): void => {
+    const holders = [...holdersOf(held).values()]
+    // One that ended while its look waited is no longer among those that run.
+    const own = new Map(holders.flatMap(({ run }) => (run === undefined ? [] : [[run.key, run]])))
+    const ownerOf = (key: string): UseOwner | undefined => {
+      const run = own.get(key) ?? running.get(key)
+      return run === undefined ? undefined : ownerOfRun(run)
+    }
+    const cards = holders.map(({ run, seat, bytes, ratio }) => ({
+      run: run?.key ?? '',
+      card: seat,
+      mib: bytes / MIB,
+      ...(ratio === undefined ? {} : { ratio }),
+    }))
+    book.look(uuid, gpu, { ...look, holders: cards }, ownerOf)
   }
   const isFresh = (at: number, t: number, ms: number): boolean => Math.abs(t - at) <= ms
   const ratiosOf = (uuid: string, t: number): ReadonlyMap<string, number> | undefined => {
@@ -58,32 +88,27 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerB
       if (instances.size < MAX_CARDS || instances.has(uuid)) instances.set(uuid, known)
       known.set(gi, { t, value })
     },
-    /** `isAwaited`: a holder has just come, and what it belongs to is being looked up. The next look then counts this time too, for its owner. */
-    look(uuid: string, gpu: string, held: readonly Held[], now: (GpuNow & { readonly t: number }) | undefined, t: number, isAwaited: boolean): void {
-      const last = lookedAt.get(uuid)
-      if (isAwaited && last !== undefined && t - last >= 0 && t - last <= PUT_OFF_MS) return
-      if (lookedAt.size < MAX_CARDS || last !== undefined) lookedAt.set(uuid, t)
+    /** `isAwaited`: a holder has just come, or the agent has, and what it belongs to is being looked up: the look waits, so that its time counts for its owner. */
+    look(uuid: string, gpu: string, held: readonly Held[], now: CardNow, t: number, isAwaited: boolean): void {
       const counter = counters.get(uuid)
       const isRead = now !== undefined && isFresh(now.t, t, READ_WITHIN_MS)
       const ratios = ratiosOf(uuid, t)
-      book.look(
-        uuid,
-        gpu,
-        {
-          t,
-          ...(isRead && now.ratio !== undefined ? { ratio: now.ratio } : {}),
-          ...(isRead && now.watts !== undefined ? { watts: now.watts } : {}),
-          ...(counter !== undefined && isFresh(counter.t, t, READ_WITHIN_MS) ? { counter: counter.value } : {}),
-          ...(ratios === undefined ? {} : { instances: ratios }),
-          holders: held.map(({ run, seat, bytes, ratio }) => ({
-            run: run?.key ?? '',
-            card: seat,
-            mib: bytes / MIB,
-            ...(ratio === undefined ? {} : { ratio }),
-          })),
-        },
-        ownerOf,
-      )
+      const look = {
+        t,
+        ...(isRead && now.ratio !== undefined ? { ratio: now.ratio } : {}),
+        ...(isRead && now.watts !== undefined ? { watts: now.watts } : {}),
+        ...(counter !== undefined && isFresh(counter.t, t, READ_WITHIN_MS) ? { counter: counter.value } : {}),
+        ...(ratios === undefined ? {} : { instances: ratios }),
+      }
+      const before = waiting.get(uuid) ?? []
+      const begun = before[0]?.t ?? t
+      const all = [...before, { t, gpu, held, look }]
+      if (isAwaited && t >= begun && t - begun <= WAITS_MS && (before.length > 0 || waiting.size < MAX_CARDS)) {
+        waiting.set(uuid, all)
+        return
+      }
+      waiting.delete(uuid)
+      for (const one of all) enter(uuid, one)
     },
   }
 }

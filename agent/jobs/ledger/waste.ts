@@ -1,11 +1,11 @@
-// What was held and not used, by user: told once, with the figures, for whoever can change it. Pure.
+// What was held and not used, by user, namespace or account: told once, with the figures, for whoever can change it. Pure.
 import type { JobRow } from '../../model/job.ts'
-import type { Use, WasteRow, WasteSummary } from '../../model/ledger.ts'
+import type { Use, WasteGroup, WasteRow, WasteSummary } from '../../model/ledger.ts'
 import { costOf, type CostFactors } from './costs.ts'
 
-/** What a user held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so that somebody else could have had it. */
+/** What a user (namespace, account: `key`) held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so that somebody else could have had it. */
 export type HeldBy = {
-  readonly user: string | undefined
+  readonly key: string | undefined
   readonly heldMs: number
   readonly activeMs: number
   readonly idleMs: number
@@ -13,8 +13,8 @@ export type HeldBy = {
   readonly joules: number
 }
 /** As the ledger's file gives it. */
-export const heldOf = ({ user, use, wholeMs }: { readonly user: string | undefined; readonly use: Use; readonly wholeMs: number }): HeldBy => ({
-  user,
+export const heldOf = ({ key, use, wholeMs }: { readonly key: string | undefined; readonly use: Use; readonly wholeMs: number }): HeldBy => ({
+  key,
   heldMs: use.heldMs,
   activeMs: use.activeMs,
   idleMs: use.idleMs,
@@ -45,15 +45,22 @@ function oversizedText({ last: { gpus, gpus_requested: asked } }: JobRow): strin
   return gpus.length > 0 && fullest < FAR_BELOW ? `at most ${Math.round(fullest * 100)} % of the GPU memory used` : undefined
 }
 
-export function wasteOf(held: readonly HeldBy[], jobs: readonly JobRow[], factors: CostFactors, about: Omit<WasteSummary, 'rows'>): WasteSummary {
-  const rows = held.map(({ user, heldMs, idleMs, wholeHoursMs, activeMs, joules }): WasteRow => {
-    const own = jobs.filter((job) => job.user === user)
+const GROUP_OF: Readonly<Record<WasteGroup, (job: JobRow) => string | undefined>> = {
+  user: ({ user }) => user,
+  namespace: ({ namespace }) => namespace,
+  account: ({ last: { account } }) => account,
+}
+
+type About = Omit<WasteSummary, 'rows'>
+export function wasteOf(held: readonly HeldBy[], jobs: readonly JobRow[], factors: CostFactors, about: About, by: WasteGroup = 'user'): WasteSummary {
+  const rows = held.map(({ key, heldMs, idleMs, wholeHoursMs, activeMs, joules }): WasteRow => {
+    const own = jobs.filter((job) => GROUP_OF[by](job) === key)
     const lost = own.reduce((sum, { gpu_seconds: seconds }) => sum + seconds.lost, 0)
     const wasted = idleMs / 1_000 + lost
     const share = activeMs + idleMs === 0 ? 0 : Math.min(1, (wasted * 1_000) / (activeMs + idleMs))
     const { price, currency } = costOf(factors, wasted, joules * share)
     return {
-      ...(user === undefined ? {} : { user }),
+      ...(key === undefined ? {} : { [by]: key }),
       gpu_hours_held: hours(heldMs / 1_000),
       gpu_hours_idle: hours(idleMs / 1_000),
       gpu_hours_queueable: hours(wholeHoursMs / 1_000),

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { JobGroup } from '../../model/job.ts'
-import { HOUR_MS, type CardCheckpoint, type Use, type UseCard, type UseOwner, type UseRow } from '../../model/ledger.ts'
+import { HOUR_MS, type CardCheckpoint, type Use, type UseCard, type UseOwner, type UseRow, type WasteGroup } from '../../model/ledger.ts'
 import { openReadOnly } from '../open-database.ts'
 import type { Schema } from '../schema.ts'
 import { takeRows } from '../take-over.ts'
@@ -52,11 +52,12 @@ CREATE TABLE checkpoints (uuid TEXT PRIMARY KEY, t INTEGER NOT NULL, state TEXT 
 
 /** What one user, job, … used in a span of time. */
 export type UseSum = { readonly key: string | undefined; readonly unheld: boolean; readonly use: Use }
+/** What one user, namespace or account held; `wholeMs` is the part in hours in which nothing ran on the GPU. */
+export type HeldSum = { readonly key: string | undefined; readonly use: Use; readonly wholeMs: number }
 export type LedgerFile = {
   readonly write: (rows: readonly UseRow[], checkpoints: readonly CardCheckpoint[]) => void
   readonly sums: (by: JobGroup, since: number, until: number) => readonly UseSum[]
-  /** By user; `wholeMs` is the part in hours in which nothing ran on the GPU. */
-  readonly held: (since: number, until: number) => readonly { readonly user: string | undefined; readonly use: Use; readonly wholeMs: number }[]
+  readonly held: (since: number, until: number, by?: WasteGroup) => readonly HeldSum[]
   readonly checkpoints: () => readonly CardCheckpoint[]
   /** Sums up the hours of days that have passed, and forgets what is too old. */
   readonly compact: (now: number) => void
@@ -172,12 +173,13 @@ export function ledgerIn(db: Database): LedgerFile {
     )
   // An hour without work: the GPU was held for nearly all of it, by whomever, and hardly anything ran. Days of long ago do not say.
   const SPAN = 'hour >= :first AND hour < :end'
-  const heldBy = db.prepare<{ first: number; end: number }, Sums & { readonly user: string; readonly whole: number }>(
-    `WITH free AS MATERIALIZED (SELECT hour, card FROM use WHERE hours = 1 AND ${SPAN} GROUP BY hour, card HAVING sum(idle_ms) >= ${0.9 * HOUR_MS}) ` +
-      `SELECT user, ${COLUMNS.map((name) => `sum(use.${name}) AS ${name}`).join(', ')}, total(CASE WHEN hours = 1 AND free.card IS NOT NULL THEN idle_ms END) AS whole ` +
-      'FROM use JOIN owners ON owners.id = owner LEFT JOIN free ON free.hour = use.hour AND free.card = use.card ' +
-      'WHERE unheld = 0 AND use.hour >= :first AND use.hour < :end GROUP BY user',
-  )
+  const heldBy = (by: WasteGroup) =>
+    db.prepare<{ first: number; end: number }, Sums & { readonly grouped: string; readonly whole: number }>(
+      `WITH free AS MATERIALIZED (SELECT hour, card FROM use WHERE hours = 1 AND ${SPAN} GROUP BY hour, card HAVING sum(idle_ms) >= ${0.9 * HOUR_MS}) ` +
+        `SELECT ${GROUPS[by]} AS grouped, ${COLUMNS.map((name) => `sum(use.${name}) AS ${name}`).join(', ')}, total(CASE WHEN hours = 1 AND free.card IS NOT NULL THEN idle_ms END) AS whole ` +
+        'FROM use JOIN owners ON owners.id = owner LEFT JOIN free ON free.hour = use.hour AND free.card = use.card ' +
+        'WHERE unheld = 0 AND use.hour >= :first AND use.hour < :end GROUP BY 1',
+    )
   const oldHours = db.prepare<[number], { readonly day: number }>(`SELECT DISTINCT hour / ${DAY} AS day FROM use WHERE hours = 1 AND hour < ? ORDER BY 1`)
   const intoDay = db.prepare(
     `INSERT INTO use SELECT :day * ${DAY}, ${DAY}, owner, card, ${COLUMNS.map((name) => `sum(${name})`).join(', ')} FROM use ` +
@@ -223,10 +225,10 @@ export function ledgerIn(db: Database): LedgerFile {
         .all({ since, first: Math.floor(since / HOUR_MS) - DAY, end: Math.ceil(until / HOUR_MS) })
         .map(({ grouped, unheld, ...sums }) => ({ key: given(grouped), unheld: unheld === 1, use: useOf(sums) }))
         .filter(({ use }) => Object.values(use).some((value) => value !== 0)),
-    held: (since, until) =>
-      heldBy
+    held: (since, until, by = 'user') =>
+      heldBy(by)
         .all({ first: Math.floor(since / HOUR_MS), end: Math.ceil(until / HOUR_MS) })
-        .map(({ user, whole, ...sums }) => ({ user: given(user), use: useOf(sums), wholeMs: whole })),
+        .map(({ grouped, whole, ...sums }) => ({ key: given(grouped), use: useOf(sums), wholeMs: whole })),
     checkpoints: () => states.all().map(checkpointIn),
     compact(now) {
       const before = Math.floor((now - HOURLY_MS) / HOUR_MS / DAY) * DAY

@@ -6,6 +6,7 @@ export const VIEWS: readonly View[] = [
   { id: '', label: 'Overview', key: 'o', load: () => Promise.resolve(Overview) },
   { id: 'gpus', label: 'GPU', under: '', load: async () => (await import('./gpus/view.tsx')).Gpu },
   { id: 'jobs', label: 'Jobs', key: 'j', load: async () => (await import('./jobs/view.tsx')).Jobs },
+  { id: 'waste', label: 'Idle and lost GPU time', under: 'jobs', load: async () => (await import('./waste/view.tsx')).Waste },
   { id: 'servers', label: 'Servers', key: 's', load: async () => (await import('./servers/view.tsx')).Servers },
   { id: 'incidents', label: 'Incidents', key: 'i', load: async () => (await import('./incidents/view.tsx')).Incidents },
   { id: 'allocator', label: 'Allocator', key: 'a', load: async () => (await import('./allocator/view.tsx')).Allocator },

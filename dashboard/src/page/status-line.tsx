@@ -16,7 +16,7 @@ function Firing() {
   return (
     <>
       <a class={`wrong incident-link ${toneOf(first)}`} href={hrefOf('incidents', [first.id])}>
-        {placedTitle(first)} since {since(first.started_at, agentNow.value)}
+        {placedTitle(first)} · since {since(first.started_at, agentNow.value)}
       </a>
       {next !== undefined && <a class={`more ${toneOf(next)}`} href={hrefOf('incidents', [], { state: 'firing' })}>{`${firing.value.length - 1} more`}</a>}
     </>

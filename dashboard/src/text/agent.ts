@@ -22,6 +22,9 @@ const SOURCES: Readonly<Record<string, string>> = {
   notifications: 'Notifications',
   agent: 'The agent itself',
   recording: 'Recording',
+  jobs: 'Jobs',
+  hangs: 'Job hangs',
+  'process-details': 'Process details',
 }
 export const sourceName = (source: string): string => SOURCES[source] ?? source
 

@@ -54,7 +54,7 @@ const LABELS: Readonly<Record<string, string>> = {
   gpus_lost: 'GPUs lost',
   idle_gpus: 'Idle GPUs',
   ecc_uncorrected_volatile: 'Uncorrected errors since the reset',
-  ecc_uncorrected_aggregate: 'Uncorrected errors in all',
+  ecc_uncorrected_aggregate: 'Uncorrected errors, lifetime',
   causes: 'Causes, strongest first',
 }
 

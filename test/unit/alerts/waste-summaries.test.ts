@@ -168,6 +168,12 @@ test('without prices of the user nothing is priced', () => {
   expect(plainWaste(message(bare))).not.toMatch(/EUR|undefined|NaN|\d\.\d\d\b/)
 })
 
+test('where readers can open the dashboard it links to the page', () => {
+  const weekly: WasteReport = { ...REPORT, period: 'weekly', date: '2026-11-16' }
+  expect(plainWaste({ ...message(weekly), base_url: 'https://gpu-01.example.com' })).toContain('; or https://gpu-01.example.com/#/waste?days=8')
+  expect(plainWaste(message(weekly))).not.toContain('#/waste')
+})
+
 const TYPES: Readonly<Record<string, object>> = {
   email: { url: 'smtp://mail.example.com', from: 'warpwatch@example.com', to: ['ops@example.com'] },
   ntfy: { url: 'https://ntfy.example.com/gpus', token: '' },

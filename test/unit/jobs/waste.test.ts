@@ -15,8 +15,8 @@ test('nothing is priced without a factor, and nothing that needs one that is mis
   expect(costOf({ ...NONE, kwh: 0.3 }, 7_200, undefined)).toEqual({})
 })
 
-const held = (user: string | undefined, idleHours: number, activeHours: number, whole = 0): HeldBy => ({
-  user,
+const held = (key: string | undefined, idleHours: number, activeHours: number, whole = 0): HeldBy => ({
+  key,
   heldMs: (idleHours + activeHours) * HOUR,
   activeMs: activeHours * HOUR,
   idleMs: idleHours * HOUR,
@@ -48,6 +48,18 @@ test('idle and lost hours by user, the most first; who wasted nothing is not nam
     ['ada', 3, 0.5, 2, 7],
   ])
   expect(rows[1]?.died).toEqual([{ job: 'train', job_id: 'train00000000000', runs: 2, gpu_hours_lost: 0.5 }])
+})
+
+test('by Slurm account, of its own runs alone', () => {
+  const of = (account: string, lost: number): JobRow => {
+    const { last, ...row } = job(`job-${account}`, 'ada', { gpu_seconds: { active: 3_600, idle: 0, lost }, outcomes: { failed: 1 } })
+    return { ...row, last: { ...last, account } }
+  }
+  const { rows } = wasteOf([held('physics', 3, 7), held('biology', 1, 7)], [of('physics', 1_800), of('biology', 7_200)], NONE, ABOUT, 'account')
+  expect(rows.map(({ user, account, gpu_hours_idle: idle, gpu_hours_lost: lost }) => [user, account, idle, lost])).toEqual([
+    [undefined, 'physics', 3, 0.5],
+    [undefined, 'biology', 1, 2],
+  ])
 })
 
 test('jobs that asked for much more than they used', () => {

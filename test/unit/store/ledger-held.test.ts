@@ -22,8 +22,8 @@ const scene = (rows: readonly UseRow[]) => {
 const whole = (store: ReturnType<typeof scene>, from: number, to: number) =>
   store
     .held(from * HOUR_MS, to * HOUR_MS)
-    .toSorted((a, b) => (a.user ?? '').localeCompare(b.user ?? ''))
-    .map(({ user, wholeMs }) => [user, wholeMs / HOUR_MS])
+    .toSorted((a, b) => (a.key ?? '').localeCompare(b.key ?? ''))
+    .map(({ key, wholeMs }) => [key, wholeMs / HOUR_MS])
 
 test('an idle GPU that two share is free for both halves; a GPU that ran is free for nobody', () => {
   const store = scene([

@@ -93,7 +93,7 @@ export function doubts(evidence: Evidence): readonly Doubt[] {
       level: 'bad',
       text: `No news from the agent for ${age(silentFor)}${lastFrame === undefined ? '' : `: all figures are of ${timeWithSeconds(lastFrame)}`}`,
     })
-  if (simulated) found.push({ level: 'bad', text: 'All of it is made up: the agent runs with --simulate' })
+  if (simulated) found.push({ level: 'bad', text: 'All figures are simulated: the agent runs with --simulate' })
   for (const text of gpusInTrouble) found.push({ level: 'warn', text })
   if (gpus === 0) found.push({ level: 'warn', text: noGpu(evidence) })
   if (Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
@@ -110,5 +110,5 @@ type Verdict = { readonly level: 'good' | 'warn' | 'bad'; readonly text: string 
 export function verdictOf(found: readonly Doubt[], { silentFor, simulated }: Pick<Evidence, 'silentFor' | 'simulated'>): Verdict {
   if (silentFor !== undefined) return { level: 'bad', text: 'No: it is old' }
   if (simulated) return { level: 'bad', text: 'No: it is simulated' }
-  return found.some(({ level }) => level === 'warn') ? { level: 'warn', text: 'Yes, but not all of it is there' } : { level: 'good', text: 'Yes' }
+  return found.some(({ level }) => level === 'warn') ? { level: 'warn', text: 'Yes, but incomplete' } : { level: 'good', text: 'Yes' }
 }

@@ -93,7 +93,7 @@ export function Notifiers({ notifiers }: { readonly notifiers: readonly Notifier
       </h2>
       {notifiers.length === 0 ? (
         <p class="nothing">
-          Nobody: no notifier is configured. <code>notifiers</code> in <code>warpwatch.yaml</code> names them.
+          No notifier is configured. Add one under <code>notifiers</code> in <code>warpwatch.yaml</code>.
         </p>
       ) : (
         <table id="notifiers" role="table" aria-labelledby="notifiers-title">

@@ -33,7 +33,7 @@ export function Verdict({ health: { sources, gaps, figures } }: { readonly healt
       <h2 id="truth-title">{text}</h2>
       <p class="verdict">
         {evidence.simulated
-          ? `${reading} of ${sources.length} sources answer; what they tell is made up.`
+          ? `${reading} of ${sources.length} sources answer with simulated figures.`
           : `${reading} of ${sources.length - absent} sources read this host${absent === 0 ? '' : `; ${absent} more ${absent === 1 ? 'finds' : 'find'} nothing to read`}.`}
       </p>
       {found.length > 0 && (

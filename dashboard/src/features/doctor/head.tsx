@@ -27,7 +27,7 @@ function When() {
   if (found === undefined) return null
   return (
     <span class="looked">
-      looked at{' '}
+      checked at{' '}
       <time dateTime={new Date(found.t).toISOString()}>
         {timeWithSeconds(found.t)} {zoneName(found.t)}
       </time>{' '}
@@ -53,9 +53,7 @@ export function DoctorHead() {
           {found !== undefined && !simulated && <span>on {found.host}</span>}
           {since === undefined ? <When /> : <Looking since={since} />}
         </p>
-        {simulated && (
-          <p class="doctor-line">The figures of the other pages are made up; what stands here was found on the machine on which this agent runs.</p>
-        )}
+        {simulated && <p class="doctor-line">The other pages show simulated figures. These checks ran on the machine on which this agent runs.</p>}
         {trouble.value !== undefined && since === undefined && (
           <p class="refused" role="alert">
             Looking did not work: {trouble.value}.{found === undefined ? '' : ' What stands below was found before.'}

@@ -39,7 +39,7 @@ function Complaints() {
   if (found.length === 0) return null
   return (
     <section class="part" aria-labelledby="complaints-title">
-      <h3 id="complaints-title">What to mend</h3>
+      <h3 id="complaints-title">What to fix</h3>
       <ul class="complaints">
         {found.map((complaint, i) => (
           <ComplaintCard key={i} complaint={complaint} />

@@ -36,7 +36,7 @@ function Invitation() {
         </div>
       </header>
       {now !== undefined && now.list.length > 0 && <RoomTable list={now.list} />}
-      {now?.list.length === 0 && <p class="nothing">No GPU is known on this host: name the cards that you think of in the form.</p>}
+      {now?.list.length === 0 && <p class="nothing">No GPU on this host. Name the cards to check under “Cards”.</p>}
     </div>
   )
 }

@@ -28,12 +28,12 @@ function factsOf({ row, uuid }: GpuView): readonly Fact[] {
     text(now) === undefined ? undefined : `${text(now)}${text(max) === undefined ? '' : ` of ${text(max)}`}`
   return [
     counted('ECC errors, uncorrected, since the driver was loaded', 'ecc_errors_total', 'uncorrected_volatile', true),
-    counted('ECC errors, uncorrected, in all', 'ecc_errors_total', 'uncorrected_aggregate', true),
+    counted('ECC errors, uncorrected, lifetime', 'ecc_errors_total', 'uncorrected_aggregate', true),
     counted('ECC errors, corrected, since the driver was loaded', 'ecc_errors_total', 'corrected_volatile', false),
-    counted('ECC errors, corrected, in all', 'ecc_errors_total', 'corrected_aggregate', false),
+    counted('ECC errors, corrected, lifetime', 'ecc_errors_total', 'corrected_aggregate', false),
     counted('Rows remapped for uncorrected errors', 'remapped_rows', 'uncorrected', true),
     happened('Row remap pending: GPU reset required', 'row_remap_pending'),
-    happened('A remapping failed', 'row_remap_failure'),
+    happened('Row remap failed', 'row_remap_failure'),
     { label: 'PCIe generation', measure: 'pcie_link_generation', value: link(row['pcie_link_generation'], row['pcie_link_generation_max']) },
     { label: 'PCIe lanes', measure: 'pcie_link_width', value: link(row['pcie_link_width'], row['pcie_link_width_max']) },
     { label: 'PCIe replays', measure: 'pcie_replay_total', value: text(row['pcie_replay_total']) },

@@ -14,7 +14,7 @@ export function GpuIncidents({ uuid }: { readonly uuid: string }) {
     <section class="panel gpu-incidents" aria-labelledby="gpu-incidents-title">
       <h2 id="gpu-incidents-title">Incidents of this GPU</h2>
       {all.length === 0 ? (
-        <p class="faint">None among the newest of this host.</p>
+        <p class="faint">No recent incident on this GPU.</p>
       ) : (
         <ul>
           {all.slice(0, MOST).map((incident) => (

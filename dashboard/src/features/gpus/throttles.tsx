@@ -29,7 +29,7 @@ export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
   return (
     <figure class="line-figure throttle-lanes" data-chart="throttling">
       <figcaption>
-        <b>What held the clocks down</b>
+        <b>Throttling</b>
         {held.length === 0 && <span class="legend of">{`nothing in ${range.spoken}`}</span>}
       </figcaption>
       {held.length > 0 && (
@@ -44,7 +44,7 @@ export function ThrottleLanes({ uuid }: { readonly uuid: string }) {
           <ChartBox
             className="band-chart"
             height={held.length * LANE_HEIGHT + AXIS}
-            label={`What held the clocks down in ${range.spoken}: ${held.map(({ text }) => text).join(', ')}`}
+            label={`Throttling in ${range.spoken}: ${held.map(({ text }) => text).join(', ')}`}
             version={`${theme.value} ${range.id} ${held.map(({ lane }) => lane).join('\n')}`}
             create={(host, width, height) =>
               createBandChart(host, width, height, {

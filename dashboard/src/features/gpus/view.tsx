@@ -41,7 +41,7 @@ function GpuProcesses({ view: { uuid, trouble, lastProcesses } }: { readonly vie
   return (
     <DataTable
       id="gpu-processes"
-      title={before ? 'Processes on it when it was last read' : 'Processes on it now'}
+      title={before ? 'GPU processes when it was last read' : 'GPU processes'}
       columns={COLUMNS}
       rows={processViews(before ? lastProcesses : now)}
       rowKey={(view) => view.key}

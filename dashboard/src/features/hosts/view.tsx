@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { HostEntry, HostSummary } from '../../../../agent/model/hosts.ts'
 import { since } from '../../../../agent/text/time.ts'
 import { agentNow } from '../../parts/live/state.ts'
+import { Meter } from '../../parts/figure.tsx'
 import { DASH, memory, percent } from '../../text/format.ts'
 import { inOrder, trouble } from './entries.ts'
 import { known, watchHosts } from './state.ts'
@@ -18,17 +19,17 @@ function Firing({ summary: { firing, silent, worst } }: { readonly summary: Host
   if (silent.length > 0) counts.unshift(`not responding: GPU ${silent.join(', ')}`)
   return (
     <>
-      {counts.length === 0 ? 'nothing fires' : counts.join(', ')}
+      {counts.length === 0 ? 'no incident' : counts.join(', ')}
       {worst !== undefined && <span class="sub">{`${worst.title}, since ${since(worst.started_at, agentNow.value)}`}</span>}
     </>
   )
 }
 
-function Memory({ summary: { memory_used_bytes: used, memory_total_bytes: total } }: { readonly summary: HostSummary }) {
+function Memory({ summary: { host, memory_used_bytes: used, memory_total_bytes: total } }: { readonly summary: HostSummary }) {
   if (total === 0) return <>{DASH}</>
   return (
     <>
-      <meter min={0} max={total} value={used} aria-label={`${memory(used)} of ${memory(total)} used`} />
+      <Meter value={used} limit={total} label={`memory of ${host}`} />
       <span class="sub">{`${memory(used)} of ${memory(total)}`}</span>
     </>
   )
@@ -43,15 +44,23 @@ function Row({ entry }: { readonly entry: HostEntry }) {
         {self === true && <span class="sub">this host</span>}
         {summary !== undefined && summary.host !== name && <span class="sub">{summary.host}</span>}
       </th>
-      <td>
+      <td data-label="State">
         {problem === undefined ? summary === undefined ? 'asking …' : <Firing summary={summary} /> : <strong>{`does not answer: ${problem}`}</strong>}
         {problem !== undefined && seenAt !== undefined && <span class="sub">{`last answer ${since(seenAt, agentNow.value)}`}</span>}
       </td>
-      <td class="figure-cell">{summary?.gpus ?? DASH}</td>
-      <td>{summary === undefined ? DASH : <Memory summary={summary} />}</td>
-      <td class="figure-cell">{percent(summary?.utilization_ratio)}</td>
-      <td class="figure-cell">{summary?.power_watts === undefined ? DASH : `${(summary.power_watts / 1_000).toFixed(1)} kW`}</td>
-      <td class="figure-cell">{summary?.jobs_running ?? DASH}</td>
+      <td class="figure-cell" data-label="GPUs">
+        {summary?.gpus ?? DASH}
+      </td>
+      <td data-label="GPU memory">{summary === undefined ? DASH : <Memory summary={summary} />}</td>
+      <td class="figure-cell" data-label="GPU busy">
+        {percent(summary?.utilization_ratio)}
+      </td>
+      <td class="figure-cell" data-label="Power">
+        {summary?.power_watts === undefined ? DASH : `${(summary.power_watts / 1_000).toFixed(1)} kW`}
+      </td>
+      <td class="figure-cell" data-label="Jobs">
+        {summary?.jobs_running ?? DASH}
+      </td>
     </tr>
   )
 }
@@ -80,7 +89,7 @@ export function Hosts() {
         <caption class="spoken">Hosts</caption>
         <thead>
           <tr>
-            {['Host', 'State', 'GPUs', 'Memory', 'Busy', 'Power', 'Jobs'].map((title) => (
+            {['Host', 'State', 'GPUs', 'GPU memory', 'GPU busy', 'Power', 'Jobs'].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>

@@ -2,19 +2,16 @@
 import { computed } from '@preact/signals'
 import { age } from '../../../../agent/text/span.ts'
 import { RangeButtons } from '../../parts/range/picker.tsx'
-import { stepFor, windowOf } from '../../parts/range/window.ts'
-import { route, setParams } from '../../parts/route.ts'
+import { rangeKey } from '../../parts/range/range.ts'
+import { stepFor } from '../../parts/range/window.ts'
+import { setParams } from '../../parts/route.ts'
 import { type Range, RANGES } from './ranges.ts'
 
 /** As many steps as the other ranges have at the most. */
 const MOST_STEPS = 361
 
-const key = computed(() => {
-  const found = windowOf(route.value.params)
-  return found === undefined ? (route.value.params.get('range') ?? '') : `${found.from}-${found.to}`
-})
 export const range = computed<Range>(() => {
-  const id = key.value
+  const id = rangeKey.value
   const [from = 0, to = NaN] = id.split('-').map(Number)
   const seconds = to - from
   if (!(seconds > 0)) return RANGES.find((each) => each.id === id) ?? RANGES[0]

@@ -4,6 +4,7 @@ import './page/style.css'
 import './timeline/style.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { JobTabs } from '../../parts/job/tabs.tsx'
 import { frame, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
 import type { ViewProps } from '../feature.ts'
@@ -49,6 +50,7 @@ function Rows() {
 function JobList() {
   return (
     <>
+      <JobTabs here="jobs" />
       <section class="panel jobs-page" aria-labelledby="jobs-title">
         <h2 id="jobs-title">Jobs</h2>
         <form class="filters" role="search" aria-label="jobs" onSubmit={(event) => event.preventDefault()}>

@@ -15,9 +15,9 @@ import { theme } from '../../parts/theme.ts'
 import { cores, DASH, memory } from '../../text/format.ts'
 import { containerKey } from '../../text/names.ts'
 
-/** Image and project, or where there is neither the id. */
-const originOf = ({ image, compose_project: project, namespace, container_id: id }: ContainerView['row']): string =>
-  [image, project ?? namespace].filter((part) => part !== undefined && part !== '').join(' · ') || id.slice(0, 12)
+/** Image and project, or where there is neither the id, if it is not the name. */
+const originOf = ({ image, compose_project: project, namespace, container_id: id, container }: ContainerView['row']): string =>
+  [image, project ?? namespace].filter((part) => part !== undefined && part !== '').join(' · ') || (id.startsWith(container) ? 'container' : id.slice(0, 12))
 
 function Name({ view }: { readonly view: ContainerView }) {
   const { row } = view

@@ -1,31 +1,25 @@
 // One GPU: what it does, who holds its memory, whether it can be believed.
-import { type ReadonlySignal, useComputed } from '@preact/signals'
+import { useComputed } from '@preact/signals'
 import { Readout } from '../../parts/chart/readout.tsx'
 import { Live } from '../../parts/figure.tsx'
-import { Activity, whyMissing } from '../../parts/gpu/activity.tsx'
-import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
-import { forecastOf, nearFull } from '../../parts/gpu/forecast.ts'
+import { whyMissing } from '../../parts/gpu/activity.tsx'
+import { TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
 import { later } from '../../parts/later.tsx'
-import { firingOn } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { LANE } from '../../parts/live/lanes.ts'
 import { hovered, painted } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
-import { rangeParams } from '../../parts/range/range.ts'
-import { hrefOf } from '../../parts/route.ts'
 import { celsiusFigure, clock, percent, percentFigure, wattsFigure } from '../../text/format.ts'
-import { shortGpuName } from '../../text/names.ts'
+import { Card, type CardProps } from './card.tsx'
 
 const GpuServers = later(async () => (await import('../../parts/server/gpu.tsx')).GpuServers)
-
-type Props = { readonly of: ReadonlySignal<GpuView> }
 
 const clockOf = ({ row }: GpuView, ...names: readonly string[]): string =>
   clock(names.map((name) => row.clock_hertz?.[name]).find((hertz) => hertz !== undefined))
 
-function Throttles({ of }: Props) {
+function Throttles({ of }: CardProps) {
   const reasons = useComputed(() => of.value.throttles.map(({ reason }) => reason).join())
   if (reasons.value === '') return null
   const { throttles } = of.peek()
@@ -44,7 +38,7 @@ function Throttles({ of }: Props) {
 }
 
 /** What a card without alarms says below its name. */
-function Clocks({ of }: Props) {
+function Clocks({ of }: CardProps) {
   const roomy = useComputed(() => !of.value.throttles.some((throttle) => throttle.harmful))
   const fan = useComputed(() => of.value.row.fan_speed_ratio !== undefined)
   return (
@@ -67,46 +61,22 @@ function Clocks({ of }: Props) {
   )
 }
 
-function Mig({ of }: Props) {
+function Mig({ of }: CardProps) {
   const { row, index } = of.value
   return <MigList instances={row.mig ?? []} gpu={index} />
 }
 
-/** A second changes figures, not the card: what reads `of.value` here is redrawn, all else goes on by itself. */
-export function GpuCard({ of }: Props) {
+export function GpuCard({ of }: CardProps) {
   const { uuid } = of.peek()
-  // Seldom another: after a driver's restart, or a name that comes late.
+  const trouble = useComputed(() => of.value.trouble !== undefined)
   const index = useComputed(() => of.value.index).value
-  const name = useComputed(() => of.value.name).value
-  const trouble = useComputed(() => of.value.trouble?.kind)
-  const short = useComputed(() => trouble.value === undefined && (forecastOf(of.value.row) !== undefined || nearFull(of.value.row) !== undefined))
-  const alarm = useComputed(() => firingOn(uuid)[0]?.severity ?? (short.value ? 'warning' : undefined))
   const divided = useComputed(() => (of.value.row.mig ?? []).length > 0)
   const at = (lane: string, now: number | undefined): number | undefined => (hovered.value === undefined ? now : charted.value.timeline.at(lane, hovered.value))
   const limit = (): number | undefined => of.value.row.power_limit_watts
   const memoryTemperature = (): number | undefined => of.value.row.memory_temperature_celsius
   return (
-    <article
-      class="gpu"
-      id={`gpu-${index}`}
-      data-uuid={uuid}
-      data-trouble={trouble}
-      data-alarm={alarm}
-      data-short={short.value ? '' : undefined}
-      aria-label={`GPU ${index}, ${name}`}
-    >
-      <header class="gpu-head">
-        <span class="gpu-index">{String(index)}</span>
-        <h3 class="gpu-name" title={`${name}\n${uuid}`}>
-          <a href={hrefOf('gpus', [String(index)], rangeParams.value)} aria-label={`GPU ${index}, ${shortGpuName(name)}: details`}>
-            {shortGpuName(name)}
-          </a>
-        </h3>
-        <Activity of={of} />
-      </header>
-      {/* One line in either case: what is wrong with one GPU moves no other. */}
-      {alarm.value === undefined ? <Clocks of={of} /> : <GpuAlarms of={of} most={1} />}
-      {trouble.value !== undefined && <TroubleNote of={of} brief />}
+    <Card of={of} kind="gpu" Calm={Clocks}>
+      {trouble.value && <TroubleNote of={of} brief />}
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
         {divided.value && <Mig of={of} />}
@@ -144,6 +114,6 @@ export function GpuCard({ of }: Props) {
           </>
         )}
       </div>
-    </article>
+    </Card>
   )
 }

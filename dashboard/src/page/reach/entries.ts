@@ -17,11 +17,11 @@ import type { Entry } from './match.ts'
 import { openDialog } from './opened.ts'
 
 const pages = (): readonly Entry[] =>
-  VIEWS.filter(({ under }) => under === undefined).map(({ id, label, key }) => ({
+  VIEWS.filter(({ under }) => under !== '').map(({ id, label, key }) => ({
     id: `page ${id}`,
     group: 'Page',
     label,
-    hint: `g ${key}`,
+    hint: key === undefined ? '' : `g ${key}`,
     act: { href: hrefOf(id) },
   }))
 

@@ -27,13 +27,14 @@ export const RANGES: readonly Range[] = [
   { id: '30d', label: '30 d', spoken: 'the last 30 days', seconds: 2_592_000, step: 7_200, fine: 3_600 },
 ]
 
-const key = computed(() => {
+/** What the address says: `FROM-TO` of a window, else the name of a range. */
+export const rangeKey = computed(() => {
   const found = windowOf(route.value.params)
   return found === undefined ? (route.value.params.get('range') ?? '') : `${found.from}-${found.to}`
 })
 /** What nobody knows is the shortest. */
 export const range = computed((): Range => {
-  const id = key.value
+  const id = rangeKey.value
   const [from = 0, end = NaN] = id.split('-').map(Number)
   const seconds = end - from
   if (!(seconds > 0)) return RANGES.find((each) => each.id === id) ?? SHORTEST

@@ -35,8 +35,16 @@ export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
       </a>
     ),
   },
-  { id: 'user', label: 'User', key: (view) => view.user, shows: (view) => view.user ?? '', cell: (view) => view.user ?? DASH },
-  { id: 'busy', label: 'Busy', numeric: true, key: (view) => view.busy, shows: (view) => percent(view.busy), cell: (view) => percent(view.busy) },
+  { id: 'user', label: 'User', spare: true, key: (view) => view.user, shows: (view) => view.user ?? '', cell: (view) => view.user ?? DASH },
+  {
+    id: 'busy',
+    label: 'Busy',
+    numeric: true,
+    spare: true,
+    key: (view) => view.busy,
+    shows: (view) => (view.busy === undefined ? '' : percent(view.busy)),
+    cell: (view) => percent(view.busy),
+  },
   { id: 'type', label: 'Kind', key: (view) => view.type, shows: typeText, cell: typeText },
 ]
 

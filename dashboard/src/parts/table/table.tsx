@@ -10,6 +10,8 @@ export type Column<Row> = {
   readonly numeric?: boolean
   readonly key: (row: Row) => SortKey
   readonly cell: (row: Row) => ComponentChildren
+  /** Left out while no row shows anything in it. */
+  readonly spare?: true
   /** All that the cell shows, as text: it is redrawn only when that has changed. Without it with every row that comes. */
   readonly shows?: (row: Row) => string
 }
@@ -75,7 +77,12 @@ function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): V
           key={each.id}
           shows={shows[i]}
           draw={() => (
-            <td role="cell" class={each.numeric === true ? `numeric col-${each.id}` : `col-${each.id}`} data-label={each.label}>
+            <td
+              role="cell"
+              class={each.numeric === true ? `numeric col-${each.id}` : `col-${each.id}`}
+              data-label={each.label}
+              data-empty={shows[i] === '' ? '' : undefined}
+            >
               {each.cell(row)}
             </td>
           )}
@@ -86,7 +93,8 @@ function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): V
   return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\u0000')} draw={draw} />
 }
 
-export function DataTable<Row>({ id, title, columns, rows, rowKey, sort, empty, note }: Props<Row>) {
+export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, empty, note }: Props<Row>) {
+  const columns = all.filter(({ spare, shows }) => spare !== true || rows.some((row) => shows?.(row) !== ''))
   const [state] = useState(() => signal(sort))
   const column = columns.find((found) => found.id === state.value.column)
   const sorted = column === undefined ? rows : sortRows(rows, column.key, state.value.descending, rowKey)

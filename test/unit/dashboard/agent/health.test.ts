@@ -159,7 +159,7 @@ describe('is what I see true?', () => {
     expect(told({ sources: [silent] }).texts).toEqual(['Host: nothing was read for 20 s'])
     expect(told({ gpusInTrouble: ['GPU 3 does not answer'] }).verdict.level).toBe('warn')
     expect(told({ gaps: [gap('gpu', 'warpwatch_gpu_power_watts', 'no_permission')] }).texts).toEqual(['1 figure missing: no permission to read it'])
-    expect(told({ figures: parseFigures('warpwatch_agent_history_degraded 1') }).verdict).toEqual({ level: 'warn', text: 'Yes, but not all of it is there' })
+    expect(told({ figures: parseFigures('warpwatch_agent_history_degraded 1') }).verdict).toEqual({ level: 'warn', text: 'Yes, but incomplete' })
     expect(told({ gpus: 0 }).texts).toEqual(['No GPU is read'])
     const off = gap('gpu', 'gpu', 'not_supported', { detail: 'gpu.source is off' })
     expect(told({ gpus: 0, gaps: [off] }).texts).toEqual(['No GPU is read: gpu.source is off'])

@@ -2,13 +2,15 @@
 import { since, timeWithSeconds } from '../../../../../agent/text/time.ts'
 import { ChartBox } from '../../../parts/chart/box.tsx'
 import { PALETTES } from '../../../parts/chart/palette.ts'
-import { agentNow, drawing, stale } from '../../../parts/live/state.ts'
+import { agentNow, drawing, hovered, stale } from '../../../parts/live/state.ts'
 import { theme } from '../../../parts/theme.ts'
+import type { Table } from '../../../parts/chart/tools/csv.ts'
 import { memory } from '../../../text/format.ts'
 import { createAllocatorChart, layerColour } from './chart.ts'
-import { columnsOf, type Layer, LAYERS, marksOf, partsOf, readingsAt, SPANS } from './lanes.ts'
+import { columnsOf, type Layer, LAYERS, type Lanes, marksOf, partsOf, readingsAt } from './lanes.ts'
 import { nameOf, type Probed } from './processes.ts'
-import { chosenKey, lanes, oomsOf, pointed, span } from './state.ts'
+import { span, spanWords } from './span.ts'
+import { chosenKey, lanes, oomsOf } from './state.ts'
 
 const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
 const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'waits for a stream', holes: 'stranded', cache: 'cache' }
@@ -17,20 +19,14 @@ function Legend({ of }: { readonly of: Probed }) {
   void drawing.value
   const palette = PALETTES[theme.value]
   // Where nothing comes in any more, the newest figures are of a time that is told.
-  const live = of.row !== undefined && !stale.value
-  const second = pointed.value ?? (live ? undefined : lanes.value.newest())
+  const live = of.row !== undefined && !stale.value && lanes.value.end === undefined
+  const second = hovered.value ?? (live ? undefined : lanes.value.newest())
   const parts = second === undefined ? partsOf(of.row ?? {}) : partsOf(readingsAt(lanes.value, second))
   const layers = LAYERS.filter((layer) => layer !== 'waiting' || (parts?.waiting ?? 0) > 0)
   return (
     <figcaption>
       <b>
-        {second === undefined
-          ? live
-            ? 'Now'
-            : 'Before'
-          : SPANS[span.value].spanS > 3600
-            ? since(second * 1000, agentNow.peek())
-            : timeWithSeconds(second * 1000)}
+        {second === undefined ? (live ? 'Now' : 'Before') : span.value.spanS > 3600 ? since(second * 1000, agentNow.peek()) : timeWithSeconds(second * 1000)}
       </b>
       <span class="legend">
         {layers.map((layer) => (
@@ -48,6 +44,17 @@ function Legend({ of }: { readonly of: Probed }) {
   )
 }
 
+function tableOf({ key }: Probed, of: Lanes): Table {
+  const seconds = [...of.seconds()]
+  const parts = seconds.map((second) => partsOf(readingsAt(of, second)))
+  return {
+    name: `allocator-${key}`,
+    columns: [...LAYERS.map((layer) => `${NAMES[layer]} (bytes)`), 'most it could hold (bytes)'],
+    seconds,
+    values: [...LAYERS, 'ceiling' as const].map((name) => parts.map((each) => each[name])),
+  }
+}
+
 export function ProcessChart({ of }: { readonly of: Probed }) {
   const height = 320
   return (
@@ -56,19 +63,19 @@ export function ProcessChart({ of }: { readonly of: Probed }) {
       <ChartBox
         className="allocator-chart"
         height={height}
-        label={`What ${nameOf(of)} reserved over the last ${SPANS[span.value].label}: in use, stranded, cache; below the most that it could hold`}
-        version={`${theme.value} ${span.value} ${chosenKey.value ?? ''}`}
+        label={`What ${nameOf(of)} reserved over ${spanWords(span.value)}: in use, stranded, cache; below the most that it could hold`}
+        version={`${theme.value} ${chosenKey.value ?? ''}`}
+        about={[`job ${of.job}`]}
+        table={() => tableOf(of, lanes.peek())}
         create={(host, width) =>
           createAllocatorChart(host, width, height, {
             palette: PALETTES[theme.peek()],
             alarm: ALARM[theme.peek()],
             window: () => {
-              const { spanS } = lanes.peek()
-              const end = Math.floor(agentNow.peek() / 1000)
+              const { spanS, end = Math.floor(agentNow.peek() / 1000) } = lanes.peek()
               return [end - spanS, end]
             },
             marks: () => marksOf(lanes.peek(), oomsOf(of)),
-            onPoint: (second) => (pointed.value = second),
           })
         }
         data={() => {

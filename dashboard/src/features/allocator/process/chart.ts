@@ -1,19 +1,21 @@
 // The chart of one process's allocator: what it reserved, stacked by what it is, below the most that it could hold; retries and errors as marks.
-import { timeOfDay } from '../../../../../agent/text/time.ts'
 import type uPlot from 'uplot'
 import { hatch } from '../../../parts/chart/marks.ts'
 import { mix, type Palette } from '../../../parts/chart/palette.ts'
+import { sharedOptions, timeAxis } from '../../../parts/chart/time.ts'
 import { newChart } from '../../../parts/chart/uplot.ts'
 import { FONT, roundTop, sideAxis } from '../../../parts/chart/values.ts'
 import { memory } from '../../../text/format.ts'
 import { type Layer, LAYERS, type Mark } from './lanes.ts'
+
+/** Below, and before anything is read, the scale would be of parts of a MiB. */
+const LEAST_BYTES = 64 * 2 ** 20
 
 export type AllocatorSpec = {
   readonly palette: Palette
   readonly alarm: string
   readonly window: () => readonly [from: number, to: number]
   readonly marks: () => readonly Mark[]
-  readonly onPoint: (second: number | undefined) => void
 }
 
 /** Told apart by hue, lightness and texture: what is in use is solid, holes are hatched, cache is pale. */
@@ -62,47 +64,23 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
 
 export function createAllocatorChart(host: HTMLElement, width: number, height: number, spec: AllocatorSpec): uPlot {
   const { palette } = spec
+  const shared = sharedOptions()
   const options: uPlot.Options = {
+    ...shared,
     width,
     height,
     padding: [6, 0, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false } },
     scales: {
       x: { time: true, range: () => [...spec.window()] },
-      y: { range: (_plot, _low, high) => [0, roundTop(high ?? 1, 1024)] },
+      y: { range: (_plot, _low, high) => [0, roundTop(Math.max(high ?? 0, LEAST_BYTES), 1024)] },
     },
     series: [
       {},
       ...LAYERS.toReversed().map((layer) => seriesOf(layer, spec)),
       { scale: 'y', stroke: palette.peak, width: 1.25, dash: [4, 4], points: { show: false } },
     ],
-    axes: [
-      {
-        size: 18,
-        gap: 4,
-        font: FONT,
-        stroke: palette.axis,
-        space: 90,
-        values: (plot, splits) =>
-          splits.map((second) =>
-            plot.valToPos(second, 'x') < 16 || plot.valToPos(second, 'x') > plot.over.clientWidth - 16 ? null : timeOfDay(second * 1000),
-          ),
-        grid: { stroke: palette.grid, width: 1 },
-        ticks: { show: false },
-      },
-      sideAxis({ palette, size: 62, most: 4, base: 1024, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory }),
-    ],
-    hooks: {
-      draw: [(plot) => drawMarks(plot, spec)],
-      setCursor: [
-        (plot) => {
-          const at = plot.cursor.idx
-          spec.onPoint(at === null || at === undefined || (plot.cursor.left ?? -1) < 0 ? undefined : (plot.data[0][at] ?? undefined))
-        },
-      ],
-    },
+    axes: [timeAxis(palette, spec.window), sideAxis({ palette, size: 62, most: 4, base: 1024, top: (plot) => plot.scales['y']?.max ?? 1, valueText: memory })],
+    hooks: { ...shared.hooks, draw: [(plot) => drawMarks(plot, spec)] },
   }
-  // The graticule lies over the areas. (uPlot's type is a const enum, which cannot be named here.)
-  return newChart(Object.assign(options, { drawOrder: ['series', 'axes'] }), [[], ...LAYERS.map(() => []), []], host)
+  return newChart(options, [[], ...LAYERS.map(() => []), []], host)
 }

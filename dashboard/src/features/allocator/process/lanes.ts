@@ -38,9 +38,10 @@ export const MEASURE_NAMES: readonly Measure[] = [
   'ooms_total',
 ]
 
-export type Lanes = {
-  readonly stepS: number
-  readonly spanS: number
+/** How long the chart is; `end`, Unix seconds: of a window that stands still. */
+export type Span = { readonly label: string; readonly spanS: number; readonly stepS: number; readonly end?: number }
+
+export type Lanes = Omit<Span, 'label'> & {
   /** Moves the window on so that it ends at this time. */
   readonly advance: (ms: number) => void
   readonly takeRow: (row: AllocatorRow, ms: number) => void
@@ -53,16 +54,21 @@ export type Lanes = {
   readonly newest: () => number | undefined
 }
 
-export function createLanes({ spanS, stepS }: { readonly spanS: number; readonly stepS: number }): Lanes {
-  const size = spanS / stepS + 1
+export function createLanes({ spanS, stepS, end }: Omit<Span, 'label'>): Lanes {
+  const size = Math.ceil(spanS / stepS) + 1
   // Its seconds are steps here.
   const timeline: Timeline = createTimeline(size)
   const stepOf = (ms: number): number => Math.floor(ms / 1000 / stepS)
+  if (end !== undefined) timeline.advance(stepOf(end * 1000))
   return {
     stepS,
     spanS,
-    advance: (ms) => timeline.advance(stepOf(ms)),
+    ...(end !== undefined && { end }),
+    advance: (ms) => {
+      if (end === undefined) timeline.advance(stepOf(ms))
+    },
     takeRow(row, ms) {
+      if (end !== undefined) return
       timeline.advance(stepOf(ms))
       for (const measure of MEASURE_NAMES) {
         const value = row[measure]

@@ -1,6 +1,7 @@
 // Which process, and over which span: both stand in the address.
 import { since } from '../../../../../agent/text/time.ts'
-import { chosenKey, probed, span } from './state.ts'
+import { span } from './span.ts'
+import { chosenKey, probed } from './state.ts'
 import { SPANS } from './lanes.ts'
 import { nameOf, type Probed } from './processes.ts'
 import { agentNow } from '../../../parts/live/state.ts'
@@ -47,8 +48,8 @@ export function ProcessPicker() {
               type="radio"
               name="range"
               value={name}
-              checked={span.value === name}
-              onChange={() => setParams({ range: name === '15m' ? undefined : name })}
+              checked={span.value.id === name}
+              onChange={() => setParams({ range: name === '15m' ? undefined : name, from: undefined, to: undefined })}
             />
             <span>{label}</span>
           </label>

@@ -2,6 +2,7 @@
 import { ABOUT_PROCESS_MEMORY } from '../../../parts/incident/kind-sets.ts'
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import type { AllocatorRow, SeriesRow } from '../../../../../agent/model/live.ts'
+import { jobOf } from '../../../parts/job/identity.ts'
 import { containerKey } from '../../../text/names.ts'
 
 export type Probed = {
@@ -14,6 +15,8 @@ export type Probed = {
   readonly process: string
   /** Container, Slurm job or unit. */
   readonly owner: string | undefined
+  /** The key of its job. */
+  readonly job: string
   /** What it says now; undefined when it has ended or fell silent. */
   readonly row: AllocatorRow | undefined
   /** The end of the step in which it was last heard, Unix ms; undefined while it speaks. */
@@ -30,9 +33,18 @@ function ownerOf(names: Names): string | undefined {
   return job === undefined ? unit : `Slurm job ${job}`
 }
 
-function placed(names: Names, pid: string): Pick<Probed, 'key' | 'pid' | 'gpu' | 'gi' | 'uuid' | 'process' | 'owner'> {
+function placed(names: Names, pid: string): Pick<Probed, 'key' | 'pid' | 'gpu' | 'gi' | 'uuid' | 'process' | 'owner' | 'job'> {
   const { gpu = '?', gi, uuid = '' } = names
-  return { key: keyOf(pid, gpu, gi), pid: Number(pid), gpu, gi, uuid, process: names['process'] ?? 'process', owner: ownerOf(names) }
+  return {
+    key: keyOf(pid, gpu, gi),
+    pid: Number(pid),
+    gpu,
+    gi,
+    uuid,
+    process: names['process'] ?? 'process',
+    owner: ownerOf(names),
+    job: jobOf({ ...names, pid }).key,
+  }
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

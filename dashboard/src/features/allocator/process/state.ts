@@ -6,8 +6,9 @@ import { parseIncidents, parseSeries } from '../../../parts/connection/messages.
 import { firing, incidents, takeIncidents } from '../../../parts/incident/known.ts'
 import { agentNow, connection, drawing, frame } from '../../../parts/live/state.ts'
 import { route } from '../../../parts/route.ts'
-import { createLanes, isSpan, type Lanes, MEASURE_NAMES, type SpanName, SPANS } from './lanes.ts'
+import { createLanes, type Lanes, type Measure, MEASURE_NAMES, type Span, SPANS } from './lanes.ts'
 import { beginWithOf, type Probed, probedOf } from './processes.ts'
+import { span } from './span.ts'
 
 /** Enough to tell when somebody was last heard: six minutes in a day. */
 const PAST_POINTS = 240
@@ -15,10 +16,6 @@ const PAST_POINTS = 240
 const FORECAST_HOLDS_MS = 35_000
 const FORECAST_EVERY_MS = 10_000
 
-export const span = computed<SpanName>(() => {
-  const asked = route.value.params.get('range')
-  return isSpan(asked) ? asked : '15m'
-})
 const past = signal<readonly SeriesRow[]>([])
 /** Whether history has answered: before, nobody may say that no probe speaks. */
 export const looked = signal(false)
@@ -30,8 +27,6 @@ export const chosen = computed<Probed | undefined>(() => probed.value.find(({ ke
 export const lanes = signal<Lanes>(createLanes(SPANS['15m']))
 export type Forecast = { readonly earliestMs: number | undefined; readonly latestMs: number | undefined }
 export const forecast = signal<Forecast | undefined>(undefined)
-/** The second under the pointer. */
-export const pointed = signal<number | undefined>(undefined)
 
 const series = async (query: string): Promise<readonly SeriesRow[]> => parseSeries(await getJson(`api/v1/series?${query}`, storedToken()))
 const labelsOf = ({ pid, uuid, gi }: Probed): string =>
@@ -52,11 +47,11 @@ function limitOf({ uuid, gi }: Probed): number | undefined {
   return gi === undefined || gi === '' ? gpu?.memory_total_bytes : gpu?.mig?.find((instance) => instance.gi === gi)?.memory_total_bytes
 }
 
-async function loadPast(name: SpanName): Promise<void> {
+async function loadPast({ spanS, end }: Span): Promise<void> {
   const asked = looked.peek() ? undefined : loadFiring()
-  const to = Math.round(agentNow.peek())
+  const to = end === undefined ? Math.round(agentNow.peek()) : end * 1000
   try {
-    past.value = await series(`metric=allocator_reserved_bytes&from=${to - SPANS[name].spanS * 1000}&to=${to}&points=${PAST_POINTS}`)
+    past.value = await series(`metric=allocator_reserved_bytes&from=${to - spanS * 1000}&to=${to}&points=${PAST_POINTS}`)
   } catch (error) {
     // Who speaks now is in the frames; only who has ended is missing.
     console.warn(error)
@@ -65,20 +60,35 @@ async function loadPast(name: SpanName): Promise<void> {
   looked.value = true
 }
 
+/** What is asked for now: an answer that comes after another choice is dropped. */
+let wanted: Lanes | undefined
+
+function show(next: Lanes): void {
+  batch(() => {
+    lanes.value = next
+    drawing.value++
+  })
+}
+
+/** Of a window that stands still the chart shows the one before until its readings are there. */
 async function loadLanes(into: Lanes, one: Probed): Promise<void> {
-  const to = Math.round(agentNow.peek())
+  wanted = into
+  const to = into.end === undefined ? Math.round(agentNow.peek()) : into.end * 1000
   into.advance(to)
-  for (const measure of MEASURE_NAMES) {
+  if (into.end === undefined) show(into)
+  const points = Math.ceil(into.spanS / into.stepS) + 1
+  const fill = async (measure: Measure): Promise<void> => {
     try {
-      const points = into.spanS / into.stepS + 1
       const rows = await series(`metric=allocator_${measure}&from=${to - into.spanS * 1000}&to=${to}&points=${points}&${labelsOf(one)}`)
-      if (lanes.peek() !== into) return
+      if (wanted !== into) return
       into.takeHistory(measure, rows)
-      drawing.value++
+      if (into.end === undefined) drawing.value++
     } catch (error) {
       console.warn(error)
     }
   }
+  await Promise.all(MEASURE_NAMES.map(fill))
+  if (wanted === into && into.end !== undefined) show(into)
 }
 
 async function loadForecast(one: Probed): Promise<void> {
@@ -126,13 +136,8 @@ export function watchAllocators(): () => void {
       untracked(() => {
         const one = chosen.peek()
         if (one === undefined) return
-        const next = createLanes(SPANS[name])
-        batch(() => {
-          lanes.value = next
-          forecast.value = undefined
-          drawing.value++
-        })
-        void loadLanes(next, one)
+        forecast.value = undefined
+        void loadLanes(createLanes(name), one)
         void loadForecast(one)
       })
     }),

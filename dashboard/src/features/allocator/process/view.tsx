@@ -4,8 +4,11 @@ import { useEffect } from 'preact/hooks'
 import { IncidentLinkTo } from '../../../parts/incident/account.tsx'
 import { ABOUT_PROCESS_MEMORY } from '../../../parts/incident/kind-sets.ts'
 import { incidents } from '../../../parts/incident/known.ts'
+import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { agentNow, drawing, frame } from '../../../parts/live/state.ts'
 import { Loading } from '../../../parts/loading.tsx'
+import { ChartControls } from '../../../parts/range/picker.tsx'
+import { takeWindows } from '../../../parts/range/window-view.ts'
 import { setParams } from '../../../parts/route.ts'
 import { gapText } from '../../../text/words.ts'
 import { ProcessChart } from './chart-panel.tsx'
@@ -13,6 +16,7 @@ import { ProcessFigures } from './figures.tsx'
 import { NoProbe } from './no-probe.tsx'
 import { ProcessPicker } from './picker.tsx'
 import { type Probed, successorOf } from './processes.ts'
+import { span } from './span.ts'
 import { chosen, chosenKey, lanes, looked, oomsOf, probed, watchAllocators } from './state.ts'
 
 function Ended({ of }: { readonly of: Probed }) {
@@ -63,6 +67,7 @@ function Gaps({ of }: { readonly of: Probed }) {
 
 export function ProcessPart() {
   useEffect(() => watchAllocators(), [])
+  useEffect(() => takeWindows(() => span.value.spanS), [])
   if (frame.value === undefined) return <Loading />
   if (!looked.value && chosenKey.value === undefined)
     return (
@@ -83,9 +88,14 @@ export function ProcessPart() {
         )
       ) : (
         <>
+          <p class="sub allocator-links">
+            <a href={jobHref(one.job)}>Open its job</a>
+            <a href={gpuHref(one.gpu)}>{`Open GPU ${one.gpu}`}</a>
+          </p>
           <Ended of={one} />
           <Incidents of={one} />
           <ProcessFigures of={one} />
+          <ChartControls />
           <ProcessChart of={one} />
           <Gaps of={one} />
         </>

@@ -10,6 +10,9 @@ import type { EvidenceLine, Window } from './lines.ts'
 
 const LABEL_HEIGHT = 17
 
+/** Pixels of half an `HH:MM:SS`. */
+const HALF_LABEL = 27
+
 export type EvidenceSpec = {
   readonly chart: EvidenceChart
   readonly window: Window
@@ -113,7 +116,12 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         font: FONT,
         stroke: palette.axis,
         splits: () => timeTicks(window.from, window.to, chart.large ? 30 : 60),
-        values: (_plot, splits) => splits.map((second) => (second - window.from < 12 || window.to - second < 6 ? null : timeWithSeconds(second * 1000))),
+        // What an edge would cut is left out.
+        values: (plot, splits) =>
+          splits.map((second) => {
+            const at = plot.valToPos(second, 'x')
+            return at < HALF_LABEL || at > plot.bbox.width / devicePixelRatio ? null : timeWithSeconds(second * 1000)
+          }),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },

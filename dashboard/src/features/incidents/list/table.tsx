@@ -64,14 +64,14 @@ function Row({ incident }: { readonly incident: IncidentSummary }) {
       <td role="cell" class="numeric" data-label="Times">
         {count}
       </td>
-      <td role="cell" class="col-story" data-label="Story">
+      <td role="cell" class="col-story" data-label="Related">
         <Story incident={incident} />
       </td>
     </tr>
   )
 }
 
-const HEADS = ['State', 'Incident', 'Affected', 'Began', 'Lasted', 'Times', 'Story']
+const HEADS = ['State', 'Incident', 'Affected', 'Began', 'Lasted', 'Times', 'Related']
 const NUMERIC: ReadonlySet<string> = new Set(['Began', 'Lasted', 'Times'])
 
 export function IncidentTable() {

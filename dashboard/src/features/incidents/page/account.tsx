@@ -12,7 +12,7 @@ export function Story({ incident: { id, story, part_of: partOf, led_to: ledTo = 
   if (partOf === undefined && ledTo.length === 0) return null
   const beginning = story !== undefined && story !== id && story !== partOf?.id ? story : undefined
   return (
-    <Part id="story" title="Story">
+    <Part id="story" title="Related incidents">
       <ol class="story-steps">
         {beginning !== undefined && (
           <li>

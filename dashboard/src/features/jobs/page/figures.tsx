@@ -1,9 +1,10 @@
 // The figures of a job at one sight.
 import { since } from '../../../../../agent/text/time.ts'
 import type { ComponentChildren } from 'preact'
-import { agentNow } from '../../../parts/live/state.ts'
+import { agentNow, frame } from '../../../parts/live/state.ts'
 import { cores, memory } from '../../../text/format.ts'
 import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { progressOf } from '../progress-of.ts'
 import { Progress } from '../progress.tsx'
 import { range } from '../range.tsx'
 import type { JobRow } from '../table/rows.ts'
@@ -20,6 +21,7 @@ const Item = ({ id, label, means, children }: FigureProps) => (
 export function JobFigures({ row }: { readonly row: JobRow }) {
   const { job, endedAt } = row
   const back = range.value.label
+  const now = frame.value
   if (endedAt !== undefined)
     return (
       <dl class="job-figures">
@@ -34,9 +36,11 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
     )
   return (
     <dl class="job-figures">
-      <Item id="progress" label="Progress" means="as its log says">
-        <Progress job={job} />
-      </Item>
+      {now !== undefined && progressOf(job, now) !== undefined && (
+        <Item id="progress" label="Progress" means="as its log says">
+          <Progress job={job} />
+        </Item>
+      )}
       <Item id="memory" label="GPU memory">
         {job.gpuBytes === undefined ? <None /> : memory(job.gpuBytes)}
       </Item>

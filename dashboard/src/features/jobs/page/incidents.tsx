@@ -16,7 +16,7 @@ export function JobIncidents({ row: { job, incidents } }: { readonly row: JobRow
         Incidents <span class="count">{incidents.length}</span>
       </h3>
       {incidents.length === 0 ? (
-        <p class="nothing">{`Nothing went wrong with it in ${spanWords(range.value)}.`}</p>
+        <p class="nothing">{`No incident in ${spanWords(range.value)}.`}</p>
       ) : (
         <ul class="job-incidents">
           {incidents.slice(0, MOST).map((incident) => (

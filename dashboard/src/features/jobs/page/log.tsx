@@ -1,4 +1,4 @@
-// The log of a job as it is written, below its charts: what was printed after the second under the pointer is dimmed, and an incident leads to its moment.
+// The log of a job as it is written, beside its charts (below them where the window is narrow): what was printed after the second under the pointer is dimmed, and an incident leads to its moment.
 import { timeWithSeconds, zoneName } from '../../../../../agent/text/time.ts'
 import { computed } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'

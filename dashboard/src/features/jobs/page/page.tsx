@@ -1,9 +1,9 @@
 // One job: its figures now, its readings over the range, who else held its cards, its settings, processes and incidents.
-import { computed, effect } from '@preact/signals'
+import { computed } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { liveSeconds, windowed } from '../../../parts/range/charted.ts'
 import { rangeParams } from '../../../parts/range/range.ts'
 import { ChartControls } from '../../../parts/range/picker.tsx'
+import { takeWindows } from '../../../parts/range/window-view.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { JobProcesses } from '../cells.tsx'
 import { describe, Swatch } from '../name.tsx'
@@ -78,8 +78,10 @@ function Present({ jobKey }: { readonly jobKey: string }) {
           <JobProcesses job={row.job} />
         </section>
       )}
-      <JobCharts job={row.job} jobKey={jobKey} />
-      <JobLog job={row.job} />
+      <div class="job-beside">
+        <JobCharts job={row.job} jobKey={jobKey} />
+        <JobLog job={row.job} />
+      </div>
     </article>
   )
 }
@@ -92,15 +94,7 @@ function Settings({ jobKey }: { readonly jobKey: string }) {
 export function JobPage({ jobKey }: { readonly jobKey: string }) {
   useEffect(() => watchCharts(jobKey), [jobKey])
   // The charts' own buttons and gestures change the window of this page.
-  useEffect(() => {
-    windowed.value = true
-    const end = effect(() => void (liveSeconds.value = range.value.ms / 1000))
-    return () => {
-      end()
-      liveSeconds.value = undefined
-      windowed.value = false
-    }
-  }, [])
+  useEffect(() => takeWindows(() => range.value.ms / 1000), [])
   return (
     <>
       <p class="back">

@@ -1,0 +1,19 @@
+// GPU time that was held and not used, as text: the figures of one row and what would help, for messages and the dashboard.
+import type { WasteRow } from '../model/ledger.ts'
+import { counted } from './grammar.ts'
+
+export const hoursText = (hours: number): string => hours.toFixed(hours < 100 ? 1 : 0)
+export const priceText = (price: number, currency: string | undefined): string => `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`
+
+/** `job`: which it is about. */
+export type WasteHint = { readonly job?: string; readonly text: string }
+
+/** One for each thing that would help, with its effect. */
+export const wasteHints = ({ gpu_hours_queueable: free, oversized, died }: WasteRow): readonly WasteHint[] => [
+  ...(free === 0 ? [] : [{ text: `Ending idle sessions frees ${hoursText(free)} GPU hours: whole hours in which the GPU ran nothing` }]),
+  ...oversized.map(({ job, text }) => ({ job, text: `${text}; requesting less leaves the rest to others` })),
+  ...died.map(({ job, runs, gpu_hours_lost: gone }) => ({
+    job,
+    text: `${counted(runs, 'run')} ended badly and lost ${hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
+  })),
+]

@@ -1,0 +1,107 @@
+// A host whose use is known, for the whole agent: processes of their own sessions on two cards of the fake NVML, stepped each second, with the truth summed up beside.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { h100, type FakeGpu, type FakeScenario } from '../fakes/nvml/scenario.ts'
+
+const GIB = 2 ** 30
+const IDLE_WATTS = 60
+const BUSY_WATTS = 540
+/** Of the first card while all hold it: 16 of 5 % each. */
+const PERCENT = 5
+export const SLOTS = 16
+
+export type Truth = { heldMs: number; activeMs: number }
+type Held = { readonly child: ChildProcess; readonly job: string; readonly card: 0 | 1; readonly percent: number }
+
+/** The name is the job's: what a session is called is its command. */
+function start(seconds: number): { readonly child: ChildProcess; readonly job: string } {
+  return { child: spawn('sleep', [String(seconds)], { detached: true, stdio: 'ignore' }), job: `sleep ${seconds}` }
+}
+
+export type UseScene = {
+  readonly truth: ReadonlyMap<string, Truth>
+  /** What the counters of both cards have risen by. */
+  readonly joules: () => number
+  /** What the fake tells now. */
+  readonly scenario: () => FakeScenario
+  /** In the middle of the next second of the clock the step before is over, and what `change` makes of the host begins. */
+  readonly step: (change?: () => void) => Promise<void>
+  readonly enter: (slot: number) => void
+  readonly leave: (slot: number) => void
+  readonly steady: () => void
+  readonly lost: (is: boolean) => void
+  /** A process that no look finds among the holders, as it lasts less than a second: the driver's samples have it all the same. */
+  readonly brief: () => void
+  /** How busy each holder keeps the first card, 0 to 1, by pid. */
+  readonly shares: () => ReadonlyMap<number, number>
+  readonly end: () => void
+}
+
+export function createUseScene(tell: (scenario: FakeScenario) => void): UseScene {
+  const truth = new Map<string, Truth>()
+  const held = new Map<number, Held>()
+  const energy = [5e6, 7e6]
+  let [joules, at, isLost, briefPercent, nextBrief] = [0, Date.now(), false, 0, 4_191_000]
+  const percentOn = (card: number): number =>
+    [...held.values()].reduce((sum, one) => sum + (one.card === card ? one.percent : 0), card === 0 ? briefPercent : 0)
+
+  const gpuOf = (index: 0 | 1): FakeGpu => {
+    const own = [...held.values()].filter(({ card }) => card === index)
+    const timeUs = Date.now() * 1_000
+    const samples = own.map(({ child, percent }) => ({ timeUs, pid: child.pid ?? 0, sm: percent }))
+    const busy = percentOn(index)
+    const gpu = h100(
+      index,
+      {
+        util: busy,
+        energy: Math.round((energy[index] ?? 0) * 1_000),
+        power: (IDLE_WATTS + (BUSY_WATTS * busy) / 100) * 1_000,
+        ...(index === 1 && isLost ? { lost: 1 } : {}),
+      },
+      own.map(({ child }) => ({ pid: child.pid ?? 0, bytes: 2 * GIB })),
+    )
+    return { ...gpu, samples: briefPercent === 0 || index === 1 ? samples : [...samples, { timeUs, pid: nextBrief, sm: briefPercent }] }
+  }
+  const scenario = (): FakeScenario => ({ values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0 }, gpus: [gpuOf(0), gpuOf(1)] })
+  /** The time since the last step, as the host was during it. */
+  const settle = (): void => {
+    const ms = Date.now() - at
+    at += ms
+    for (const { job, percent } of held.values()) {
+      const sums = truth.get(job) ?? { heldMs: 0, activeMs: 0 }
+      truth.set(job, { heldMs: sums.heldMs + ms, activeMs: sums.activeMs + (ms * percent) / 100 })
+    }
+    for (const card of [0, 1]) {
+      const rise = ((IDLE_WATTS + (BUSY_WATTS * percentOn(card)) / 100) * ms) / 1_000
+      energy[card] = (energy[card] ?? 0) + rise
+      joules += rise
+    }
+  }
+  const take = (slot: number, seconds: number, card: 0 | 1, percent: number): void => void held.set(slot, { ...start(seconds), card, percent })
+  const drop = (slot: number): void => {
+    held.get(slot)?.child.kill('SIGKILL')
+    held.delete(slot)
+  }
+  return {
+    truth,
+    joules: () => joules,
+    scenario,
+    async step(change) {
+      await delay(1_000 - ((Date.now() + 500) % 1_000))
+      settle()
+      briefPercent = 0
+      change?.()
+      tell(scenario())
+    },
+    enter: (slot) => take(slot, 50_000 + slot, 0, PERCENT),
+    leave: drop,
+    steady: () => take(SLOTS, 60_000, 1, 50),
+    lost: (is) => (isLost = is),
+    brief() {
+      briefPercent = 10
+      nextBrief++
+    },
+    shares: () => new Map([...held.values()].flatMap(({ child, card: on, percent }) => (on === 0 ? [[child.pid ?? 0, percent / 100] as const] : []))),
+    end: () => [...held.keys()].forEach(drop),
+  }
+}
