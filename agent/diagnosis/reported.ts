@@ -8,11 +8,12 @@ const NAMED = /\b(?:the|a|that) (?:run|job|training) (?:of|on|from) \S[^:\n]{0,4
 /** A list of troubles in a manual, what somebody looks for in another file, a line of a data set of questions. */
 const SPOKEN =
   /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{3,200}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?"(?:prompt|instruction|question|completion|conversations|messages)" ?:/
-/** pytest's marks of tests that need not pass. */
-const MEANT = /\b(?:XFAIL(?:ED)?|XPASS|SKIPPED|xfailed)\b/
+/** pytest's marks of tests that need not pass, where pytest puts them: before the test, or behind it. */
+const MEANT = /^\s*(?:XFAIL|XPASS|SKIPPED)\b|::\S{1,200} {1,4}(?:XFAIL|XPASS|SKIPPED)\b|\bxfailed\b/
 
 /** `was the reason last week, see ticket 412`: prose about another day. */
-const ANOTHER_DAY = /\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
+const ANOTHER_DAY =
+  /^(?!\s*(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception|Warning):)[^\n]{0,200}\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
 
 /** The line itself says so, before the words of the failure or beside them. */
 export const isReported = (line: string): boolean => EARLIER.test(line) || NAMED.test(line) || SPOKEN.test(line) || MEANT.test(line) || ANOTHER_DAY.test(line)

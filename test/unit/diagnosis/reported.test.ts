@@ -45,6 +45,8 @@ describe('told of, not seen', () => {
     expect(kinds(`> ${WATCHDOG}\n> terminate called after throwing an instance of 'c10::DistBackendError'`)).toContain('nccl_error')
     expect(kinds('RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB')).toContain('cuda_oom')
     expect(kinds('INFO: received SIGTERM, saving\nINFO: state saved to /ckpt/last')).toContain('job_killed')
+    expect(kinds('batch 7 SKIPPED: RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB')).toContain('cuda_oom')
+    expect(kinds('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB; it was enough last week')).toContain('cuda_oom')
   })
 })
 
