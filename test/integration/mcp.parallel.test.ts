@@ -36,6 +36,10 @@ const SCENARIOS = [
   ['lost-gpu', /gpu_lost|gpu_missing|xid/, /reset|reboot|power-cycle|drain/i],
   ['hung-driver', /driver_hung|telemetry_stale/, /reset|reboot|restart|driver/i],
   ['xid', /xid/, /./],
+  ['oom-forecast', /memory_exhaustion_forecast|cuda_oom/, /restart|batch|snapshot|lower|free/i],
+  ['kubernetes', /host_oom_kill|container_oom|host_memory/, /limit|kubectl/i],
+  ['slurm', /host_oom_kill|container_oom|host_memory/, /sbatch|sacct|--mem/],
+  ['mig', /cuda_oom|mig_full/, /instance/i],
 ] as const
 
 describe('over HTTP', () => {
