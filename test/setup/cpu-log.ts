@@ -1,8 +1,8 @@
-// Set-up of every test file: with WARPWATCH_TEST_CPU=FILE, what each file took of the CPU is appended there, so that one sees what makes the whole run long.
+// Set-up of every test file: with TEST_CPU_LOG=FILE (no name that the agent would take for its own), what each file took of the CPU is appended there, so that one sees what makes the whole run long.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { afterAll, expect } from 'vitest'
 
-const log = process.env['WARPWATCH_TEST_CPU']
+const log = process.env['TEST_CPU_LOG']
 /** Ticks of /proc/PID/stat: fields 14 and 15 of the process, 16 and 17 of the children that it has waited for. A hundred to the second on every Linux. */
 const TICKS = 100
 
