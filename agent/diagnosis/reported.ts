@@ -1,11 +1,11 @@
-// Lines that tell of a failure which is not this run's: an earlier run's, a test's that was meant to fail, one that somebody quotes.
+// Lines about a failure that is not this run's: an earlier run's, a test's that was expected to fail, one in a quotation.
 
 /** `Previous run ended with: RuntimeError: …`, `the last attempt crashed: …`: an ending is named, and then what it said. */
 const EARLIER =
   /\b(?:previous|prior|earlier|last) (?:run|attempt|job|session|execution|launch|start)\b[^:\n]{0,60}\b(?:ended|failed|died|crashed|exited|aborted|stopped|finished|terminated|gave)\b/i
 /** `The run of Monday crashed with …`. */
 const NAMED = /\b(?:the|a|that) (?:run|job|training) (?:of|on|from) \S[^:\n]{0,40}\b(?:ended|failed|died|crashed|aborted|stopped)\b/i
-/** A list of troubles in a manual, what somebody looks for in another file, a line of a data set of questions. */
+/** A list of problems in a manual, a search in another file, a line of a data set of questions. */
 const SPOKEN =
   /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{3,200}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?"(?:prompt|instruction|question|completion|conversations|messages)" ?:/
 /** pytest's marks of tests that need not pass, where pytest puts them: before the test, or behind it. */

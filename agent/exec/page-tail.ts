@@ -1,4 +1,4 @@
-// The end of what passes in large pieces, kept as pages in a pipe of our own: nothing is copied until somebody wants to see it.
+// The end of what passes in large pieces, kept as pages in a pipe of our own: nothing is copied until the end is read.
 import { readSync } from 'node:fs'
 import { PIPE_BYTES, type Native } from './native.ts'
 

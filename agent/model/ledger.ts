@@ -53,7 +53,7 @@ export type CardHolder = { readonly run: string; readonly card: UseCard; readonl
 /** By what waste is summed up. */
 export const WASTE_GROUPS = ['user', 'namespace', 'account'] as const
 export type WasteGroup = (typeof WASTE_GROUPS)[number]
-/** What one user, namespace or account held and did not use; its name is absent where it is not known. `queueable`: whole hours in which nothing ran on the GPU, so that somebody else could have had it. */
+/** What one user, namespace or account held and did not use; its name is absent where it is not known. `queueable`: whole hours in which nothing ran on the GPU, so another job could have had it. */
 export type WasteRow = { readonly [Name in WasteGroup]?: string } & {
   readonly gpu_hours_held: number
   readonly gpu_hours_idle: number

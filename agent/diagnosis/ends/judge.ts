@@ -102,7 +102,7 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
  * says; without it the text alone decides. A run that ended well has no verdict, whatever was handled on its way.
  */
 export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
-  // Quoted, and the program goes on below: somebody tells of another run.
+  // Quoted, and the program goes on below: the text is about another run.
   const faults = found.filter(({ evidence: lines }) => lines.length === 0 || lines.some(({ line, text }) => !isQuoted(text) || evidence.aliveAt <= line))
   const signs: readonly Sign[] = [...evidence.signs, ...knownSigns(known, evidence.lines + 1)]
   const endedBadly =

@@ -28,7 +28,9 @@ import { figureOf, tableOf } from './table.ts'
  * (aldebaran_ppt.c: "For secondary die show the value as 0").
  */
 const toldElsewhere = (value: number | Failure, path: string): number | Failure =>
-  value === 0 ? failureOf(path, -3, 'not_supported', `${path} is 0: this part of the card does not tell it; on a card of two dies the other one does`) : value
+  value === 0
+    ? failureOf(path, -3, 'not_supported', `${path} is 0: this part of the card does not report it; on a card with two dies the other one does`)
+    : value
 
 /** A figure of the table in the unit of the file that it stands in for. */
 const scaled = (value: number | Failure, scale: number): number | Failure => (isFailure(value) ? value : value * scale)
@@ -124,7 +126,7 @@ export const temperature: CardCollector = {
   },
 }
 const NO_MEMORY_SENSOR = failureOf('memory temperature', -1, 'not_supported', 'the memory of this card has no temperature sensor')
-const NO_SENSOR = failureOf('temperature', -1, 'not_supported', 'the firmware of this card tells no temperature (0)')
+const NO_SENSOR = failureOf('temperature', -1, 'not_supported', 'the firmware of this card reports no temperature (0)')
 const sensed = (value: number | Failure): number | Failure => (value === 0 ? NO_SENSOR : value)
 
 type SensorPaths = {

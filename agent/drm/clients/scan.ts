@@ -28,7 +28,7 @@ export type Scan = {
   readonly readMs: number
 }
 
-/** What was seen of a process: how many descriptors, their numbers, and those of cards; and when it is looked at anew although they are the same. */
+/** What was seen of a process: how many descriptors, their numbers, and those of cards; and when they are read again although nothing changed. */
 type Seen = {
   readonly count: number
   readonly numbers: string

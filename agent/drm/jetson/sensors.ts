@@ -38,7 +38,7 @@ function zoneOf({ files, roots }: Card): string | undefined {
 /** The zone says -256 °C, or EAGAIN, while that part of the chip has no power. */
 const OFF_BELOW = -200_000
 const EAGAIN = 11
-const off = failureOf('gpu-thermal', -1, 'not_supported', 'the GPU has no power now (rail gated), so its sensor tells no temperature')
+const off = failureOf('gpu-thermal', -1, 'not_supported', 'the GPU has no power now (rail gated), so its sensor reports no temperature')
 
 function degrees(card: Card, path: string): number | Failure {
   const value = card.files.number(path)
@@ -110,7 +110,7 @@ export const throttle: CardCollector = {
   attach(card) {
     const series = makeSeries(gpuThrottleActive, { ...card.labels, reason: 'current_limit' })
     const rail = gpuRail(card.files, card.roots.sys)
-    const none = failureOf(`${card.roots.sys}/class/hwmon`, -1, 'not_supported', 'this board does not tell why clocks are held down')
+    const none = failureOf(`${card.roots.sys}/class/hwmon`, -1, 'not_supported', 'this board does not report why clocks are held down')
     return {
       read(out) {
         const alarms = isFailure(rail) || rail.alarms.length === 0 ? [none] : rail.alarms.map((path) => card.files.number(path))

@@ -41,7 +41,7 @@ export function rowsOf(card: Pick<Card, 'integrated' | 'slot' | 'clients'>, clie
   return [...rows].map(([pid, { bytes, computes }]) => ({ pid, type: computes ? 'C' : 'G', bytes }))
 }
 
-export const ASLEEP_CLIENTS = 'the card is asleep, and this driver wakes it to tell what its clients hold'
+export const ASLEEP_CLIENTS = 'the card is asleep, and this driver would wake it to read what its clients hold'
 
 const LISTED = { name: processGpuMemoryBytes.name } as const
 

@@ -3,7 +3,7 @@ import type { JobRow } from '../../model/job.ts'
 import type { Use, WasteGroup, WasteRow, WasteSummary } from '../../model/ledger.ts'
 import { costOf, type CostFactors } from './costs.ts'
 
-/** What a user (namespace, account: `key`) held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so that somebody else could have had it. */
+/** What a user (namespace, account: `key`) held in a span of time, by the ledger. `wholeHours`: in which no kernel ran on the GPU at all, so another job could have had it. */
 export type HeldBy = {
   readonly key: string | undefined
   readonly heldMs: number

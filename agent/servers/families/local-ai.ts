@@ -1,4 +1,4 @@
-// LocalAI: which models its back ends hold; each back end is a process of its own that answers nobody else.
+// LocalAI: which models its back ends hold; each back end is a process of its own that answers LocalAI alone.
 import * as z from 'zod/mini'
 import { defineFamily } from '../family.ts'
 import { listOf, readJson, words } from '../json-page.ts'

@@ -1,11 +1,11 @@
-// Speaches (faster-whisper-server before): speech to text and back; it tells which models are in memory.
+// Speaches (faster-whisper-server before): speech to text and back; it lists the models in memory.
 import * as z from 'zod/mini'
 import { defineFamily } from '../family.ts'
 import { readJson } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
 
 const loaded = z.object({ models: z.array(z.string()) })
-/** No more of them says that it sleeps: it drops a model that nobody asks for. */
+/** An empty list means asleep: it drops a model that is not used. */
 export function readLoaded(body: string): ServerFigures | undefined {
   const found = readJson(body, loaded)
   return found === undefined

@@ -12,7 +12,7 @@ export type RuntimeSleep = {
 
 /** So long must a GPU do nothing before NVML is closed. */
 const IDLE_MS = 30_000
-/** The driver suspends a GPU some seconds after the last handle; one that stays awake for so long does not sleep, or somebody uses it. */
+/** The driver suspends a GPU some seconds after the last handle; one that stays awake for so long does not sleep, or is in use. */
 const STAYS_AWAKE_MS = 60_000
 /** Awake again without us: what only looks at the bus (lspci) is over by then. Who opens the GPU is seen at once. */
 const WOKEN_MS = 15_000

@@ -235,7 +235,7 @@ export function createGpuSource(options: GpuSourceOptions): GpuSource {
     supervisor = createSupervisor({ ...options, metrics: options.collectorMetrics }, events(given))
     supervisor.start()
   }
-  /** Opens NVML or closes it, so that a GPU that nobody uses can sleep; whether there is somebody to ask this second. */
+  /** Opens or closes NVML, so that an unused GPU can sleep; true where NVML can be read this second. */
   const isOpen = (): boolean => {
     const may = sleeping?.mayRead() ?? true
     if (may && supervisor === undefined && context !== undefined) {

@@ -141,7 +141,7 @@ export function createProgressTap(logs: () => number = () => 1, now: () => numbe
   }
 }
 
-/** Figures and bars go: what stays is the same whenever a bar is drawn anew. */
+/** Without figures and bars: what is left is the same each time a bar is redrawn. */
 const DRAWN = /[\d.,:?%\u2500-\u259f#=>-]+/g
 /** Of bars that were drawn over one another the newest of each; what came before it, it says too. */
 function newestBars(text: string): string {
