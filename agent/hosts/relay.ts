@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { readSubprotocol, type Access } from '../http/auth.ts'
 import { AUTH_WITHIN_MS, awaitToken, judge, refuseUpgrade } from '../sinks/live/handshake.ts'
 import { messageOf } from '../text/error.ts'
+import { paceIn } from '../sinks/live/reader.ts'
 import type { HostLink } from './link.ts'
 
 export type Relay = {
@@ -33,6 +34,13 @@ export function createRelay(): Relay {
   const readers = new Set<WebSocket>()
 
   const connect = async (reader: WebSocket, link: HostLink): Promise<void> => {
+    // Nothing else of what a reader says goes on to another host.
+    let every: number | undefined
+    let passPace = (): void => {}
+    reader.on('message', (data) => {
+      every = paceIn(data) ?? every
+      passPace()
+    })
     const { url, token } = await link.target()
     if (reader.readyState !== WebSocket.OPEN) return
     const remote = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
@@ -42,6 +50,10 @@ export function createRelay(): Relay {
       perMessageDeflate: false,
     })
     reader.once('close', () => remote.terminate())
+    passPace = () => {
+      if (every !== undefined && remote.readyState === WebSocket.OPEN) remote.send(JSON.stringify({ type: 'pace', every }))
+    }
+    remote.on('open', passPace)
     remote.on('message', (data, isBinary) => {
       if (!isBinary && reader.bufferedAmount < MAX_WAITING) reader.send(data, { binary: false })
     })

@@ -1,4 +1,5 @@
-// The live stream: a sink that sends every reader on /ws the current state, on connect and once per tick. Builds nothing while no reader is connected.
+// The live stream: a sink that sends every reader on /ws the current state, on connect and once per tick, or as seldom as
+// it asks. Builds nothing that no reader waits for.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
@@ -44,7 +45,7 @@ export type LiveSink = Sink &
     readonly bufferedBytes: () => number
   }
 
-/** The only thing that a reader may say is its token. */
+/** A reader may say its token and its pace, nothing else. */
 const MAX_MESSAGE_BYTES = 4 * 1024
 /** For the answer to a close; ws waits 30 s, in which a reader that was refused would hold its place. */
 const CLOSE_WITHIN_MS = 2_000
@@ -155,10 +156,11 @@ export function createLiveSink(options: LiveSinkOptions): LiveSink {
     },
     tick(t) {
       present = t
-      if (readers.size === 0) return
+      const due = [...readers.values()].filter((reader) => reader.due())
+      if (due.length === 0) return
       const data = frameAt(t)
       frames += 1
-      for (const reader of readers.values()) if (!reader.frame(data)) skipped += 1
+      for (const reader of due) if (!reader.frame(data)) skipped += 1
     },
     async close() {
       clearInterval(pings)

@@ -107,7 +107,7 @@ describe('several hosts', () => {
     expect(named.get('hostile-0')?.problem).toBeDefined()
     expect(named.get('hostile-1')?.problem).toContain('form that this version does not know')
     expect(named.get('hostile-2')?.summary?.host).toHaveLength(300)
-    // The agent asks each every 1.5 s and waits 2 s; what this machine adds is not what is tested.
+    // The agent asks each every 1.9 s and waits 2 s; what this machine adds is not what is tested.
     process.stderr.write(`all ${all.length} hosts known after ${told.toFixed(0)} ms\n`)
     const text = JSON.stringify(known)
     expect(text).not.toContain(TOKEN)

@@ -1,7 +1,10 @@
-// One reader of the live stream: sends what fits, skips frames while it is behind, finds out when it is gone.
-import type { WebSocket } from 'ws'
+// One reader of the live stream: sends what fits and at the pace it asks for, skips frames while it is behind, finds out when it is gone.
+import type { RawData, WebSocket } from 'ws'
+import * as z from 'zod/mini'
 
 export type Reader = {
+  /** Whether this tick's frame is one that it asked for; counts the tick. */
+  readonly due: () => boolean
   /** Sends a frame, or skips it when the reader has not taken the earlier ones; false = skipped. One that is leaving misses nothing. */
   readonly frame: (data: Buffer) => boolean
   /** Sends what must not be skipped; a reader for which too much waits is ended, so that it reconnects and gets the state of then. */
@@ -19,11 +22,32 @@ export const MAX_BUFFERED_BYTES = 256 * 1024
 /** So much may wait for a reader that takes nothing: some hundred incidents. */
 export const MAX_CERTAIN_BYTES = 4 * 1024 * 1024
 
+const pace = z.object({ type: z.literal('pace'), every: z.int().check(z.minimum(1), z.maximum(60)) })
+
+/** `{"type":"pace","every":5}`: a reader that nobody looks at wants each fifth frame. undefined: it is no such message. */
+export function paceIn(data: RawData): number | undefined {
+  if (!Buffer.isBuffer(data)) return undefined
+  try {
+    return pace.safeParse(JSON.parse(data.toString())).data?.every
+  } catch {
+    return undefined // not JSON
+  }
+}
+
 export function createReader(socket: WebSocket, maxBufferedBytes = MAX_BUFFERED_BYTES): Reader {
   let answered = true
+  let every = 1
+  let sinceFrame = 0
   socket.on('pong', () => (answered = true))
+  socket.on('message', (data) => (every = paceIn(data) ?? every))
   return {
     socket,
+    due() {
+      sinceFrame += 1
+      if (sinceFrame < every) return false
+      sinceFrame = 0
+      return true
+    },
     frame(data) {
       if (socket.readyState !== socket.OPEN) return true
       // One frame may always wait, whatever its size; a second one only while the sum stays small.

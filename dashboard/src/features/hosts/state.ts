@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { HostEntry } from '../../../../agent/model/hosts.ts'
 import { getJson, storedToken } from '../../parts/connection/api.ts'
+import { framesUnused } from '../../parts/live/state.ts'
 import { parseEntries } from './entries.ts'
 
 export type Known =
@@ -23,8 +24,10 @@ export function watchHosts(): () => void {
     }
     if (!over) timer = setTimeout(() => void ask(), EVERY_MS)
   }
+  framesUnused.value = true
   void ask()
   return () => {
+    framesUnused.value = false
     over = true
     clearTimeout(timer)
   }

@@ -4,12 +4,12 @@ import type { LiveMessage } from '../../../../agent/model/live.ts'
 import { incidents, listing, takeIncidents } from '../incident/known.ts'
 import { loadSilences, noticed } from '../incident/silences.ts'
 import { HISTORY_METRICS } from '../live/lanes.ts'
-import { connection, hello, joined, painted, pastWanted, ready, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
+import { connection, hello, hidden, joined, pace, painted, pastWanted, ready, silence, takeFrame, takeTime, timeline } from '../live/state.ts'
 import { WINDOW_S } from '../live/timeline.ts'
 import { ApiError, getJson, storedToken, storeToken } from './api.ts'
 import { loadPast } from './history.ts'
 import { parseIncidents } from './messages.ts'
-import { openStream, retryDelayMs } from './stream.ts'
+import { openStream, retryDelayMs, type Stream } from './stream.ts'
 
 /** A stream silent for so long is dead even where no packet says so, as when a laptop slept or a tunnel broke. */
 const GIVE_UP_AFTER_S = 12
@@ -24,7 +24,7 @@ const READY_WITHIN_MS = 250
 
 let token = storedToken()
 let attempt = 0
-let closeStream: (() => void) | undefined
+let stream: Stream | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
 let round = 0
 
@@ -42,8 +42,8 @@ async function loadIncidents(ofRound: number): Promise<void> {
 }
 
 function later(): void {
-  closeStream?.()
-  closeStream = undefined
+  stream?.close()
+  stream = undefined
   const delayMs = retryDelayMs(attempt++)
   connection.value = { state: 'waiting', attempt, retryAtMs: Date.now() + delayMs }
   clearTimeout(retry)
@@ -68,10 +68,16 @@ effect(() => {
   untracked(() => void loadPast({ timeline, metrics: HISTORY_METRICS, span: WINDOW_S, endMs: now.t, token, wanted: () => now.ofRound === round }))
 })
 
+effect(() => {
+  // The agent sends each frame until it is told otherwise.
+  if (connection.value.state === 'live') stream?.pace(pace.value)
+})
+
 function receiver(ofRound: number): (message: LiveMessage) => void {
   let first = true
   let last = 0
   let asked = 0
+  let seldom = false
   let listed: Promise<void> | undefined
   return (message) => {
     if (ofRound !== round) return
@@ -88,8 +94,10 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
     }
     attempt = 0
     takeFrame(message)
-    // A page that fell behind, as in a tab in the background, was spared some frames: history has them.
-    const skipped = message.t - last > SKIPPED_MS && message.t - asked > ASK_AGAIN_MS
+    // A page that fell behind was spared some frames, one that nobody looked at asked for few: history has them.
+    const slow = pace.peek() > 1
+    const skipped = !slow && (seldom || (message.t - last > SKIPPED_MS && message.t - asked > ASK_AGAIN_MS))
+    seldom = slow
     last = message.t
     const begins = first
     first = false
@@ -114,10 +122,10 @@ function receiver(ofRound: number): (message: LiveMessage) => void {
 export function connect(): void {
   const ofRound = ++round
   clearTimeout(retry)
-  closeStream?.()
-  closeStream = undefined
+  stream?.close()
+  stream = undefined
   connection.value = { state: 'connecting' }
-  closeStream = openStream(token, { message: receiver(ofRound), end: () => void ended(ofRound) })
+  stream = openStream(token, { message: receiver(ofRound), end: () => void ended(ofRound) })
 }
 
 /** Without a token, or with a wrong one, it is no use to try again. */
@@ -152,5 +160,10 @@ export function start(): void {
     if (connection.peek().state === 'waiting') connect()
   }
   window.addEventListener('online', now)
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && now())
+  const seen = (): void => {
+    hidden.value = document.visibilityState === 'hidden'
+    if (!hidden.value) now()
+  }
+  seen()
+  document.addEventListener('visibilitychange', seen)
 }

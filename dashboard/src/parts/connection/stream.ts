@@ -24,8 +24,14 @@ function streamUrl(): URL {
   return url
 }
 
-/** Opens the stream; the returned function closes it without a further call of the handlers. */
-export function openStream(token: string | undefined, handlers: StreamHandlers): () => void {
+export type Stream = {
+  /** Asks for each `every`-th frame from now on. */
+  readonly pace: (every: number) => void
+  /** Without a further call of the handlers. */
+  readonly close: () => void
+}
+
+export function openStream(token: string | undefined, handlers: StreamHandlers): Stream {
   const socket = new WebSocket(streamUrl(), token === undefined ? [] : ['warpwatch', tokenProtocol(token)])
   let over = false
   const end = (): void => {
@@ -44,8 +50,13 @@ export function openStream(token: string | undefined, handlers: StreamHandlers):
   })
   socket.addEventListener('error', end)
   socket.addEventListener('close', end)
-  return () => {
-    over = true
-    socket.close()
+  return {
+    pace: (every) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'pace', every }))
+    },
+    close: () => {
+      over = true
+      socket.close()
+    },
   }
 }

@@ -27,6 +27,12 @@ export const pastWanted = signal(false)
 export const painted = signal(false)
 /** Whether what stands above the cards is known, or was waited for long enough: they are drawn in their place. */
 export const ready = signal(false)
+/** Whether the page's tab is out of sight. */
+export const hidden = signal(false)
+/** Set by a view that draws nothing of the frames. */
+export const framesUnused = signal(false)
+/** Each so manieth frame is asked for: a page that nobody looks at costs the agent little. */
+export const pace = computed(() => (hidden.value || framesUnused.value ? 5 : 1))
 /** This page's clock (ms), moved on once a second and with every frame. */
 export const clock = signal(Date.now())
 /** When the last frame came, on this page's clock. */
@@ -42,7 +48,7 @@ const known = signal<ReadonlyMap<string, KnownGpu>>(new Map())
 /** Seconds since the last frame, 0 before the first. */
 export const silence = computed(() => (frame.value === undefined ? 0 : Math.max(0, clock.value - receivedAt.value) / 1000))
 /** Three frames missed: the page says so even where the connection still looks open. */
-export const stale = computed(() => silence.value * 1000 > 3.5 * (hello.value?.interval_ms ?? 1000))
+export const stale = computed(() => silence.value * 1000 > (pace.value + 2.5) * (hello.value?.interval_ms ?? 1000))
 /** The agent's present, Unix ms: its last frame's time and what has passed since. */
 export const agentNow = computed(() => (frame.value === undefined ? clock.value : frame.value.t + silence.value * 1000))
 
