@@ -14,9 +14,9 @@ if (unknown.length > 0) {
   process.stderr.write(`bench: no bench ${unknown.join(', ')}; there are ${names.join(', ')}\n`)
   process.exit(2)
 }
-/** Ten minutes, both cores and engines that must be installed: only when it is asked for. */
-const SLOW = 'fleet'
-for (const name of wanted.length > 0 ? wanted : names.filter((each) => each !== SLOW)) {
+/** Ten minutes each, `fleet` with both cores and engines that must be installed: only when they are asked for. */
+const SLOW: readonly string[] = ['fleet', 'long-view']
+for (const name of wanted.length > 0 ? wanted : names.filter((each) => !SLOW.includes(each))) {
   process.stdout.write(`\n## ${name}\n`)
   const bench: unknown = await import(join(import.meta.dirname, `${name}.ts`))
   if (typeof bench === 'object' && bench !== null && 'run' in bench && typeof bench.run === 'function') await bench.run(options)
