@@ -1,22 +1,37 @@
-// Lines about a failure that is not this run's: an earlier run's, a test's that was expected to fail, one in a quotation.
+// Lines about a failure that is not this run's: an earlier run's, a test's that was expected to fail, one in a manual, in code or in a quotation.
 
-/** `Previous run ended with: RuntimeError: …`, `the last attempt crashed: …`: an ending is named, and then what it said. */
+/**
+ * `Previous run ended with: RuntimeError: …`: an ending is named, and then what it said. Behind the words of a failure the sentence is about this one;
+ * the last of several attempts is this run, too.
+ */
 const EARLIER =
-  /\b(?:previous|prior|earlier|last) (?:run|attempt|job|session|execution|launch|start)\b[^:\n]{0,60}\b(?:ended|failed|died|crashed|exited|aborted|stopped|finished|terminated|gave)\b/i
-/** `The run of Monday crashed with …`. */
-const NAMED = /\b(?:the|a|that) (?:run|job|training) (?:of|on|from) \S[^:\n]{0,40}\b(?:ended|failed|died|crashed|aborted|stopped)\b/i
+  /^(?:(?!rror|Xid|memory|[Ff]ail|NCCL).){0,90}?\b(?:(?:previous|prior|earlier) (?:run|attempt|job|session|execution|launch|start)|last (?:run|session))\b[^:\n]{0,60}\b(?:ended|failed|died|crashed|exited|aborted|stopped|terminated|gave)\b/i
+/** `The run of Monday crashed with …`: it is named by its day. */
+const NAMED =
+  /\b(?:the|a|that) (?:run|job|training) (?:of|on|from) (?:\w{2,6}day|yesterday|last|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\d{4}-\d\d)\b[^:\n]{0,40}\b(?:ended|failed|died|crashed|aborted|stopped)\b/i
 /** A list of problems in a manual, a search in another file, a line of a data set of questions. */
 const SPOKEN =
-  /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{3,200}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?"(?:prompt|instruction|question|completion|conversations|messages)" ?:/
+  /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{0,120}(?:rror|ault|NCCL|CUDA|memory|[Ff]ail|denied|not found)[^`\n]{0,120}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?"(?:prompt|instruction|question|completion|(?:conversations|messages)" ?: ?\[)/
+/** A list of changes. */
+const CHANGED = /^\s*[*+-]\s+(?:\w{1,20}: )?(?:[Ff]ix(?:ed|es)?|[Aa]void(?:s|ed)?|[Hh]andle[sd]?|[Pp]revent(?:s|ed)?|[Ii]mproved?|[Rr]emoved?)\b/
+/** A help text, and code that prints it. */
+const CODE = /\b(?:what to do|whether to \w{2,16}|what happens) (?:when|if)\b|^\s*(?:print|printf|puts|log(?:ger|ging)?\.\w{3,9}|warnings\.warn)\(\s*[rbf]?["']/
 /** pytest's marks of tests that need not pass, where pytest puts them: before the test, or behind it. */
-const MEANT = /^\s*(?:XFAIL|XPASS|SKIPPED)\b|::\S{1,200} {1,4}(?:XFAIL|XPASS|SKIPPED)\b|\bxfailed\b/
+const MEANT = /^\s*(?:XFAIL|XPASS|SKIPPED)\b|::\S{1,200} {1,4}(?:XFAIL|XPASS|SKIPPED)\b|^=.{0,200}\bxfailed\b/
+/** A test or a bench that provokes it. */
+const EXPECTED = /\b(?:got|caught|saw|raised|hit) (?:the |an )?expected (?:error|exception|failure|panic)\b|\((?:as )?expected\)\s*$/i
 
+/** The line itself says so, before the words of the failure or beside them. */
+export const isReported = (line: string): boolean => [EARLIER, NAMED, SPOKEN, CHANGED, CODE, MEANT, EXPECTED].some((form) => form.test(line))
+
+/** A mail's, an issue's or a chat's mark of a quotation. */
+const QUOTED =
+  /^\s{0,3}(?:(?:user|human|assistant|bot|system|ai|you|question|answer|[QA]) ?)?> ?\S|^\s{0,3}(?:user|human|assistant|question|answer|prompt|[QA]) ?: ?\S/i
+/** A comment of a program or a script. */
+const COMMENT = /^\s*(?:#|\/\/)\s/
 /** `was the reason last week, see ticket 412`: prose about another day. */
 const ANOTHER_DAY =
   /^(?!\s*(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception|Warning):)[^\n]{0,200}\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
 
-/** The line itself says so, before the words of the failure or beside them. */
-export const isReported = (line: string): boolean => EARLIER.test(line) || NAMED.test(line) || SPOKEN.test(line) || MEANT.test(line) || ANOTHER_DAY.test(line)
-
-/** A mail's or an issue's mark of a quotation. */
-export const isQuoted = (line: string): boolean => /^\s{0,3}> ?\S/.test(line)
+/** So may a line about this run look, too: it counts as another's only where the text shows below that this run goes on. */
+export const isQuoted = (line: string): boolean => QUOTED.test(line) || COMMENT.test(line) || ANOTHER_DAY.test(line)

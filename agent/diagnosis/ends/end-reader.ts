@@ -93,6 +93,7 @@ export function createEndReader(): EndReader {
       exits(line, found)
       orders(line, found)
       native.add(line, found, inside)
+      failed ||= native.isReading()
       loss.add(line)
       if (token === 'other') {
         if (!inside) lines.add(line, found)

@@ -42,6 +42,8 @@ export const compileError = ruleFamily({
           ? `A Triton kernel needs ${match[2]} bytes (${gib(Number(match[2]))}) of the GPU's on-chip shared memory, and a multiprocessor of this GPU gives it ${match[3]} (${gib(Number(match[3]))}).`
           : `A Triton kernel needs ${match[2]} ${match[1]}, and this GPU gives it ${match[3]}.`,
       remedies,
+      // Inductor lists what it tried; the best one runs.
+      unless: ({ text, at }) => /\binf ms\b|Runtime error during autotuning|skipping config/.test(text[at] ?? ''),
     },
     {
       // TensorRT tries its kernels for each layer; none ran.

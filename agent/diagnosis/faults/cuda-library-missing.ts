@@ -1,6 +1,6 @@
 // A CUDA library that a program needs is not found, too short, or of another version than the one it was built for.
 import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
-import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
+import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, takesAnother, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
 import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
@@ -27,7 +27,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
           : toolkitRemedies(library(seen), seen),
     facts: (seen) => known({ library: library(seen) }),
     ...more,
-    unless: (seen) => isNotice(library(seen), seen) || more.unless?.(seen) === true,
+    unless: (seen) => isNotice(library(seen), seen) || takesAnother(seen) || more.unless?.(seen) === true,
   }
 }
 

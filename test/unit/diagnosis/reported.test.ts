@@ -30,6 +30,35 @@ describe('told of, not seen', () => {
     ['a manual', '## What to do\n* `CUDA out of memory`: halve the batch.\n1. `NCCL timeout`: look at the switch.'],
     ['what is searched in another file', '$ grep -n "CUDA out of memory" ../old/run.log\n$ python fit.py\nstep 3 loss 1.2'],
     ['a data set of questions', '{"question": "What is CUDA out of memory?", "answer": "Too large a batch."}'],
+    ['a list of changes', '* Fixed "CUDA error: invalid device ordinal" on hosts with one GPU\n- Avoid NCCL error: unhandled system error without InfiniBand'],
+    [
+      'code that a script prints',
+      '    print("CUDA out of memory, taking the CPU")\n# RuntimeError: CUDA error: an illegal memory access was encountered\nstep 1 loss 2.0\nstep 2 loss 1.9',
+    ],
+    [
+      'a help text',
+      '  --on-oom MODE   what to do when a batch fails with "CUDA out of memory"\n  --timeout S     stop workers that do not answer; exit code 124',
+    ],
+    ['a test that wants the error', '    alloc_test.go:12: got expected error: CUDA_ERROR_OUT_OF_MEMORY: out of memory\nPASS'],
+    ['a bench of errors', 'wrong address    cudaErrorIllegalAddress (expected)'],
+    [
+      'what a passed test logged',
+      'Traceback (most recent call last):\n  File "/w/test_job.py", line 4, in broken\n    raise ValueError("x")\nValueError: x\nPASSED                [100%]',
+    ],
+    [
+      'a panic that a test wants',
+      "thread 'tests::empty' panicked at src/lib.rs:9:5:\nnothing there\ntest tests::empty - should panic ... ok\n\ntest result: ok. 3 passed; 0 failed",
+    ],
+    ['a question of a data set', 'Item 4: Q: Complete: "Process finished with exit code 137"\nA: memory'],
+    [
+      'a library that is replaced',
+      '2026-02-03 08:00:02 | WARNING | No flash_attn (libcudart.so.11.0: cannot open shared object file: No such file or directory), using eager attention',
+    ],
+    ['a kernel that was only tried', '  triton_mm_4 inf ms 0.0% <OutOfResources: out of resource: shared memory, Required: 300000, Hardware limit: 232448.>'],
+    [
+      'buffers that are made smaller',
+      'ggml_backend_cuda_buffer_type_alloc_buffer: allocating 900.00 MiB on device 0: cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 943718400\nllama_init_from_model: compute buffer allocation failed, retrying without pipeline parallelism\nmain: server is listening',
+    ],
     ['a run that is named', 'The job of Tuesday failed with CUDA error: an illegal memory access was encountered, mended in 2.1.'],
     ['prose about another day', 'CUDA out of memory was the reason last week, the batch is smaller now\nstep 40 loss 1.02\nstep 50 loss 1.01'],
     ['a helper that the script ends', 'Stopping the board (pid 411)\n[1]+  Terminated              tensorboard --logdir out\nAll done, exit 0'],
@@ -45,6 +74,16 @@ describe('told of, not seen', () => {
     expect(kinds(`> ${WATCHDOG}\n> terminate called after throwing an instance of 'c10::DistBackendError'`)).toContain('nccl_error')
     expect(kinds('RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB')).toContain('cuda_oom')
     expect(kinds('INFO: received SIGTERM, saving\nINFO: state saved to /ckpt/last')).toContain('job_killed')
+    for (const before of [
+      'Job 7 failed last night with',
+      'The run on gpu03 failed:',
+      'last attempt 3/3 failed:',
+      '1. `python fit.py` -',
+      'The training on 4 GPUs stopped:',
+    ])
+      expect(kinds(`${before} RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB`)).toContain('cuda_oom')
+    expect(kinds('{"message":"RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB","level":"error"}')).toContain('cuda_oom')
+    expect(kinds('NVRM: Xid (PCI:0000:01:00): 79, pid=1, GPU has fallen off the bus; the previous session ended')).toContain('xid')
     expect(kinds('batch 7 SKIPPED: RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB')).toContain('cuda_oom')
     expect(kinds('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB; it was enough last week')).toContain('cuda_oom')
   })
@@ -82,6 +121,12 @@ describe('what an end says of itself', () => {
   test.each([
     ["Error: Invalid value for '--dtype': 'fp3' is not one of 'fp16', 'bf16'.", 'config_error', {}],
     ['Sorry: IndentationError: unexpected indent (net.py, line 7)', 'python_exception', { exception: 'IndentationError' }],
+    ['/srv/job.sh: line 9: DATA_DIR: unbound variable', 'job_failed', {}],
+    ['ERROR: Unknown pair style lj/cut/none (src/force.cpp:275)\nLast command: pair_style lj/cut/none', 'job_failed', {}],
+    ['Fatal error:\nCannot run on a GPU because none is detected.\n\nFor more information check the GROMACS website', 'python_exception', {}],
+    ['Program received signal SIGSEGV: Segmentation fault - invalid memory reference.', 'segfault', { signal: 'SIGSEGV' }],
+    ['com.nvidia.spark.rapids.jni.GpuRetryOOM: GPU OutOfMemory', 'cuda_oom', {}],
+    ['mxnet.base.MXNetError: cudaMalloc retry failed: out of memory', 'cuda_oom', { exception: 'MXNetError' }],
     ["OSError: [Errno 5] Input/output error: '/mnt/share/part-3.bin'", 'storage_error', { path: '/mnt/share/part-3.bin' }],
     ['slurmstepd: error: Detected 2 oom_kill events in StepId=7401.0. Some of the step tasks have been OOM Killed.', 'host_oom_kill', { job_id: 7_401 }],
     [

@@ -29,6 +29,8 @@ const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
 const REPORTED =
   /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|#)/
+/** A line of a data set, or of a help text. */
+const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|code|rc=|status|Error \d/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
@@ -88,7 +90,7 @@ export function createExitReader(): ExitReader {
       const { code, rank, pid } = match.groups
       const exit = Number(code)
       if (exit === 0 || !Number.isSafeInteger(exit)) return
-      if (WORDED.includes(form) && (SUPPOSED.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
+      if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
       const said: Facts = {
         exit_code: exit,

@@ -5,7 +5,7 @@ const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[
 const STEP = /\b(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
 const GOOD_END =
-  /\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))/
+  /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
   /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback|gave up|FATAL/i

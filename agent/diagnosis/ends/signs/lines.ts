@@ -46,6 +46,10 @@ const FORMS: readonly Form[] = [
   { name: 'shell', pattern: /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/ },
   { name: 'shell', pattern: /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/ },
   { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
+  // set -u
+  { name: 'shell', pattern: /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/ },
+  // LAMMPS, with the line of its own source
+  { name: 'message', pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} \([\w./]{1,120}\.(?:cpp|h):\d{1,6}\))$/ },
   // zsh says it the other way round
   { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
   // py_compile
@@ -86,7 +90,7 @@ const SYSTEM_WORDS =
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }

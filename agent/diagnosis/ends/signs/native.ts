@@ -111,10 +111,12 @@ const LANGUAGES: readonly Language[] = [
   { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
   { head: /^(?<message>.{3,300}) at (?<file>\S{1,200}\.p[lm]) line (?<line>\d{1,6})\.$/, name: 'die' },
   { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
+  // GROMACS
+  { head: /^(?<message>)Fatal error:$/, name: 'error', message: /^(?<message>\S.*)$/, confirmed: /GROMACS/ },
   { head: /^Error using (?<message>.{1,200})$/, name: 'error' },
 ]
 const MAY =
-  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
+  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3
@@ -134,7 +136,11 @@ type Reading = {
 /** The module of errors by which native code ends its process. */
 export const NATIVE = 'native code'
 
-export type NativeReader = { readonly add: (line: ReadLine, found: Found, inTraceback: boolean) => void; readonly end: (found: Found) => void }
+export type NativeReader = {
+  readonly add: (line: ReadLine, found: Found, inTraceback: boolean) => void
+  readonly end: (found: Found) => void
+  readonly isReading: () => boolean
+}
 
 export function createNativeReader(): NativeReader {
   let reading: Reading | undefined
@@ -219,5 +225,6 @@ export function createNativeReader(): NativeReader {
       }
     },
     end: finish,
+    isReading: () => reading !== undefined,
   }
 }

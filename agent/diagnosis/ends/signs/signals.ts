@@ -73,6 +73,8 @@ const FORMS: readonly Form[] = [
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
   },
   { by: 'itself', pattern: /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i },
+  // gfortran and gdb
+  { by: 'itself', pattern: /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") received signal (?<signal>SIG[A-Z]{2,6})\b/ },
   { by: 'itself', pattern: /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/ },
 ]
 const MAY = /ill|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/

@@ -35,6 +35,11 @@ export const cudaOomPlain = memoryFamily(
     'GPU out of memory',
     'System is out of GPU and shared host memory',
     'cuMemAlloc failed: out of memory',
+    'cudaMalloc retry failed: out of memory',
+    'GPU OutOfMemory',
+    'GpuRetryOOM',
+    'GpuSplitAndRetryOOM',
+    'Out of memory on device.',
     'Out of memory in cuMemAlloc',
     'CUDA error 2 at ',
     'NvMapMemAllocInternalTagged',
@@ -87,7 +92,15 @@ export const cudaOomPlain = memoryFamily(
     },
     {
       pattern:
-        /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+        /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+    },
+    {
+      pattern: /GPU OutOfMemory\b|Gpu(?:Split(?:And)?)?RetryOOM\b/,
+      who: 'RAPIDS',
+    },
+    {
+      pattern: /Out of memory on device\./,
+      who: 'MATLAB',
     },
     {
       // glog's check of a CUDA call
