@@ -8,3 +8,8 @@ const TRAINS =
 export const distributed = (text: string): boolean => /torchrun|torch[./]distributed|elastic|\[rank\d|LOCAL_RANK|local_rank/.test(text)
 
 export const training = (text: string, programs: Programs): boolean => TRAINS.test(text) && !INFERENCE.some((program) => programs.has(program))
+
+const RANKS = /\(RayWorker\w{0,10}\b|\bTP ?[1-9]\b|\bVllmWorker\b|\(Worker_TP[1-9]|\brank ?[1-9]\d?\b/
+/** A server whose model lies on several GPUs: other ranks than the first speak, or the failure is on another GPU than the first. */
+export const manyWorkers = ({ text }: { readonly text: string }, { gpu_index: gpu }: { readonly gpu_index?: number }): boolean =>
+  (gpu ?? 0) > 0 || RANKS.test(text)

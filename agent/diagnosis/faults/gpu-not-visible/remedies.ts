@@ -114,6 +114,12 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
     noLibrary
       ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }
       : HOST_DRIVER,
+    noLibrary &&
+      situation().system !== 'wsl' &&
+      situation().system !== 'windows' && {
+        text: 'If nvidia-smi works on the host: see which engine it is. Docker from a snap, and Docker Desktop for Linux (a virtual machine), do not see the libraries of the host.',
+        command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
+      },
     /driver not loaded|failed to process request/.test(message) && situation().system !== 'wsl' && [SEE_MODULE, LOAD],
     { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
     /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },

@@ -7,7 +7,11 @@ import type { Piece } from './plan.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
-const inPythonText = ({ programs }: Situation, text: string): boolean =>
+/** Stacks of Java, .NET, Rust, Go and Node: pip is of no use to them. */
+const OTHER_LANGUAGE =
+  /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |\.rs:\d|\bgoroutine \d|node_modules/m
+const inPythonText = ({ programs }: Situation, text: string): boolean => !OTHER_LANGUAGE.test(text) && inPython(programs, text)
+const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('pytorch') ||
   programs.has('tensorflow') ||
   programs.has('onnxruntime') ||
@@ -97,6 +101,11 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         command: pipInstall(situation, "ctranslate2 'nvidia-cudnn-cu12==9.*'", '--upgrade'),
       },
     programs.has('onnxruntime') &&
+      !python && {
+        text: `Or take the build of ONNX Runtime for the CUDA that is installed: each release is built for one major version of CUDA and of cuDNN (9 from 1.18.1 on).`,
+      },
+    programs.has('onnxruntime') &&
+      python &&
       (/onnxruntime[-_]genai/.test(situation.text)
         ? {
             text: 'Or take a release of onnxruntime-genai for the CUDA and cuDNN that are installed.',
