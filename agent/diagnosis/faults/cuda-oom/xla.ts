@@ -17,11 +17,11 @@ const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
   isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway(situation)
 const WRONG_SIZE: Piece = {
-  text: 'Look for the array of that size: a product of dimensions that should be a sum, a full matrix of all pairs, or a batch that is the whole data set. Compute it in pieces.',
+  text: 'Look for the array of that size, such as a full matrix of all pairs or a batch that is the whole data set, and compute it in pieces.',
 }
 /** It asks for nearly all that the card is said to have. */
 const WRONG_MEMORY: Piece = {
-  text: 'The framework asks for nearly all memory that the driver reports, so the report is wrong: use a release of it that was built for the installed driver (CUDA or ROCm release).',
+  text: 'It asks for nearly all memory that the driver reports, so the report is wrong: use a release that was built for the installed driver.',
 }
 /** So little fails only where the card was full before. */
 const LITTLE = 64 * 2 ** 20
@@ -44,7 +44,7 @@ const asked =
     const need = NEEDS.exec(situation.text)?.[1] ?? TOTAL.exec(situation.text)?.[1]
     const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
     if ((facts.requested_bytes ?? 0) > IMPOSSIBLE)
-      return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size, or a size of memory that the driver told wrongly.`
+      return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`
     return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${need} GiB.`}`
   }
 const shapes = (situation: Situation): string =>

@@ -4,21 +4,10 @@ import { compareVersions } from '../../situation/versions.ts'
 import { torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
 
-/** The last releases of PyTorch with wheels for these versions of CUDA, by https://pytorch.org/get-started/previous-versions/ and download.pytorch.org/whl/torch_stable.html. */
-const LAST: readonly (readonly [cuda: string, wheel: string, torch: string, python: string])[] = [
-  ['10.2', 'cu102', '1.12.1', '3.7 to 3.10'],
-  ['10.1', 'cu101', '1.8.1', '3.6 to 3.9'],
-  ['10.0', 'cu100', '1.4.0', '3.5 to 3.8'],
-  ['9.2', 'cu92', '1.7.1', '3.6 to 3.9'],
-]
-function oldBuild(driverCuda: string, torch: string | undefined): Piece {
-  const last = LAST.find(([cuda]) => compareVersions(cuda, driverCuda) <= 0)
-  if (last === undefined) return { text: `No current build runs on a driver for CUDA ${driverCuda}: only the driver update helps.` }
-  const [cuda, wheel, newest, python] = last
-  return {
-    text: `Or, for old code: PyTorch ${newest} is the last with wheels for CUDA ${cuda} (+${wheel}, Python ${python})${torch !== undefined && compareVersions(torch, newest) < 0 && wheel === 'cu101' ? `; ${torch} has one too` : ''}. Current releases need a newer driver.`,
-  }
-}
+/** By https://pytorch.org/get-started/previous-versions/ and download.pytorch.org/whl/torch_stable.html. */
+const oldBuild = (driverCuda: string): Piece => ({
+  text: `No current build runs on a driver for CUDA ${driverCuda}: update the driver${compareVersions(driverCuda, '9.2') < 0 ? '' : ', or take an old PyTorch (the last for CUDA 9.2 is 1.7.1+cu92, for 10.1 1.8.1+cu101, for 10.2 1.12.1+cu102)'}.`,
+})
 
 export function driverOld({ situation }: Matched): readonly Piece[] {
   const at = situation()
@@ -36,6 +25,6 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
       ? torchWheel(at, undefined, '')
       : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
     driverCuda === undefined && { text: 'See which CUDA the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
-    index === undefined && driverCuda !== undefined && oldBuild(driverCuda, at.versions.torch),
+    index === undefined && driverCuda !== undefined && oldBuild(driverCuda),
   ]
 }

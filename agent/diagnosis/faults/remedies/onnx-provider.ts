@@ -9,8 +9,9 @@ export function windowsProvider({ match, situation }: Matched): readonly Piece[]
   const python = /site-packages|\.py\b|pybind|\bpython/i.test(text)
   if (match[1]?.includes('tensorrt') === true)
     return [
-      { text: 'Leave TensorrtExecutionProvider out of the list of providers, where TensorRT is not wanted: CUDAExecutionProvider does without it.' },
-      { text: 'Or install the TensorRT that this ONNX Runtime was built for, and add its folder of DLLs to PATH.' },
+      {
+        text: 'Leave TensorrtExecutionProvider out of the providers: CUDAExecutionProvider does without it. Or install the TensorRT of this release, and add its folder to PATH.',
+      },
     ]
   return [
     python && {
@@ -18,12 +19,11 @@ export function windowsProvider({ match, situation }: Matched): readonly Piece[]
       command: pipInstall(situation(), '"onnxruntime-gpu[cuda,cudnn]"', '--upgrade'),
     },
     {
-      text: 'Install CUDA and cuDNN in the versions of this release: CUDA 12 and cuDNN 9 from 1.19 on, CUDA 11.8 and cuDNN 8 before (1.18 has builds for both). Another major version does not count.',
+      text: 'Install CUDA and cuDNN in the versions of this release: CUDA 12 and cuDNN 9 from 1.19 on, CUDA 11.8 and cuDNN 8 before.',
     },
     {
       text: "Add their bin folders to PATH, cuDNN's too, and see that Windows finds the DLLs.",
       command: 'where cublasLt64_12.dll cudnn64_9.dll cublasLt64_11.dll cudnn64_8.dll',
     },
-    { text: 'Install the Visual C++ runtime (x64), which the provider needs as well.' },
   ]
 }

@@ -66,7 +66,7 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
           }
         : undefined,
     !quantized && { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
-    { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
+    shards < 8 && { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
     (half === undefined || half < 128 || quantized) && {
       text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
       // The launcher refuses an input that is not shorter than the whole.
