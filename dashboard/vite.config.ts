@@ -31,14 +31,18 @@ const leanKinds = {
       if (key?.name !== undefined && !OF_EXPLAIN.has(key.name)) lean = lean.slice(0, start) + lean.slice(end).replace(/^\s*,/, '')
     return { code: lean, map: null }
   },
-  // What the minifier leaves: notes for bundlers, and names of parts in registries of which only the values are asked (the order stays).
+  // What the minifier leaves: notes for bundlers, names of parts in registries of which only the values are asked (the order stays), ids of families.
   generateBundle(_: unknown, bundle: Record<string, { code?: string }>) {
+    let ids = 100
     for (const chunk of Object.values(bundle))
       if (chunk.code !== undefined)
-        chunk.code = chunk.code.replaceAll('/* @__PURE__ */ ', '').replaceAll(/(?<=\(\{)(?:\w+:\(\)=>[\w$]+,){20,}\w+:\(\)=>[\w$]+(?=\}\))/g, (names) => {
-          let at = 100
-          return names.replaceAll(/\w+:\(\)/g, () => `_${at++}:()`)
-        })
+        chunk.code = chunk.code
+          .replaceAll(/\bid:`[a-z][a-z0-9-]+`(?=,kinds?:)/g, () => `id:\`${ids++}\``)
+          .replaceAll('/* @__PURE__ */ ', '')
+          .replaceAll(/(?<=\(\{)(?:\w+:\(\)=>[\w$]+,){20,}\w+:\(\)=>[\w$]+(?=\}\))/g, (names) => {
+            let at = 100
+            return names.replaceAll(/\w+:\(\)/g, () => `_${at++}:()`)
+          })
   },
 } as const
 

@@ -139,8 +139,8 @@ const MEANINGS: readonly Meaning[] = [
     pattern: /NOT_SUPPORTED[^]{0,400}CUDA_R_16BF/,
     says: 'the library has no such operation in bfloat16 on this GPU. Likely the GPU is older than Ampere (V100, T4, RTX 20), which has no bfloat16.',
     pieces: (matched) => [
-      { text: 'Use float16 instead of bfloat16 (torch_dtype, bf16=False and fp16=True in a Trainer, --dtype half in servers).' },
-      { text: 'See which GPU it is: bfloat16 needs compute capability 8.0.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      { text: 'Use float16 instead of bfloat16 (Trainer: fp16=True, bf16=False; vLLM: --dtype half).' },
+      { text: 'See which GPU it is: bfloat16 needs compute capability 8.0.', command: 'nvidia-smi -L' },
       versions(matched),
     ],
   },

@@ -91,12 +91,11 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
     missing(
-      'LoadLibrary failed with error 126\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|tensorrt|shared)\\.dll)',
+      'LoadLibrary failed with error 126\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
       'could not be loaded',
       {
-        severity: (seen) => (seen.match[1]?.includes('tensorrt') === true ? 'warning' : 'critical'),
         verdict: ({ match }) =>
-          `Windows could not load ${match[1]}: a DLL that it needs is not found in PATH, ${match[1]?.includes('tensorrt') === true ? 'of TensorRT' : 'of CUDA or cuDNN in the versions that this ONNX Runtime was built for'}, so the program cannot use the GPU by it.`,
+          `Windows could not load ${match[1]}: a DLL of CUDA or cuDNN, in the version that this ONNX Runtime was built for, is not found in PATH, so the program cannot use the GPU.`,
         remedies: windowsProvider,
       },
     ),

@@ -13,7 +13,7 @@ const OFF_THE_BUS = /fallen off the bus/
 const NO_HANDLE = /Unable to determine the device handle for/
 const LOST = /GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
 const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
-const NO_POWER = new RegExp(`nvidia ${PCI}: Unable to change power state from`)
+const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|Refused to change power state)`)
 const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
 
 // An address may follow "GPU" at once: `GPU0000:25:00.0` is no GPU 0, `GPU1: 0000:34:00.0` is GPU 1.
@@ -158,6 +158,7 @@ export const gpuLost: FaultFamily = {
     'RmInitAdapter failed',
     'rm_init_adapter',
     'Unable to change power state from',
+    'Refused to change power state',
     'GPU requires reset',
     'NVMLError_ResetRequired',
   ],

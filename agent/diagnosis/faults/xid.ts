@@ -131,13 +131,15 @@ function switchXid(at: number, line: string): Recognised | undefined {
   if (match === null || sxid === undefined) return undefined
   const fatal = match[3]?.toLowerCase() === 'fatal'
   const severity: Severity = fatal ? 'critical' : 'warning'
+  const link = /\bLink (\d{1,3})\b/i.exec(line.slice(match.index))?.[1]
+  const where = `NVSwitch ${address(match[1]) ?? ''}`.trim()
   return {
     kind: 'xid',
     severity,
     title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : 'error'}`,
     verdict: fatal
-      ? 'An NVSwitch reports a fatal error: the links through it are down, and programs that use several GPUs fail.'
-      : 'An NVSwitch reports an error on one of its links; traffic through it may be disturbed.',
+      ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
+      : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`,
     facts: known({ sxid, pci_bus_id: address(match[1]) }),
     remedies: plan(
       {

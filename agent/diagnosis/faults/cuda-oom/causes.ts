@@ -136,7 +136,7 @@ function neighboursSentence(facts: Facts, judged: Judged): string {
   const bytes = gib(judged.others?.bytes ?? 0)
   const pids = judged.others?.pids ?? []
   if (judged.others?.named !== true)
-    return `Computed: about ${bytes}${total} is held by something outside this process.${pids.length === 0 ? '' : ` On the same GPU: processes ${pids.join(', ')}; the driver hides how much each holds.`}`
+    return `Computed: about ${bytes}${total} is held by something outside this process.${pids.length === 0 ? '' : ` On the same GPU: processes ${pids.join(', ')}.`}`
   return pids.length === 1
     ? `Process ${pids[0]} holds ${bytes}${total} on the same GPU.`
     : `${pids.length} other processes (${pids.join(', ')}) hold ${bytes}${total} on the same GPU.`

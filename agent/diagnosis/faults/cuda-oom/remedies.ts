@@ -99,7 +99,11 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
     case 'fragmentation':
       return [joinPieces(facts, message, situation), { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }]
     case 'other_process':
-      return [neighbours(judged, situation), situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : ownGpu(situation)]
+      return [
+        neighbours(judged, situation),
+        situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : ownGpu(situation),
+        situation.programs.has('sd_webui') && lessMemory(situation, facts),
+      ]
     case 'fraction_cap':
       return [
         {

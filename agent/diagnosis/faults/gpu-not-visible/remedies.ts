@@ -204,7 +204,7 @@ export function program(matched: Matched): readonly Piece[] {
     ]
   return [
     programs.has('ray') && {
-      text: 'Ray hides all GPUs from a task or actor that asked for none: ask for them (num_gpus=1; Tune: tune.with_resources(…, {"gpu": 1}); Serve: ray_actor_options={"num_gpus": 1}).',
+      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options).',
       command: 'ray status',
     },
     { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
@@ -274,8 +274,11 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
     {
       text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES. A MIG instance counts as one device, and a process sees only one.`,
     },
+    (matched.situation().distributed || /local_rank|\baccelerate\b/.test(text)) && {
+      text: 'Start no more ranks on a node than it has GPUs (torchrun --nproc_per_node, accelerate launch --num_processes).',
+    },
     { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
     { text: 'See what the program may see.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
-    requestGpu(matched.situation()),
+    !/--gpus all/.test(text) && requestGpu(matched.situation()),
   ]
 }

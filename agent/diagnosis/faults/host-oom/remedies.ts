@@ -107,6 +107,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
       text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
     },
     python &&
+      !isSmall(facts) &&
       !loadsData(situation) && {
         text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
       },

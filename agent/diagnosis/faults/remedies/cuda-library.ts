@@ -1,6 +1,7 @@
 // What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
 import type { Situation } from '../../situation/situation.ts'
 import type { Seen } from '../parts/rules.ts'
+import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
@@ -72,6 +73,12 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       { text: `Or install ${/\((.{1,40})\)$/.exec(which)?.[1] ?? name} in exactly that version beside it, or use the image of this TensorFlow release.` },
       loaderPath(situation, file, name),
+    ]
+  const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1]
+  if (programs.has('vllm') && file.stem === 'cudart' && (importer ?? 'vllm') !== 'vllm')
+    return [
+      { text: `${importer} was built for ${which}, and PyTorch here is for another CUDA: install its build for that CUDA.` },
+      pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
     ]
   if (programs.has('vllm') && file.stem === 'cudart')
     return [

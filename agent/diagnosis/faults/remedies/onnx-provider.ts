@@ -1,18 +1,12 @@
-// The provider of ONNX Runtime whose own file is there, while a DLL of CUDA, cuDNN or TensorRT that it needs is not (Windows).
+// The provider of ONNX Runtime whose own file is there, while a DLL of CUDA or cuDNN that it needs is not (Windows).
 import type { Matched } from '../parts/rules.ts'
 import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
 
 /** onnxruntime.ai, CUDA execution provider: requirements. 1.19 and newer: CUDA 12, cuDNN 9; 1.18 from PyPI and older: CUDA 11.8, cuDNN 8. */
-export function windowsProvider({ match, situation }: Matched): readonly Piece[] {
+export function windowsProvider({ situation }: Matched): readonly Piece[] {
   const { text } = situation()
   const python = /site-packages|\.py\b|pybind|\bpython/i.test(text)
-  if (match[1]?.includes('tensorrt') === true)
-    return [
-      {
-        text: 'Leave TensorrtExecutionProvider out of the providers: CUDAExecutionProvider does without it. Or install the TensorRT of this release, and add its folder to PATH.',
-      },
-    ]
   return [
     python && {
       text: 'Let pip bring CUDA and cuDNN, and call onnxruntime.preload_dlls() before the first session (1.21 and newer).',

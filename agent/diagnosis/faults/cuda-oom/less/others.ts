@@ -28,7 +28,11 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   // Parts of the model lie in host memory already: what is lacking is room for the work.
   return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
 }
-export const lessInWebui = (): readonly Piece[] => [{ text: 'Use a smaller resolution or batch, and start with --medvram (or --lowvram) in COMMANDLINE_ARGS.' }]
+export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
+  {
+    text: `Use a smaller resolution or batch, and ${/\[GPU Setting\]/.test(text) ? 'lower "GPU Weights" at the top of Forge' : `start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+  },
+]
 export const lessInDiffusers = (): readonly Piece[] => [
   { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
   { text: 'Keep on the GPU only what works: pipe.enable_model_cpu_offload() of diffusers.' },
@@ -83,7 +87,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
   },
   /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? inForce(situation.text, OFFLOADS)
-      ? { text: 'ZeRO 3 with offloading is in use: what is left on the GPU is activations and the layer at work. Use more GPUs or shorter inputs.' }
+      ? { text: 'ZeRO 3 with offloading is in use already: what is left to save is activations. Or use more GPUs.' }
       : {
           text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
         }
