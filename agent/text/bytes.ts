@@ -19,6 +19,7 @@ const trimmed = (value: number): string => (value >= 10 ? value.toFixed(0) : val
 export function gib(bytes: number): string {
   const size = Math.abs(bytes)
   const sign = bytes < 0 ? '-' : ''
+  if (size >= 1000 * GIB) return `${sign}${(size / 2 ** 40).toFixed(2)} TiB`
   if (size >= GIB) return `${sign}${(size / GIB).toFixed(2)} GiB`
   if (size >= MIB) return `${sign}${trimmed(size / MIB)} MiB`
   if (size >= KIB) return `${sign}${trimmed(size / KIB)} KiB`

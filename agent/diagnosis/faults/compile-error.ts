@@ -18,8 +18,17 @@ function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: lim
     {
       text: `Use smaller block sizes or fewer num_stages for this kernel${factor === undefined ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: its configuration was tuned for a larger GPU.`,
     },
-    programs.has('vllm') && { text: 'In vLLM use another attention backend, which has other kernels.', command: '--attention-backend FLASHINFER' },
-    programs.has('sglang') && { text: 'In SGLang use another attention backend, which has other kernels.', command: '--attention-backend flashinfer' },
+    programs.has('vllm') &&
+      situation().vendor !== 'amd' && { text: 'In vLLM use another attention backend, which has other kernels.', command: '--attention-backend FLASHINFER' },
+    /torchinductor|_inductor\b/.test(situation().text) && {
+      text: 'The kernel was made by torch.compile: run without it (SGLang: no --enable-torch-compile; vLLM: --enforce-eager), or let it compile in another mode.',
+    },
+    programs.has('sglang') &&
+      situation().vendor !== 'amd' &&
+      !/torchinductor|_inductor\b/.test(situation().text) && {
+        text: 'In SGLang use another attention backend, which has other kernels.',
+        command: '--attention-backend flashinfer',
+      },
     {
       text: 'Update the library that brings the kernel: releases add configurations for more GPUs.',
       command: 'pip list | grep -iE "triton|torch|vllm|sglang"',

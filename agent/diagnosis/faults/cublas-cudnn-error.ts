@@ -36,7 +36,13 @@ const versions = (matched: Matched): Piece =>
       }
     : {
         text: 'See that one cuBLAS and cuDNN is loaded, in the versions of the framework: an older one in LD_LIBRARY_PATH is a frequent cause.',
-        ...(matched.situation().system === 'windows' ? {} : { command: "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'" }),
+        ...(matched.situation().system === 'windows'
+          ? {}
+          : {
+              command: /CNTK|panicked at|\.java:|\bggml/.test(matched.situation().text)
+                ? 'ldconfig -p | grep -E "libcublas|libcudnn"; printenv LD_LIBRARY_PATH'
+                : "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'",
+            }),
       }
 const olderDriver = ({ situation }: Matched): Piece =>
   situation().vendor !== 'amd' && {
@@ -126,6 +132,15 @@ const MEANINGS: readonly Meaning[] = [
         text: 'Check that driver, CUDA libraries and framework belong to one CUDA version, and that the GPU (MIG, vGPU) supports the operation.',
         command: 'nvidia-smi; pip list | grep -i nvidia',
       },
+      versions(matched),
+    ],
+  },
+  {
+    pattern: /NOT_SUPPORTED[^]{0,400}CUDA_R_16BF/,
+    says: 'the library has no such operation in bfloat16 on this GPU. Likely the GPU is older than Ampere (V100, T4, RTX 20), which has no bfloat16.',
+    pieces: (matched) => [
+      { text: 'Use float16 instead of bfloat16 (Trainer: fp16=True, bf16=False; vLLM: --dtype half).' },
+      { text: 'See which GPU it is: bfloat16 needs compute capability 8.0.', command: 'nvidia-smi -L' },
       versions(matched),
     ],
   },

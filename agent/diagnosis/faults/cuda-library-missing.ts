@@ -4,6 +4,7 @@ import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, takesAnother, TENSORF
 import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
+import { windowsProvider } from './remedies/onnx-provider.ts'
 import { driverRemedies, linkerRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
 
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
@@ -69,6 +70,7 @@ export const cudaLibraryMissing = ruleFamily({
     'Unable to load cu',
     'No libcudart.so found',
     'WinError 126',
+    'LoadLibrary failed with error',
     'failed to open libnv',
     '=> not found',
     "' not found (required by",
@@ -88,6 +90,15 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
+    missing(
+      'LoadLibrary failed with error 126\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
+      'could not be loaded',
+      {
+        verdict: ({ match }) =>
+          `Windows could not load ${match[1]}: a DLL of CUDA or cuDNN, in the version that this ONNX Runtime was built for, is not found in PATH, so the program cannot use the GPU.`,
+        remedies: windowsProvider,
+      },
+    ),
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     missing(`${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
     missing(

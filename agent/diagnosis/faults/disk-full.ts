@@ -8,6 +8,8 @@ import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
 const LAYER = /failed to register layer|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
+/** A step of a Dockerfile, as BuildKit prints it. */
+const IMAGE_BUILD = /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)/m
 const DOWNLOAD = /huggingface|hf[-_]hub|hf-cache|models--|when downloading|download the file|expected file size|\bollama\b/i
 const CHECKPOINT = /PytorchStreamWriter|torch\.save|save_checkpoint|checkpoint|serializ|save_pretrained/i
 const PIP = /Could not install packages|\bpip\b/
@@ -41,7 +43,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
       { text: 'Delete images that no container uses. They are lost and must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
       { text: "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml)." },
     ]
-  if (LAYER.test(message) || (LAYER.test(at.text) && at.programs.has('docker')))
+  if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
     return [
       {
         text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",

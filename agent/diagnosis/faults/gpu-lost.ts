@@ -13,7 +13,7 @@ const OFF_THE_BUS = /fallen off the bus/
 const NO_HANDLE = /Unable to determine the device handle for/
 const LOST = /GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
 const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
-const NO_POWER = new RegExp(`nvidia ${PCI}: Unable to change power state from`)
+const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|Refused to change power state)`)
 const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
 
 // An address may follow "GPU" at once: `GPU0000:25:00.0` is no GPU 0, `GPU1: 0000:34:00.0` is GPU 1.
@@ -90,8 +90,13 @@ const rebootFor = (facts: Facts): Piece => ({
   destroys: true,
 })
 
-const lost = (facts: Facts): readonly Remedy[] =>
-  plan(kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'), replaceIt(facts), rebootFor(facts))
+const lost = (facts: Facts, { system }: Situation): readonly Remedy[] =>
+  plan(
+    system === 'windows' && { text: 'Restart Windows: the driver finds the GPU again only then, or after it is switched off and on in the Device Manager.' },
+    kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'),
+    replaceIt(facts),
+    rebootFor(facts),
+  )
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
@@ -109,11 +114,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     if (/\bXid \([^)]{1,40}\): 79\b/.test(around(text, at, 6, 6))) return undefined
     const link = linkEvidence(around(text, at, 40, 10))
     const verdict = `${which} has fallen off the PCIe bus: the driver no longer reaches it. ${link ?? 'Likely causes: power, heat, the link or the board.'}`
-    return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts) }
+    return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts, situation()) }
   }
   if (NO_HANDLE.test(line)) {
     const verdict = `${which} is listed, but the driver gets no answer from it. It stays lost until the host is rebooted or power-cycled.`
-    return { ...base, title: 'GPU cannot be reached', verdict, remedies: lost(facts) }
+    return { ...base, title: 'GPU cannot be reached', verdict, remedies: lost(facts, situation()) }
   }
   if (INIT_FAILED.test(line)) {
     const at2 = text.findIndex((other, number) => number > at && number < at + 4 && INIT_FAILED.test(other))
@@ -124,19 +129,20 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ...base,
       title: reason?.title ?? 'GPU initialization failed',
       verdict: `The driver${version === undefined ? '' : ` ${version}`} could not start ${which.replace(/^The/, 'the')}. ${reason?.says ?? 'Likely causes: a driver that does not suit the card, missing firmware, or a card that does not answer.'}`,
-      remedies: reason === undefined ? lost(facts) : plan(reason.pieces(facts, situation())),
+      remedies: reason === undefined ? lost(facts, situation()) : plan(reason.pieces(facts, situation())),
       lines: at2 < 0 ? [at] : [at, at2],
     }
   }
   if (NO_POWER.test(line)) {
     const verdict = `${which} does not come back from its sleep state; the driver cannot reach it.`
-    return { ...base, title: 'GPU does not wake up', verdict, remedies: lost(facts) }
+    return { ...base, title: 'GPU does not wake up', verdict, remedies: lost(facts, situation()) }
   }
   if (NEEDS_RESET.test(line)) {
     const verdict = `${which} is in a state from which only a reset brings it back.`
     return { ...base, title: 'GPU needs a reset', verdict, remedies: plan(kernelLines(facts), resetGpu(facts)) }
   }
-  if (LOST.test(line)) return { ...base, title: 'GPU is lost', verdict: `${which} is lost: the driver no longer reaches it.`, remedies: lost(facts) }
+  if (LOST.test(line))
+    return { ...base, title: 'GPU is lost', verdict: `${which} is lost: the driver no longer reaches it.`, remedies: lost(facts, situation()) }
   return undefined
 }
 
@@ -152,6 +158,7 @@ export const gpuLost: FaultFamily = {
     'RmInitAdapter failed',
     'rm_init_adapter',
     'Unable to change power state from',
+    'Refused to change power state',
     'GPU requires reset',
     'NVMLError_ResetRequired',
   ],

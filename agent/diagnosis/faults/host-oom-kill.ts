@@ -46,7 +46,10 @@ function victimAround(text: LogText, at: number): Victim {
   // The line with the sizes follows the one with the score in old kernels.
   const sized = killedAt === undefined ? undefined : lineWith(text, killedAt, killedAt + 2, /total-vm:/)
   const taskAt = TASK.test(text[at] ?? '') ? at : (lineWith(text, at, killedAt ?? to, TASK) ?? lineWith(text, Math.max(0, at - 4), at, TASK))
-  const killed = KILLED.exec(text[killedAt ?? -1] ?? '')
+  // Old kernels choose a process, and kill a child of it or the thread that leads it: the last line tells which.
+  const sacrificed =
+    killedAt !== undefined && /\bKill process/.test(text[killedAt] ?? '') ? lineWith(text, killedAt, killedAt + 2, /\bKilled process/) : undefined
+  const killed = KILLED.exec(text[sacrificed ?? killedAt ?? -1] ?? '')
   const task = TASK.exec(text[taskAt ?? -1] ?? '')
   const sizes = text[sized ?? killedAt ?? -1] ?? ''
   // Not the lines of an earlier kill.
@@ -75,8 +78,9 @@ function victimAround(text: LogText, at: number): Victim {
 function kernelKill(text: LogText, at: number, situation: () => Situation): Recognised {
   const { facts, cgroup, group, asked, lines } = victimAround(text, at)
   const job = cgroup ? /\/slurm.*\/job_(\d{1,12})/.exec(group ?? '')?.[1] : undefined
+  const kubelet = cgroup && byKubelet(text[lines[0] ?? at] ?? '')
   const { pod, container } = /kubepods|docker/.test(group ?? '') ? situation().subject : {}
-  const owner = pod !== undefined ? `of pod ${pod}` : container !== undefined ? `of container ${container}` : undefined
+  const owner = pod !== undefined ? `of pod ${pod}` : container !== undefined ? `of container ${container}` : kubelet ? 'of a pod' : undefined
   const named = facts.process !== undefined || facts.pid !== undefined
   const who = facts.process === undefined ? 'A process' : `${facts.process}${facts.pid === undefined ? '' : ` (pid ${facts.pid})`}`
   const held = facts.anon_rss_bytes === undefined ? '' : ` while it held ${gib(facts.anon_rss_bytes)}`
@@ -100,11 +104,16 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
       : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,
     facts,
     remedies: named
-      ? plan(cgroup ? [raiseLimit(facts, situation(), group), needLess(facts, situation())] : hostFull(facts, situation()))
+      ? plan(
+          cgroup ? [raiseLimit(facts, situation(), group ?? (kubelet ? '/kubepods' : undefined)), needLess(facts, situation())] : hostFull(facts, situation()),
+        )
       : plan(KERNEL_LOG, cgroup ? raiseLimit(facts, situation(), group) : hostFull(facts, situation())),
     lines,
   }
 }
+
+/** The kubelet gives containers these scores: -997 where requests are limits, 3 to 999 by the request, of which nothing else uses those near 999. */
+const byKubelet = (line: string): boolean => /\boom_score_adj:(?:-99[78]|9[5-9]\d)\b/.test(line)
 
 /** Its report goes on in lines that have not come yet: the last one names the process, and whether a limit or the host was full. */
 const goesOn = (text: LogText, at: number): boolean =>

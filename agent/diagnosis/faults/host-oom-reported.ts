@@ -74,8 +74,24 @@ const container = (situation: Situation): readonly Piece[] =>
       ? raiseLimit({}, situation)
       : [{ text: 'If it ran in a container or a job with a memory limit: raise that limit.' }]
 
+/** `script: line 28:  8156 Killed  python3 main.py` of a shell. */
+const SHELL_KILLED = /: line \d{1,6}: {1,8}(\d{1,10}) Killed {2,40}(\S{1,60}(?: [\w./-]{1,60}\.py\b)?)/
+
+const CPU_TENSOR = /OOM when allocating tensor with shape ?(\[[\d,]{1,80}\])[^\n]{0,120}(?:device:CPU:\d|by allocator cpu)/
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
+  const tensor = CPU_TENSOR.exec(line)?.[1]
+  if (tensor !== undefined)
+    return said(
+      `TensorFlow could not allocate a tensor of shape ${tensor} in host memory (on the CPU, not on the GPU).`,
+      {},
+      [at],
+      [
+        { text: 'Make that tensor smaller: a smaller batch, fewer rows at once, or a generator (tf.data) instead of one array of all data.' },
+        { text: 'See how much host memory is free while it runs.', command: 'free -g' },
+        container(situation()),
+      ],
+    )
   if (
     /"?[Oo][Oo][Mm]Killed"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(
       line,
@@ -98,8 +114,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   }
   const slurmJob = /(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
+    const shell = SHELL_KILLED.exec(around(text, at, 8, 4))
+    const who = shell === null ? '' : ` Killed: ${shell[2]} (pid ${shell[1]}).`
     return said(
-      'Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.',
+      `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}`,
       known({ job_id: whole(slurmJob) }),
       [at],
       [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],
@@ -243,6 +261,7 @@ export const hostOomReported: FaultFamily = {
     'sending SIGKILL to process',
     'Sending SIGTERM to ',
     'Sending SIGKILL to ',
+    'OOM when allocating tensor',
     '\nKilled\n',
     ' Killed   ',
   ],

@@ -54,7 +54,7 @@ function remedies(matched: Matched): readonly Piece[] {
 export const missingDependency = ruleFamily({
   id: 'missing-dependency',
   kind: 'missing_dependency',
-  literals: ['undefined symbol: _Z', "xFormers wasn't build with CUDA", "xFormers can't load C++/CUDA"],
+  literals: ['No operator found for `memory_efficient', 'undefined symbol: _Z', "xFormers wasn't build with CUDA", "xFormers can't load C++/CUDA"],
   facts: ({ match }) => known({ module: match[1] === undefined ? 'xformers' : moduleOf(match[1]), pattern: 'abi' }),
   rules: [
     {
@@ -67,6 +67,20 @@ export const missingDependency = ruleFamily({
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
     },
     {
+      pattern: /No operator found for `memory_efficient_attention/,
+      severity: 'critical',
+      title: 'xFormers was called on the CPU',
+      verdict: 'The tensors lie on the CPU, and the attention of xFormers runs on GPUs only.',
+      remedies: [
+        {
+          text: 'Move the model and its inputs to the GPU before the call (.to("cuda")); see that PyTorch sees one.',
+          command: 'python -c "import torch; print(torch.cuda.is_available())"',
+        },
+        { text: 'Or run without xFormers on the CPU (enable_xformers_memory_efficient_attention left out; DINOv2: XFORMERS_DISABLED=1).' },
+      ],
+      unless: ({ text, at }) => !/device=cpu \(supported/.test(around(text, at, 0, 20)) || /build with CUDA support/.test(around(text, at, 0, 20)),
+    },
+    {
       pattern: /xFormers wasn't build with CUDA support|xFormers can't load C\+\+\/CUDA extensions/,
       severity: ({ text, at }) => (/WARNING/.test(text[at] ?? '') ? 'warning' : 'critical'),
       title: 'xFormers does not fit the installed PyTorch',
@@ -76,8 +90,8 @@ export const missingDependency = ruleFamily({
           ? 'xFormers has no kernels for the GPU here: its build has none, or was made for another PyTorch, so it cannot load them.'
           : `xFormers was built for ${built[1]}, and ${built[2]} is installed: it cannot load its kernels for the GPU.`
       },
-      remedies: ({ situation }) => [
-        { text: 'See which of its kernels it can use, and for what it was built.', command: 'python -m xformers.info' },
+      remedies: ({ situation, message }) => [
+        !/was built for/.test(message) && { text: 'See which of its kernels it can use, and for what it was built.', command: 'python -m xformers.info' },
         {
           text: 'Install the release of xFormers that was made for the installed PyTorch: without --no-deps, pip would bring another PyTorch.',
           command: pipInstall(situation(), 'xformers==<VERSION>', '--force-reinstall --no-deps'),

@@ -50,6 +50,8 @@ export const modelAccess = ruleFamily({
   literals: [
     'GatedRepoError',
     'Cannot access gated repo',
+    "Client error '401",
+    "Client error '403",
     '401 Client Error',
     '403 Client Error',
     '403 Forbidden: ',
@@ -61,6 +63,10 @@ export const modelAccess = ruleFamily({
   facts,
   rules: [
     { ...rule, pattern: /GatedRepoError|Cannot access gated repo|You are trying to access a gated repo/ },
-    { ...rule, pattern: /40[13] Client Error|403 Forbidden[:.] |RepositoryNotFoundError|Invalid user token/, unless: (seen) => !HUB.test(near(seen)) },
+    {
+      ...rule,
+      pattern: /40[13] Client Error|Client error '40[13]|403 Forbidden[:.] |RepositoryNotFoundError|Invalid user token/,
+      unless: (seen) => !HUB.test(near(seen)),
+    },
   ],
 })

@@ -4,13 +4,18 @@ import { compareVersions } from '../situation/versions.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { known, lineWith } from './parts/window.ts'
-import { plan } from './remedies/plan.ts'
+import { MOST_REMEDIES, plan } from './remedies/plan.ts'
 
 const MISMATCH = /[Dd]river\/library version mismatch|\bAPI mismatch:|LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch/
 const VERSION = '(\\d{2,4}(?:\\.\\d{1,4}){1,3})'
 const CLIENT = new RegExp(`\\bclient\\b[^.]{0,80}?has the version:? ${VERSION}|\\bdriver compone?n?e?t has version ${VERSION}`)
 const KERNEL = new RegExp(`kernel[ _]module(?: has (?:the |a )?version|:| version:?)? {0,4}v?${VERSION}`, 'i')
 const LIBRARY = new RegExp(`(?:NVML library version:|user[ _-]space[ _]library:?|compone?n?e?t has version) {0,4}${VERSION}`, 'i')
+
+/** /proc/driver/nvidia/version, and what a package manager lists. */
+const PROC = /NVRM version: {1,4}NVIDIA UNIX[^\n]{0,60}? {1,4}(\d{3}\.\d{1,4}(?:\.\d{1,4})?) {1,4}/
+const PACKAGE =
+  /^(?:ii {1,4})?(?:nvidia-smi|libnvidia-ml1|nvidia-utils-\d{3}\S{0,20}|libnvidia-compute-\d{3}\S{0,20}|nvidia-utils) {1,40}(\d{3}\.\d{1,4}(?:\.\d{1,4})?)/m
 
 const TELLING = /API mismatch|has the version|has a version|kernel[ _]module|library version|user[ _-]space[ _]library|has version/i
 
@@ -21,14 +26,14 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   let message = ''
   for (let near = Math.max(0, at - 4); near <= at + 6 && near < text.length; near++) message += `${bareKernelText(text[near] ?? '')} `
   const client = CLIENT.exec(message)
-  const kernel = KERNEL.exec(message)?.[1]
-  const library = LIBRARY.exec(message)?.[1]
+  const now = situation()
+  const kernel = KERNEL.exec(message)?.[1] ?? PROC.exec(now.text)?.[1]
+  const library = LIBRARY.exec(message)?.[1] ?? PACKAGE.exec(now.text)?.[1]
   const facts = known({ client_version: client?.[1] ?? client?.[2], kernel_version: kernel, library_version: library })
   const user = library ?? facts.client_version
   const versions = user !== undefined && kernel !== undefined ? `: the libraries are ${user}, the loaded kernel module is ${kernel}` : ''
   const versionsKnown = user !== undefined && kernel !== undefined
   const older = user !== undefined && kernel !== undefined && compareVersions(user, kernel) < 0
-  const now = situation()
   const container = /\b(?:docker|podman) (?:run|exec)\b/.test(now.text) && !/nvidia-docker \|/.test(line) && kernel === undefined
   // What a package manager logged of the update: from, to.
   const updated = /(?:libnvidia|nvidia)-[\w-]{1,40}:?\w{0,8} \((\d{3}\.[\d.]{2,9})[^,)]{0,30}, (\d{3}\.[\d.]{2,9})/.exec(now.text)
@@ -39,31 +44,32 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     title: 'NVIDIA libraries and kernel module differ in version',
     verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
-    remedies: plan(
-      container && {
-        text: `If nvidia-smi works on the host itself: the image brings driver libraries of its own${user === undefined ? '' : ` (${user})`}, which hide those that the toolkit mounts. Use an image without libnvidia-* and nvidia-driver packages.`,
-        command: 'nvidia-smi',
-      },
-      now.programs.has('slurm') && {
-        text: 'Before a reboot, drain the node, so that its jobs can end.',
-        command: 'sudo scontrol update nodename=<NODE> state=drain reason=driver-update',
-      },
-      older && {
-        text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
-        command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
-      },
-      { text: 'Reboot the host: the surest way to load the module that belongs to the libraries.', command: 'sudo reboot', destroys: true },
-      {
-        text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
-        command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
-        destroys: true,
-      },
-      versionsKnown ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
-      now.programs.has('apt') && {
-        text: 'Keep automatic updates from changing the driver under running work.',
-        command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'",
-      },
-    ),
+    remedies: [
+      ...plan(
+        container && {
+          text: `If nvidia-smi works on the host itself: the image brings driver libraries of its own${user === undefined ? '' : ` (${user})`}, which hide those that the toolkit mounts. Use an image without libnvidia-* and nvidia-driver packages.`,
+          command: 'nvidia-smi',
+        },
+        now.programs.has('slurm') && {
+          text: 'Before a reboot, drain the node, so that its jobs can end.',
+          command: 'sudo scontrol update nodename=<NODE> state=drain reason=driver-update',
+        },
+        older && {
+          text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
+          command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
+        },
+        { text: 'Reboot the host: the surest way to load the module that belongs to the libraries.', command: 'sudo reboot', destroys: true },
+        {
+          text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
+          command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
+          destroys: true,
+        },
+        versionsKnown ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
+      ),
+      ...(now.programs.has('apt')
+        ? [{ text: 'Keep automatic updates from changing the driver under running work.', command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'" }]
+        : []),
+    ].slice(0, MOST_REMEDIES),
     lines: also === undefined ? [at] : [at, also],
   }
 }

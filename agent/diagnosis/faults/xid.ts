@@ -46,6 +46,15 @@ function wordsOf(rest: string): string | undefined {
   return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined
 }
 
+/** The nearest other Xid of the same GPU in the lines above: an Xid 45 is what the driver does after it. */
+function earlierXid(text: LogText, at: number, gpu: string | undefined): number | undefined {
+  for (let line = at - 1; line >= 0 && line >= at - 40; line--) {
+    const match = XID.exec(text[line] ?? '')
+    if (match !== null && match[1] === gpu && match[2] !== '45') return whole(match[2])
+  }
+  return undefined
+}
+
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
   const xid = whole(match?.[2])
@@ -58,6 +67,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const who = process(rest)
   const previous = whole(CAUSED_BY.exec(rest)?.[1])
   const facts = known({ xid, pci_bus_id: address(match[1]), caused_by_xid: previous, ...who })
+  const earlier = xid === 45 && previous === undefined ? earlierXid(text, at, match[1]) : undefined
   const entry = xidEntry(xid)
   const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
   const recovery = xid === 154 ? recoveryIn(rest) : undefined
@@ -72,22 +82,24 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     hit ?? (facts.pci_bus_id === undefined ? undefined : `GPU ${facts.pci_bus_id}.`),
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
+    earlier === undefined ? undefined : `Xid ${earlier} (${xidEntry(earlier).title}) came before it on the same GPU: likely its cause.`,
     cause === undefined ? undefined : `Cause, named by the driver: Xid ${previous} (${cause.title}).`,
     words === undefined || nvlink !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
     xid === 79 ? linkEvidence(situation().text) : undefined,
-    cause !== undefined || nvlink !== undefined ? undefined : causesSentence(entry.causes),
+    cause !== undefined || nvlink !== undefined || earlier !== undefined ? undefined : causesSentence(entry.causes),
   ]
   const whatToDo = cause ?? entry
   const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) repeats/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
+    earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
     recovery?.remedy(facts),
     nvlink?.severity === 'critical' && resetGpu(facts),
     // What to do with the program comes before what else may be the matter.
     recovery === undefined && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
     conditional && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
-    whatToDo.advice !== undefined && cause === undefined && { text: whatToDo.advice },
+    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && { text: whatToDo.advice },
     recovery === undefined && actionsFor(whatToDo.action, facts, situation()),
   )
   return {
@@ -119,13 +131,15 @@ function switchXid(at: number, line: string): Recognised | undefined {
   if (match === null || sxid === undefined) return undefined
   const fatal = match[3]?.toLowerCase() === 'fatal'
   const severity: Severity = fatal ? 'critical' : 'warning'
+  const link = /\bLink (\d{1,3})\b/i.exec(line.slice(match.index))?.[1]
+  const where = `NVSwitch ${address(match[1]) ?? ''}`.trim()
   return {
     kind: 'xid',
     severity,
     title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : 'error'}`,
     verdict: fatal
-      ? 'An NVSwitch reports a fatal error: the links through it are down, and programs that use several GPUs fail.'
-      : 'An NVSwitch reports an error on one of its links; traffic through it may be disturbed.',
+      ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
+      : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`,
     facts: known({ sxid, pci_bus_id: address(match[1]) }),
     remedies: plan(
       {

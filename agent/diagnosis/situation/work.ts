@@ -2,9 +2,14 @@
 import { INFERENCE, type Programs } from './programs.ts'
 
 const TRAINS =
-  /\bbackward\b|\boptimi[sz]er\b|\bTrainer\b|\btrainer\.|[/_. -]train(?:ing|er)?[_./ :]|\btrain\.py\b|\bloss\b|\bepochs?\b|\bgradients?\b|\blora_|fine-?tun|deepspeed|autotrain|torchrun|grad_step|zero_grad|per_device_train/i
+  /\bbackward\b|\boptimi[sz]er\b|\bTrainer\b|\btrainer\.|[/_. -]train(?:ing|er)?[_./ :]|\btrain\.py\b|\bloss\b|\bepochs?\b|\bgradients?\b|\blora_|fine-?tun|deepspeed|autotrain|torchrun|grad_step|zero_grad|per_device_train|torch[\\/]optim[\\/]|colossalai/i
 
 /** Several processes of one job: a launcher or a rank speaks. */
 export const distributed = (text: string): boolean => /torchrun|torch[./]distributed|elastic|\[rank\d|LOCAL_RANK|local_rank/.test(text)
 
 export const training = (text: string, programs: Programs): boolean => TRAINS.test(text) && !INFERENCE.some((program) => programs.has(program))
+
+const RANKS = /\(RayWorker\w{0,10}\b|\bTP ?[1-9]\b|\bVllmWorker\b|\(Worker_TP[1-9]|\brank ?[1-9]\d?\b/
+/** A server whose model lies on several GPUs: other ranks than the first speak, or the failure is on another GPU than the first. */
+export const manyWorkers = ({ text }: { readonly text: string }, { gpu_index: gpu }: { readonly gpu_index?: number }): boolean =>
+  (gpu ?? 0) > 0 || RANKS.test(text)

@@ -34,7 +34,7 @@ export const modelAccess: EndKind = {
   title: () => 'No access to the model',
   verdict: (told) => saying(told, 'could not get a model or data set from its hub'),
   remedies: ({ situation, error }) => [
-    /offline|connect|resolve|reach/i.test(error?.message ?? '')
+    /offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, ''))
       ? {
           text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
           command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,

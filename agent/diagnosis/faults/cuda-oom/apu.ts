@@ -6,6 +6,8 @@ import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 
 const STEP = 4 * 2 ** 30
+/** Half of the 128 GiB of the largest: a larger share was raised already. */
+const HALF_OF_LARGEST = 64 * 2 ** 30
 /** What the driver keeps for itself of a card's memory. */
 const KEPT = 2 ** 30 / 8
 
@@ -18,6 +20,7 @@ const isOddSize = (bytes: number): boolean => {
 export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Situation): Piece =>
   vendor === 'amd' &&
   total !== undefined &&
+  total <= HALF_OF_LARGEST &&
   isOddSize(total) && {
     text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again; what the BIOS sets aside for the GPU is better small.`,
     ...(system !== 'windows' && system !== 'wsl'

@@ -44,9 +44,12 @@ export function withoutHidden(facts: Facts): Facts {
   return bytes !== undefined && bytes < 0.5 * (held(facts) ?? 0) ? others : facts
 }
 
+/** Those of which a figure is given: where the driver hides processes, all have 0 bytes. */
+const listedIn = (facts: Facts): NonNullable<Facts['other_processes']> => (facts.other_processes ?? []).filter(({ bytes }) => bytes > 0)
+
 /** The processes beside the failing one. In a container it is not named "this process" but is one of the list, by its host's pid. */
 function withoutSelf(facts: Facts): readonly { readonly pid?: number; readonly bytes: number }[] {
-  const listed = facts.other_processes ?? []
+  const listed = listedIn(facts)
   if (facts.process_bytes !== undefined || listed.length === 0) return listed
   const own = held(facts)
   // What PyTorch holds here and what that process holds are more than the card has: then they are one.
@@ -67,16 +70,17 @@ function othersOf(facts: Facts): Judged['others'] {
   if (named > 0) return { bytes: named, named: true, pids: listed.flatMap(({ pid }) => (pid === undefined ? [] : [pid])) }
   // Generations before 2.1, HIP, and containers name nobody: somebody holds what is neither free nor ours.
   const own = facts.process_bytes ?? (held(facts) === undefined ? undefined : (held(facts) ?? 0) + CONTEXT_USUAL)
-  if (own === undefined || facts.total_bytes === undefined || facts.free_bytes === undefined || (facts.other_processes?.length ?? 0) > 0) return undefined
+  if (own === undefined || facts.total_bytes === undefined || facts.free_bytes === undefined || listedIn(facts).length > 0) return undefined
   const missing = facts.total_bytes - facts.free_bytes - own
-  return missing > GIB ? { bytes: missing, named: false, pids: [] } : undefined
+  const pids = (facts.other_processes ?? []).flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
+  return missing > GIB ? { bytes: missing, named: false, pids } : undefined
 }
 
 function outsideOf(facts: Facts): number | undefined {
   const own = facts.process_bytes ?? held(facts)
   if (own === undefined || facts.total_bytes === undefined || facts.free_bytes === undefined) return undefined
   // In a container the failing process is one of the list: then the list tells who is outside.
-  if (facts.process_bytes === undefined && (facts.other_processes?.length ?? 0) > 0) return othersOf(facts)?.bytes ?? 0
+  if (facts.process_bytes === undefined && listedIn(facts).length > 0) return othersOf(facts)?.bytes ?? 0
   return Math.max(0, facts.total_bytes - facts.free_bytes - own)
 }
 
@@ -131,7 +135,8 @@ function neighboursSentence(facts: Facts, judged: Judged): string {
   const total = facts.total_bytes === undefined ? '' : ` of its ${gib(facts.total_bytes)}`
   const bytes = gib(judged.others?.bytes ?? 0)
   const pids = judged.others?.pids ?? []
-  if (judged.others?.named !== true) return `Computed: about ${bytes}${total} is held by something outside this process.`
+  if (judged.others?.named !== true)
+    return `Computed: about ${bytes}${total} is held by something outside this process.${pids.length === 0 ? '' : ` On the same GPU: processes ${pids.join(', ')}.`}`
   return pids.length === 1
     ? `Process ${pids[0]} holds ${bytes}${total} on the same GPU.`
     : `${pids.length} other processes (${pids.join(', ')}) hold ${bytes}${total} on the same GPU.`
@@ -142,7 +147,10 @@ function capacitySentence(facts: Facts, judged: Judged): string {
   const { requested_bytes: requested, free_bytes: free, total_bytes: total } = facts
   if (judged.spilled) return 'More is allocated than the card has: it has spilled into system memory (Windows, WSL2), and that is full too.'
   const outside = judged.outsideBytes ?? 0
-  const own = facts.process_bytes ?? held(facts)
+  const others = withoutSelf(facts)
+  // In a container the failing process is one of those listed.
+  const self = held(facts) === undefined ? undefined : listedIn(facts).find((process) => !others.includes(process))
+  const own = facts.process_bytes ?? self?.bytes ?? held(facts)
   const apart =
     total !== undefined && outside >= LEADS * total
       ? ` ${gib(outside)} is held outside PyTorch: other processes, the desktop, or this process's own CUDA context.`

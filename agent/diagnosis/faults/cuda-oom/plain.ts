@@ -91,6 +91,7 @@ export const cudaOomPlain = memoryFamily(
       facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 200), /device (?:ordinal )?(\d{1,4})\b/) }),
     },
     {
+      facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 300), /current device: (\d{1,4}), in function/) }),
       pattern:
         /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
     },

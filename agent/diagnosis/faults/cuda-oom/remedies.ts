@@ -55,7 +55,8 @@ const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
 /** Neighbours whose pids lie close together were started together. */
-const ranks = (pids: readonly number[], situation: Situation): boolean => situation.distributed && Math.max(...pids) - Math.min(...pids) < 64
+const ranks = (pids: readonly number[], situation: Situation): boolean =>
+  (situation.distributed || pids.length > 2) && Math.max(...pids) - Math.min(...pids) < 64
 
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []
@@ -84,12 +85,13 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
         : {
             text: `Check host memory: ${windows ? 'Windows backs' : 'on Windows the driver backs'} every GPU allocation with the page file, so a small page file fails requests while the card has room. Enlarge it (system memory plus the card's memory).`,
           }
+  const vllm: Piece = situation.programs.has('vllm') && lessMemory(situation, facts).find((piece) => piece !== false && piece !== undefined)
   const limit: Piece = capped(facts) && {
     text: 'See whether the program sets a memory limit (torch.cuda.set_per_process_memory_fraction).',
   }
   const outside = judged.outsideBytes ?? 0
   const who = whoHolds(situation)
-  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, host, limit] : [host, limit, who]
+  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, limit] : [vllm, host, limit, who]
 }
 
 function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, message: string, situation: Situation): readonly Piece[] {
@@ -97,7 +99,11 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
     case 'fragmentation':
       return [joinPieces(facts, message, situation), { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }]
     case 'other_process':
-      return [neighbours(judged, situation), situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : ownGpu(situation)]
+      return [
+        neighbours(judged, situation),
+        situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : ownGpu(situation),
+        situation.programs.has('sd_webui') && lessMemory(situation, facts),
+      ]
     case 'fraction_cap':
       return [
         {
@@ -105,6 +111,12 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         },
       ]
     case 'oversized_request':
+      if (situation.programs.has('comfyui') || situation.programs.has('sd_webui') || situation.programs.has('diffusers'))
+        return [
+          {
+            text: 'Use a smaller resolution, batch or number of frames, decode the VAE in tiles, and an attention that builds no full matrix (PyTorch 2: scaled_dot_product_attention).',
+          },
+        ]
       return [
         {
           text: 'Look at the line of the traceback that allocates: a wrong shape, or a batch, sequence or resolution that is too large. Split the work into chunks, or use attention that builds no full matrix.',
@@ -134,6 +146,8 @@ function cachedHelps(facts: Facts, judged: Judged): boolean {
   return (
     !judged.causes.includes('fragmentation') &&
     !judged.enoughWasFree &&
+    // It has spilled: Windows or WSL 2, whose segments cannot grow.
+    !judged.spilled &&
     facts.requested_bytes !== undefined &&
     cached >= facts.requested_bytes &&
     cached > 2 ** 28
@@ -149,7 +163,7 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
   return plan(
     spilled,
     situation.vendor === 'intel' && relaxLimit(facts, situation),
-    raiseShare(facts, situation),
+    judged.causes[0] !== 'fraction_cap' && raiseShare(facts, situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),

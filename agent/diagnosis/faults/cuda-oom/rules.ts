@@ -36,7 +36,7 @@ const MESSAGE = 1_600
 const BEFORE = 60
 
 /** More than any card has: a figure of the program's own settings. */
-const IMPOSSIBLE = 300 * 2 ** 30
+export const IMPOSSIBLE = 300 * 2 ** 30
 
 export const whoSpeaks = (situation: Situation): string =>
   speaker(situation.programs, 'pytorch') ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')

@@ -8,7 +8,7 @@ import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
 import { lessAnyway } from './less/others.ts'
 import { lessInJax, lessInTensorflow } from './less/xla.ts'
-import { memoryFamily } from './rules.ts'
+import { IMPOSSIBLE, memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
 /** Both print XLA's and the allocator's sentences; the text tells which one runs. */
@@ -16,12 +16,24 @@ const speaker = (situation: Situation): string => (situation.programs.has('jax')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
   isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway(situation)
+const WRONG_SIZE: Piece = {
+  text: 'Look for the array of that size, such as a full matrix of all pairs or a batch that is the whole data set, and compute it in pieces.',
+}
+/** It asks for nearly all that the card is said to have. */
+const WRONG_MEMORY: Piece = {
+  text: 'It asks for nearly all memory that the driver reports, so the report is wrong: use a release that was built for the installed driver.',
+}
 /** So little fails only where the card was full before. */
 const LITTLE = 64 * 2 ** 20
 const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
-  asked !== undefined && asked < LITTLE ? [whoHolds(situation), less(situation)] : [less(situation), whoHolds(situation)]
+  asked !== undefined && asked > IMPOSSIBLE
+    ? [WRONG_SIZE, less(situation).slice(0, 1)]
+    : asked !== undefined && asked < LITTLE
+      ? [whoHolds(situation), less(situation)]
+      : [less(situation), whoHolds(situation)]
 /** The first large request fails: another process was on the card before. */
-const taken = (situation: Situation): readonly Piece[] => [whoHolds(situation), less(situation)]
+const taken = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
+  asked !== undefined && asked > IMPOSSIBLE ? [WRONG_MEMORY, whoHolds(situation)] : [whoHolds(situation), less(situation)]
 /** XLA says what the program needs after all its attempts to need less. */
 /** Of the statistics of its buffers. */
 const TOTAL = /total allocation: {1,12}([\d.]{1,10})GiB/
@@ -31,6 +43,8 @@ const asked =
   (facts: Facts, situation: Situation): string => {
     const need = NEEDS.exec(situation.text)?.[1] ?? TOTAL.exec(situation.text)?.[1]
     const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
+    if ((facts.requested_bytes ?? 0) > IMPOSSIBLE)
+      return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`
     return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${need} GiB.`}`
   }
 const shapes = (situation: Situation): string =>

@@ -89,7 +89,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit finds no driver',
     verdict: ({ message, situation }) =>
-      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the driver's libraries are not installed on this host") : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
+      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
     remedies: hook,
     facts: library,
     unless: elsewhere,

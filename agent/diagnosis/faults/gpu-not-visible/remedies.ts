@@ -83,6 +83,10 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
 
 export const OPERATOR = /nvidia-operator-validator|toolkit-validation|\bgpu-operator\b/
 export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
+const ENGINE: Piece = {
+  text: "If nvidia-smi works on the host, see which engine it is: Docker from a snap, and Docker Desktop for Linux, do not see the host's libraries.",
+  command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
+}
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
@@ -100,10 +104,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
   // The head of its table: nvidia-smi works on the host.
   if (noLibrary && HOST_WORKS.test(situation().text))
     return [
-      {
-        text: "See which engine it is: Docker from a snap, and Docker Desktop for Linux (a virtual machine), do not see the libraries of the host. Use the engine of Docker's own packages there.",
-        command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
-      },
+      ENGINE,
       {
         text: 'If it is the ordinary engine: renew the cache of libraries, in which the toolkit looks, then start the container again.',
         command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
@@ -114,6 +115,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
     noLibrary
       ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }
       : HOST_DRIVER,
+    noLibrary && situation().system !== 'wsl' && situation().system !== 'windows' && ENGINE,
     /driver not loaded|failed to process request/.test(message) && situation().system !== 'wsl' && [SEE_MODULE, LOAD],
     { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
     /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },
@@ -153,7 +155,17 @@ export function driver({ situation }: Matched): readonly Piece[] {
       command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
     },
     SEE_MODULE,
-    LOAD,
+    /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
+      ? {
+          text: 'The running kernel has no NVIDIA module, and DKMS is not here to build it. Install both it and the headers, then install the driver again.',
+          command: 'sudo apt-get install -y dkms linux-headers-$(uname -r)',
+        }
+      : /akmod|RPM ?Fusion|\bFedora\b/i.test(text)
+        ? {
+            text: 'Load it. After a kernel update, let akmods build it for the new kernel first.',
+            command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
+          }
+        : LOAD,
     /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && {
       text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), or switch Secure Boot off in the firmware.',
       command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
@@ -191,6 +203,10 @@ export function program(matched: Matched): readonly Piece[] {
       { text: 'See whether CUDA_VISIBLE_DEVICES hides it.', command: 'set CUDA_VISIBLE_DEVICES' },
     ]
   return [
+    programs.has('ray') && {
+      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options).',
+      command: 'ray status',
+    },
     { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     {
       text: 'See what the program may see: an empty or wrong value hides all GPUs.',
@@ -258,8 +274,11 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
     {
       text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES. A MIG instance counts as one device, and a process sees only one.`,
     },
+    (matched.situation().distributed || /local_rank|\baccelerate\b/.test(text)) && {
+      text: 'Start no more ranks on a node than it has GPUs (torchrun --nproc_per_node, accelerate launch --num_processes).',
+    },
     { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
     { text: 'See what the program may see.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
-    requestGpu(matched.situation()),
+    !/--gpus all/.test(text) && requestGpu(matched.situation()),
   ]
 }

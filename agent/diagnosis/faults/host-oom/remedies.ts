@@ -53,8 +53,9 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
         command: `sudo pct set ${lxc ?? '<CONTAINER>'} --memory <MIB>`,
       },
     ]
+  const pods = (group ?? '').includes('kubepods')
   const docker = /\/docker[/-]|docker-[0-9a-f]{12}/.test(group ?? '') || situation.programs.has('docker') || situation.programs.has('compose')
-  if (situation.programs.has('kubernetes') && !(docker && container !== undefined && pod === undefined)) {
+  if (pods || (situation.programs.has('kubernetes') && !(docker && container !== undefined && pod === undefined))) {
     const where = namespace === undefined ? '' : ` -n ${namespace}`
     // With the systemd driver the kernel's path has underscores for the dashes of the uid.
     const uid = /pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})/.exec(`${group ?? ''} ${situation.text}`)?.[1]?.replaceAll('_', '-')
@@ -106,6 +107,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
       text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
     },
     python &&
+      !isSmall(facts) &&
       !loadsData(situation) && {
         text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
       },
@@ -116,14 +118,26 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   ]
 }
 
+/** Nothing is won by what such a process would do with less. */
+const SMALL = 64 * 2 ** 20
+const isSmall = ({ process, anon_rss_bytes: held }: Facts): boolean => process !== undefined && held !== undefined && held < SMALL
+
 /** The whole host ran out. */
 export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] => [
   BIGGEST,
+  ...(isSmall(facts)
+    ? [
+        {
+          text: `${facts.process} was small: something else filled the memory. See what the kernel itself and shared memory hold (Slab, Shmem, HugePages).`,
+          command: "grep -E 'MemFree|MemAvailable|Slab|Shmem|Unevictable|HugePages_Total|Hugetlb' /proc/meminfo; df -h -t tmpfs",
+        },
+      ]
+    : []),
   situation.system === 'wsl' && {
     text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=); it counts from the next start of WSL on.',
   },
-  needLess(facts, situation),
+  !isSmall(facts) && needLess(facts, situation),
   {
-    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
+    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined || isSmall(facts) ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
   },
 ]

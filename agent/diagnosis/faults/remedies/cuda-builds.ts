@@ -48,7 +48,10 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
         ? `Install a build with kernels for sm_${arch}: those for CUDA 12.8 and newer have them.`
         : `Install a build with kernels for sm_${arch}${arch < 75 ? ': newer ones for CUDA 12.8 and up have dropped it' : ''}.`,
     ),
-    index === undefined && { text: `Current builds have no kernels for sm_${arch}: compile PyTorch for it, or use an old release.` },
+    index === undefined &&
+      (arch < 35
+        ? { text: `No PyTorch of today can be built for sm_${arch}: use another GPU, or run on the CPU.` }
+        : { text: `Current builds have no kernels for sm_${arch}: compile PyTorch for it, or use an old release.` }),
     rebuild,
     SEE_TORCH,
   ]

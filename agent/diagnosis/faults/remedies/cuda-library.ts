@@ -1,13 +1,18 @@
 // What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
 import type { Situation } from '../../situation/situation.ts'
 import type { Seen } from '../parts/rules.ts'
+import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
-const inPythonText = ({ programs }: Situation, text: string): boolean =>
+/** Stacks of Java, .NET, Rust, Go and Node: pip is of no use to them. */
+const OTHER_LANGUAGE =
+  /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |\.rs:\d|\bgoroutine \d|node_modules/m
+const inPythonText = ({ programs }: Situation, text: string): boolean => !OTHER_LANGUAGE.test(text) && inPython(programs, text)
+const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('pytorch') ||
   programs.has('tensorflow') ||
   programs.has('onnxruntime') ||
@@ -69,6 +74,12 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       { text: `Or install ${/\((.{1,40})\)$/.exec(which)?.[1] ?? name} in exactly that version beside it, or use the image of this TensorFlow release.` },
       loaderPath(situation, file, name),
     ]
+  const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1]
+  if (programs.has('vllm') && file.stem === 'cudart' && (importer ?? 'vllm') !== 'vllm')
+    return [
+      { text: `${importer} was built for ${which}, and PyTorch here is for another CUDA: install its build for that CUDA.` },
+      pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
+    ]
   if (programs.has('vllm') && file.stem === 'cudart')
     return [
       {
@@ -97,6 +108,11 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         command: pipInstall(situation, "ctranslate2 'nvidia-cudnn-cu12==9.*'", '--upgrade'),
       },
     programs.has('onnxruntime') &&
+      !python && {
+        text: `Or take the build of ONNX Runtime for the CUDA that is installed: each release is built for one major version of CUDA and of cuDNN (9 from 1.18.1 on).`,
+      },
+    programs.has('onnxruntime') &&
+      python &&
       (/onnxruntime[-_]genai/.test(situation.text)
         ? {
             text: 'Or take a release of onnxruntime-genai for the CUDA and cuDNN that are installed.',

@@ -53,7 +53,7 @@ export function timeout({ facts, situation }: Matched): readonly Piece[] {
 export const MEMORY = /out of memory/
 export const PEER_ACCESS = /peer (?:access|mapping)/
 export const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
-const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
+const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 
 /** The path that failed decides (variables: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; without `=` a name is a prefix): InfiniBand, a peer's socket, or NCCL's own set-up. */
 export function system({ text, at, message, situation }: Matched): readonly Piece[] {

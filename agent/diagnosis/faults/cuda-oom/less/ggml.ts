@@ -27,23 +27,36 @@ function inPython({ text }: Situation, argument: string): string {
   return call === undefined ? '' : ` In Python: ${call}(${argument}=…).`
 }
 
+/** How many layers the model has, as it was loaded. */
+const LAYERS = /offloaded \d{1,4}\/(\d{1,4}) layers|\bn_layer +[=:] (\d{1,4})\b|block_count u32 +[=:] (\d{1,4})\b/
+
 export function lessInLlamacpp(situation: Situation): readonly Piece[] {
   const half = context(situation)
   const buffer = bufferIn(situation.text)
   const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? shortOption(situation.text, 'ub') ?? 512
-  const layers = numberSet(situation.settings, 'n_gpu_layers') ?? shortOption(situation.text, 'ngl')
+  const asked = numberSet(situation.settings, 'n_gpu_layers') ?? shortOption(situation.text, 'ngl')
+  const all = LAYERS.exec(situation.text)
+    ?.slice(1)
+    .find((group) => group !== undefined)
+  // 99 and more mean all of them: a share of that may still be all.
+  const layers = all === undefined ? (asked === undefined || asked >= 99 ? undefined : asked) : Math.min(asked ?? Infinity, Number(all))
+  const flash = /--flash-attn (?:on|1)\b|(?:^|\s)-fa\b/.test(situation.text) ? '' : ' --flash-attn on'
+  const small = /--cache-type-k q[48]|-ctk q[48]/.test(situation.text)
   const shorter: Piece = {
     text: `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.${inPython(situation, 'n_ctx')}`,
     command: `--ctx-size ${half ?? '<TOKENS>'}`,
   }
   const smallerBatch: Piece = {
-    text: `Make the compute buffers smaller: a smaller physical batch, and flash attention (on, where the GPU supports it).${inPython(situation, 'n_ubatch')}`,
-    command: `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))} --flash-attn on`,
+    text: `Make the compute buffers smaller: a smaller physical batch${flash === '' ? '' : ', and flash attention (on, where the GPU supports it)'}.${inPython(situation, 'n_ubatch')}`,
+    command: `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))}${flash}`,
   }
-  const cache: Piece = { text: 'Keep the KV cache in 8 bit: about half of its size.', command: '--flash-attn on --cache-type-k q8_0 --cache-type-v q8_0' }
+  const cache: Piece = !small && {
+    text: 'Keep the KV cache in 8 bit: about half of its size.',
+    command: `${flash.trim()} --cache-type-k q8_0 --cache-type-v q8_0`.trim(),
+  }
   const fewerLayers: Piece = {
     text: `Put fewer layers onto the GPU; the rest runs on the CPU, slower.${inPython(situation, 'n_gpu_layers')}`,
-    command: `--n-gpu-layers ${layers === undefined || layers < 2 || layers > 200 ? '<LAYERS>' : Math.floor(layers * 0.75)}`,
+    command: `--n-gpu-layers ${layers === undefined || layers < 2 ? '<LAYERS>' : Math.floor(layers * 0.75)}`,
   }
   const onePipeline: Piece = /pipeline parallelism enabled/.test(situation.text) && {
     text: 'Pipeline parallelism keeps several copies of the compute buffers (n_copies in the log): a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',

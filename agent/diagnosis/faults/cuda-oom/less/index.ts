@@ -12,7 +12,7 @@ import { lessInJax, lessInTensorflow } from './xla.ts'
 type Less = (situation: Situation, facts: Facts, othersBytes: number | undefined) => readonly Piece[]
 const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['vllm', lessInVllm],
-  ['sglang', (situation) => lessInSglang(situation, 'memory')],
+  ['sglang', (situation, facts) => lessInSglang(situation, 'memory', facts)],
   ['tgi', lessInTgi],
   ['tensorrt_llm', lessInTensorrtLlm],
   ['ollama', lessInOllama],

@@ -2,6 +2,7 @@
 import type { Situation } from '../../../situation/situation.ts'
 import { gib } from '../../../../text/bytes.ts'
 import { setVariables } from '../../remedies/environment.ts'
+import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
@@ -27,7 +28,11 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   // Parts of the model lie in host memory already: what is lacking is room for the work.
   return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
 }
-export const lessInWebui = (): readonly Piece[] => [{ text: 'Use a smaller resolution or batch, and start with --medvram (or --lowvram) in COMMANDLINE_ARGS.' }]
+export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
+  {
+    text: `Use a smaller resolution or batch, and ${/\[GPU Setting\]/.test(text) ? 'lower "GPU Weights" at the top of Forge' : `start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+  },
+]
 export const lessInDiffusers = (): readonly Piece[] => [
   { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
   { text: 'Keep on the GPU only what works: pipe.enable_model_cpu_offload() of diffusers.' },
@@ -60,16 +65,37 @@ export function lessInFolding(situation: Situation): readonly Piece[] {
   ]
 }
 
+const BATCH = ['per_device_train_batch_size', 'micro_batch_size', 'train_micro_batch_size_per_gpu', 'train_batch_size', 'batch_size'] as const
+function smallerBatch({ settings }: Situation): Piece {
+  const now = BATCH.map((name) => numberSet(settings, name)).find((size) => size !== undefined)
+  if (now === 1) return { text: 'The batch size is 1 already: use smaller inputs (shorter sequences, a lower resolution).' }
+  return {
+    text: `Halve the batch size${now === undefined ? '' : ` (now ${now})`} and double the gradient accumulation steps: the result stays the same.`,
+  }
+}
+const inForce = (text: string, pattern: RegExp): boolean => pattern.test(text)
+const CHECKPOINTS = /gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
+const HALF = /--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
+const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
+
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
-  { text: 'Halve the batch size and double the gradient accumulation steps: the result stays the same.' },
-  { text: 'Switch on activation checkpointing and 16-bit numbers (bf16, where the GPU supports it), or shorten the sequences.' },
+  smallerBatch(situation),
+  {
+    text: inForce(situation.text, CHECKPOINTS)
+      ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or shorter sequences.`
+      : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or shorten the sequences.`,
+  },
   /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
-    ? {
-        text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
-      }
+    ? inForce(situation.text, OFFLOADS)
+      ? { text: 'ZeRO 3 with offloading is in use already: what is left to save is activations. Or use more GPUs.' }
+      : {
+          text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
+        }
     : situation.programs.has('deepspeed')
       ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
-      : { text: 'Split the model and the optimizer over more GPUs (FSDP or ZeRO), or train an adapter (LoRA) instead of all weights.' },
+      : {
+          text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/\bq?lora/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+        },
 ]
 
 /** A program that was given one instance names it so. */

@@ -3,6 +3,7 @@ import type { Facts } from '../../../../model/facts.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { compareVersions } from '../../../situation/versions.ts'
+import { manyWorkers } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
@@ -16,7 +17,12 @@ const FP8: Piece = {
 }
 
 const percent = (share: number): string => share.toFixed(2)
-const setShare = (situation: Situation): number | undefined => numberSet(situation.settings, 'gpu_memory_utilization')
+/** vLLM prints the share that is in force as `x gpu_memory_utilization (0.98)`. */
+const IN_FORCE = /gpu_memory_utilization \((0\.\d{1,4})\)/
+const setShare = ({ settings, text }: Situation): number | undefined => {
+  const said = IN_FORCE.exec(text)?.[1]
+  return numberSet(settings, 'gpu_memory_utilization') ?? (said === undefined ? undefined : Number(said))
+}
 function defaultShare({ versions }: Situation): number {
   return versions.vllm !== undefined && compareVersions(versions.vllm, '0.20') >= 0 ? DEFAULT_FROM_0_20 : DEFAULT_SHARE
 }
@@ -54,12 +60,14 @@ const eager = (situation: Situation): Piece =>
     text: `Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.${inScript(situation, 'enforce_eager=True')}`,
     command: '--enforce-eager',
   }
-function moreGpus(situation: Situation): Piece {
+function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   // One board has one GPU.
   if (situation.jetson) return { text: 'Or load a smaller or quantized model.' }
   const workers = [...situation.text.matchAll(/\bVllmWorker rank=(\d{1,3})\b/g)].map((match) => Number(match[1]) + 1)
   const now = numberSet(situation.settings, 'tensor_parallel_size') ?? Math.max(1, ...workers)
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
+  // Several work already, and the text does not say how many.
+  if (now === 1 && manyWorkers(situation, facts)) return { text: 'Split the model over more GPUs than now (--tensor-parallel-size), or load a quantized one.' }
   const all = now * stages
   return {
     text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.${inScript(situation, `tensor_parallel_size=${now * 2}`)}`,
@@ -121,6 +129,6 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
     },
     fewerSequences(situation),
     eager(situation),
-    moreGpus(situation),
+    moreGpus(situation, facts),
   ]
 }
