@@ -26,6 +26,9 @@ const TOO_FAST = 2_000
 const NEAR = 48
 /** A line whose only figure is a counter counts steps where it says so. */
 const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
+const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
+/** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
+const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 /** The names with which lines of one shape begin. */
@@ -143,11 +146,16 @@ export function createWriter(): Writer {
     if (seen.sure === true && near(epoch?.at)) return true
     // A rate that only a training has, again and again: `global_step/sec: 0.29`.
     if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
+    // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
+    if (seen.form === 'epoch') return track.doneRose >= 1
+    if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
+    if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
+      return loose !== true && track.doneRose >= 2 && SHARE_TITLE.test(seen.title ?? '')
     if (risen !== undefined) return risen >= 2 && near(looseMetricsAt) && (total !== undefined || decimals === true)
     if (step !== undefined) {
       if (near(looseLoss?.at) && near(looseRate?.at)) return true
       if (near(looseLoss?.at) || near(looseRate?.at) || near(looseMetricsAt)) return total !== undefined || track.rose >= 1
-      if (metrics > 0 && track.rose >= 1) return true
+      if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
       return loose !== true && track.rose >= 2 && (total !== undefined || ((at !== undefined || decimals === true) && STEP_WORD.test(shape)))
     }
     if (lossIs !== undefined)
@@ -177,7 +185,7 @@ export function createWriter(): Writer {
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.
-    const isMean = seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step
+    const isMean = seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step && (seen.lossIsPart === true || !looseLoss.part)
     const isPart = seen.lossIsPart === true && looseLoss?.part === false && near(looseLoss.at)
     if (seen.loss !== undefined && !isMean && !isPart)
       looseLoss = { value: seen.loss, at: now, part: seen.lossIsPart === true, ...(seen.step === undefined ? {} : { step: seen.step }) }
@@ -206,12 +214,12 @@ export function createWriter(): Writer {
     const weight = ({ last, loss: lossIs, rate, seen }: Track): number =>
       (last.total === undefined ? 0 : 4) +
       (last.done === undefined ? 0 : 3) +
-      (lossIs === undefined ? 0 : 2) +
+      (lossIs === undefined ? 0 : last.lossIsPart === true ? 1 : 2) +
       (rate === undefined ? 0 : 2) +
       (last.step === undefined ? -6 : 0) +
       (last.stepIsAside === true ? -1 : 0) +
       Math.min(seen, 3) / 3
-    const telling = [...tracks.values()].filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
+    const telling = [...tracks.values()].filter((track) => track.last.form !== 'bar' && confirmed.has(track.shape) && now - track.at < STALE)
     const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
     if (best === undefined) return undefined
     // The same statement, which this time has a figure more at its end.
@@ -233,7 +241,7 @@ export function createWriter(): Writer {
       now += 1
       if (seen.form === 'epoch') {
         if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
-        return
+        if (seen.done === undefined) return
       }
       const counted = seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock)
       if (!counted) return

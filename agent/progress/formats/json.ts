@@ -7,11 +7,16 @@ import type { Format, Line, Read } from './format.ts'
 
 const MAX_KEYS = 96
 
+/** `"iter": "120/1870"`. */
+const OF_TOTAL = /^(\d{1,12}) ?\/ ?(\d{1,12})$/
+
 function flatten(value: unknown, key: string, depth: number, out: Field[]): void {
   if (out.length >= MAX_KEYS) return
   const figure = typeof value === 'number' ? value : typeof value === 'string' && value.length < 32 ? numberOf(value) : undefined
   const duration = figure === undefined && typeof value === 'string' && /^\d/.test(value) && value.length < 32 ? durationOf(value) : undefined
-  if (duration !== undefined) out.push({ key: wordsOf(key), value: duration, duration, aside: false, whole: false, from: 0, to: 0 })
+  const pair = typeof value === 'string' && value.length < 32 ? OF_TOTAL.exec(value) : null
+  if (pair !== null) out.push({ key: wordsOf(key), value: Number(pair[1]), total: Number(pair[2]), aside: false, whole: true, from: 0, to: 0 })
+  else if (duration !== undefined) out.push({ key: wordsOf(key), value: duration, duration, aside: false, whole: false, from: 0, to: 0 })
   else if (figure !== undefined) {
     const whole = Number.isInteger(figure) && !(typeof value === 'string' && /[.e]/.test(value))
     out.push({ key: wordsOf(key), value: figure, aside: false, whole, from: 0, to: 0 })

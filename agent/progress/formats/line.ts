@@ -20,7 +20,7 @@ const shapeOf = (fields: readonly Field[]): string =>
     .join(' | ')}`
 
 /** `333 154 Loss=nan`, `12 loss 0.532`: whole figures without a name at the head of a line with a loss. */
-function headCounters(fields: readonly Field[], out: Figures): void {
+function headCounters(fields: readonly Field[], out: Figures, still: ReadonlySet<number> | undefined): void {
   const bare = (field: Field | undefined): field is Field =>
     field !== undefined && field.key === '' && field.whole && field.unit === undefined && field.total === undefined && !field.aside
   const [first, second] = fields
@@ -31,7 +31,7 @@ function headCounters(fields: readonly Field[], out: Figures): void {
   if (bare(second)) {
     out.step = second.value
     out.epoch ??= first.value
-  } else if (out.epoch === undefined) out.step = first.value
+  } else if (out.epoch === undefined && still?.has(0) !== true) out.step = first.value
 }
 
 /** timm's `Train: 0 [ 25/250 (10%)]`: the name before the counter counts epochs; `train[4300] loss=2.1` counts steps. */
@@ -62,7 +62,7 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
 
 /** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
 const MOVED =
@@ -144,7 +144,7 @@ function createReader(): (line: Line) => Read | undefined {
     const { known, counts } = withLearned(fields, roles, learned)
     const figures = figuresOf(fields, known)
     pairOf(fields[learned?.pair ?? -1], figures)
-    if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures)
+    if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures, learned?.still)
     trainEpoch(fields, figures)
     summary(fields, figures)
     const risen = counts ? learned?.risen : undefined
