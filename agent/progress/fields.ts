@@ -47,6 +47,8 @@ const BEHIND =
 const COUNTED = /^ (steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
+/** `Epoch: [12 | 300]`. */
+const BARRED = /\b(epoch|iter|iteration|step)s?(\s?[:=]?\s?[[(]\s?\d{1,9})\s?\|\s?(?=\d{1,9}\s?[\])])/gi
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
 
 /** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
@@ -90,7 +92,7 @@ export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
   const text = pointed(printed)
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
-  const line = (LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed).replace(PAIRED, '$2 $1/$3').replace(BAR, ' | ')
+  const line = (LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed).replace(PAIRED, '$2 $1/$3').replace(BARRED, '$1$2/').replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
   const fields: Field[] = []

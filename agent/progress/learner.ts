@@ -105,7 +105,11 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
   const steady = counters.filter((at) => regular(column(at)))
   const still = new Set(all.filter((at) => constant(column(at))))
-  const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, still, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
+  const out: { -readonly [K in keyof Learned]: Learned[K] } = {
+    risen: 0,
+    still,
+    elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))),
+  }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
   const pair = all.find((at) => {

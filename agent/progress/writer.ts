@@ -41,6 +41,8 @@ export function createWriter(): Writer {
   let main: Track | undefined
   let phase: Phase | undefined
   let epoch: { value: number; of?: number; at: number } | undefined
+  /** Said on a line of its own, before any other figure. */
+  let looseEpoch: { value: number; of: number } | undefined
   let looseLoss: { value: number; at: number; part: boolean; step?: number } | undefined
   let looseRate: { value: Rate; at: number } | undefined
   /** A time left on a line of its own. */
@@ -147,7 +149,7 @@ export function createWriter(): Writer {
     // A rate that only a training has, again and again: `global_step/sec: 0.29`.
     if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
     // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
-    if (seen.form === 'epoch') return track.doneRose >= 1
+    if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= 2
     if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
     if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
       return loose !== true && track.doneRose >= 2 && SHARE_TITLE.test(seen.title ?? '')
@@ -176,7 +178,7 @@ export function createWriter(): Writer {
       phase = seen.phase
       return false
     }
-    if (seen.metrics > 0) {
+    if (seen.metrics > 0 && seen.foreign !== true) {
       if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
       metricAt = now
     }
@@ -191,7 +193,7 @@ export function createWriter(): Writer {
       looseLoss = { value: seen.loss, at: now, part: seen.lossIsPart === true, ...(seen.step === undefined ? {} : { step: seen.step }) }
     if (seen.rate !== undefined && seen.rateIsLoose !== true && !(seen.rate.of !== 'step' && looseRate?.value.of === 'step' && near(looseRate.at)))
       looseRate = { value: seen.rate, at: now }
-    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
+    if (seen.foreign !== true && seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
       for (const other of tracks.values())
         if (other.last.form === 'record' && (other.last.step ?? other.last.done) !== undefined && near(other.at)) {
           const { total, epochs } = other.last
@@ -201,6 +203,7 @@ export function createWriter(): Writer {
           if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
+    if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs }
     if (!accepted(seen, track)) return confirmed.has(track.shape)
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
@@ -241,7 +244,6 @@ export function createWriter(): Writer {
       now += 1
       if (seen.form === 'epoch') {
         if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
-        if (seen.done === undefined) return
       }
       const counted = seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock)
       if (!counted) return
@@ -257,8 +259,8 @@ export function createWriter(): Writer {
       const { last } = track
       const rate = track.last.rateIsLoose === true && near(looseRate?.at) ? looseRate?.value : (track.rate ?? best?.rate ?? looseRate?.value)
       const lossIs = track.lossIsMean === true && looseLoss?.step === last.step ? looseLoss?.value : (newestLoss(track, best) ?? looseLoss?.value)
-      const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : epoch?.value
-      const epochs = track.epochs ?? epoch?.of
+      const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : (epoch?.value ?? looseEpoch?.value)
+      const epochs = track.epochs ?? epoch?.of ?? looseEpoch?.of
       const pace = track.pace.now()
       // The epoch of a line that came after the bar has only begun.
       const begun = epoch !== undefined && epoch.at > track.at

@@ -24,6 +24,16 @@ function flatten(value: unknown, key: string, depth: number, out: Field[]): void
     for (const [name, inner] of Object.entries(value)) flatten(inner, name, depth + 1, out)
 }
 
+/** `{"name": "loss", "data": {"step": 3, "value": 4.29}}`, `{"tag": "train/loss", "step": 3, "value": 4.29}`: the value has its name beside it. */
+function nameValue(value: object, fields: Field[]): void {
+  const name = ['name', 'tag', 'metric']
+    .map((key) => Object.entries(value).find(([other]) => other === key)?.[1] as unknown)
+    .find((each) => typeof each === 'string')
+  const at = fields.findIndex(({ key }) => key === 'value')
+  const field = fields[at]
+  if (typeof name === 'string' && field !== undefined) fields[at] = { ...field, key: wordsOf(name) }
+}
+
 /** `NaN` and `Infinity`, which Python writes and JSON does not know. */
 const legal = (text: string): string => text.replace(/(?<=[:[,]\s?)(-?(?:NaN|Infinity))(?=\s?[,}\]])/g, '"$1"')
 
@@ -42,7 +52,10 @@ function read({ text, at }: Line): Read | undefined {
   if ('key' in value && 'value' in value && typeof value.key === 'string') {
     flatten(value.value, value.key, 0, fields)
     if ('metadata' in value) flatten(value.metadata, 'metadata', 0, fields)
-  } else flatten(value, '', 0, fields)
+  } else {
+    flatten(value, '', 0, fields)
+    nameValue(value, fields)
+  }
   const figures = figuresOf(fields)
   if (figures.step === undefined && figures.loss === undefined && figures.rate === undefined) return undefined
   const time = 'time_ms' in value && typeof value.time_ms === 'number' ? value.time_ms / 1_000 : undefined
