@@ -5,6 +5,7 @@ import { strong } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
+import { bestOf } from './telling.ts'
 import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
@@ -31,8 +32,6 @@ const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|
 const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
-/** The names with which lines of one shape begin. */
-const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' | ')
 
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
@@ -214,20 +213,8 @@ export function createWriter(): Writer {
 
   /** Of the lines that count, the one that says most; what has not come for long counts no more. */
   const record = (): Track | undefined => {
-    const weight = ({ last, loss: lossIs, rate, seen }: Track): number =>
-      (last.total === undefined ? 0 : 4) +
-      (last.done === undefined ? 0 : 3) +
-      (lossIs === undefined ? 0 : last.lossIsPart === true ? 1 : 2) +
-      (rate === undefined ? 0 : 2) +
-      (last.step === undefined ? -6 : 0) +
-      (last.stepIsAside === true ? -1 : 0) +
-      Math.min(seen, 3) / 3
     const telling = [...tracks.values()].filter((track) => track.last.form !== 'bar' && confirmed.has(track.shape) && now - track.at < STALE)
-    const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
-    if (best === undefined) return undefined
-    // The same statement, which this time has a figure more at its end.
-    const alike = telling.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
-    return alike.toSorted((a, b) => b.at - a.at)[0]
+    return bestOf(telling)
   }
   const primary = (): Track | undefined => {
     const best = record()
