@@ -3,7 +3,7 @@ import type { Observation } from './observation.ts'
 
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
-  const { step, stepIsAside, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done } = seen
+  const { step, stepIsAside, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
   if (sure === true && step !== undefined) return true
   if (risen !== undefined)
     return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
@@ -13,7 +13,7 @@ export function strong(seen: Observation): boolean {
       gradNorm !== undefined ||
       (rate !== undefined && stepIsAside !== true) ||
       etaSeconds !== undefined ||
-      (total !== undefined && (metrics > 0 || epochIs !== undefined))
+      (total !== undefined && ((metrics > 0 && foreign !== true) || epochIs !== undefined))
     )
   if (lossIs !== undefined) return (epochIs ?? gradNorm ?? done) !== undefined
   if (done !== undefined && etaSeconds !== undefined && epochIs !== undefined) return true

@@ -2,7 +2,12 @@
 import type { ProgressReader } from './reader.ts'
 import { MAX_SEGMENT } from './segments.ts'
 
-export type Feed = { readonly push: (text: string) => void; readonly end: () => void }
+export type Feed = {
+  readonly push: (text: string) => void
+  readonly end: () => void
+  /** What comes next does not follow: the line that was begun is torn. */
+  readonly drop: () => void
+}
 
 export function createFeed(reader: Pick<ProgressReader, 'push'>): Feed {
   let rest = ''
@@ -14,6 +19,9 @@ export function createFeed(reader: Pick<ProgressReader, 'push'>): Feed {
     },
     end() {
       if (rest !== '') reader.push(rest)
+      rest = ''
+    },
+    drop() {
       rest = ''
     },
   }

@@ -30,6 +30,11 @@ const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|it
 const LETTER_FIGURE = /[a-z]\d/i
 /** `7 epoch / 20 epochs`: the name stands behind both. */
 const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
+/** `[00:12<02:25]`: how long it took, how long it will take. */
+const CLOCKS = new RegExp(String.raw`\[\s?(${DURATION})\s?<\s?(${DURATION})\s?\]`, 'g')
+const HAS_CLOCKS = /\d\s?<\s?\d/
+/** `05/11/24`: a date. */
+const DATE = /^\/\d{2,4}(?![\d,.]\d|\/)/
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
   /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
@@ -38,8 +43,12 @@ const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
   /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+/** `41/250 steps (16%)`: what a counter with a total counts. */
+const COUNTED = /^ (steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
+/** `Epoch: [12 | 300]`. */
+const BARRED = /\b(epoch|iter|iteration|step)s?(\s?[:=]?\s?[[(]\s?\d{1,9})\s?\|\s?(?=\d{1,9}\s?[\])])/gi
 const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|#{4,}|={4,}>?|\.{5,}|-{6,}/g
 
 /** `trainLoss`, `train/loss`, `train_loss` → `train loss`. */
@@ -82,7 +91,8 @@ const FIGURE = /\d|nan|inf/i
 export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
   const text = pointed(printed)
-  const line = (LETTER_FIGURE.test(text) ? text.replace(GLUED, '$1 ') : text).replace(PAIRED, '$2 $1/$3').replace(BAR, ' | ')
+  const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
+  const line = (LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed).replace(PAIRED, '$2 $1/$3').replace(BARRED, '$1$2/').replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
   const fields: Field[] = []
@@ -115,6 +125,12 @@ export function fieldsOf(printed: string): readonly Field[] {
     }
     const total = duration === undefined ? TOTAL.exec(line.slice(to, to + 40)) : null
     const totalValue = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
+    const date = total === null ? null : DATE.exec(line.slice(to + total[0].length))
+    if (total !== null && date !== null) {
+      end = to + total[0].length + date[0].length
+      VALUE.lastIndex = end
+      continue
+    }
     if (total !== null && totalValue !== undefined) to += total[0].length
     const unit = UNIT.exec(line.slice(to, to + 60))
     const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : gap)
@@ -123,10 +139,14 @@ export function fieldsOf(printed: string): readonly Field[] {
     if (unit !== null) to += unit[0].length
     // `3epoch:`, `2.38 avg loss,`, `12.4 hours left`: the name stands behind.
     const name = BEHIND.exec(line.slice(to, to + 32))
+    const counted = totalValue === undefined || unit !== null ? null : COUNTED.exec(line.slice(to, to + 32))
     const left = LEFT.exec(line.slice(to, to + 32))
     if (left !== null) {
       key = 'remaining'
       to += left[0].length
+    } else if (counted !== null) {
+      key = wordsOf(counted[1] ?? '')
+      to += counted[0].length
     } else if (name !== null && (key === '' || name[1] !== undefined || name[2] !== undefined)) {
       key = wordsOf(name[1] ?? name[2] ?? name[3] ?? '')
       to += name[0].length

@@ -19,6 +19,8 @@ export type Learned = {
   readonly each?: number
   /** A length of time without a name that falls. */
   readonly left?: number
+  /** Figures that never moved. */
+  readonly still: ReadonlySet<number>
   /** How often the counter has risen in a row. */
   readonly risen: number
 }
@@ -68,9 +70,17 @@ export function createLearner(): Learner {
       rows.push(row)
       if (rows.length > ROWS) rows.shift()
       const alike = rows.filter((row) => row.length === 2 * fields.length)
-      return alike.length < ENOUGH ? undefined : judge(alike, fields, roles)
+      return alike.length < ENOUGH ? early(alike, roles) : judge(alike, fields, roles)
     },
   }
+}
+
+/** After two lines: what is called a total, but has risen. */
+function early(rows: readonly Row[], roles: Roles): Learned | undefined {
+  const [first, second] = rows
+  if (first === undefined || second === undefined) return undefined
+  const count = roles.findIndex((role, at) => role?.is === 'total' && (second[2 * at] ?? 0) > (first[2 * at] ?? Infinity))
+  return count < 0 ? undefined : { count, elapsed: new Set(), risen: 0, still: new Set() }
 }
 
 /** Counters of an epoch start again when the figure of the epoch rises by one. */
@@ -94,7 +104,12 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const all = fields.map((_, at) => at)
   const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
   const steady = counters.filter((at) => regular(column(at)))
-  const out: { -readonly [K in keyof Learned]: Learned[K] } = { risen: 0, elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))) }
+  const still = new Set(all.filter((at) => constant(column(at))))
+  const out: { -readonly [K in keyof Learned]: Learned[K] } = {
+    risen: 0,
+    still,
+    elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))),
+  }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
   const pair = all.find((at) => {

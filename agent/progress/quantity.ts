@@ -99,7 +99,7 @@ export function rateOf(value: number, unit: string): Rate | undefined {
     return over === 1 ? { value, unit: `${NAME[done]}/s`, of: done, secondsEach } : { value: value / over, unit: `${NAME[done]}/s`, of: done, secondsEach }
   }
   const took = secondsOf(left)
-  const each = thingOf(right.replace(/^(\d+) ?/, ''))
+  const each = right === 'b' ? 'step' : thingOf(right.replace(/^(\d+) ?/, ''))
   if (took === undefined || each === undefined) return undefined
   const short = took === 1 ? 's' : took === 1e-3 ? 'ms' : took === 1e-6 ? 'us' : undefined
   const one = each === 'step' ? 'it' : each

@@ -13,6 +13,7 @@ const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|
 const ENDS = /^(?:total|max|end|of|target|last)$/
 const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
+const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
 /** What batches hold: beside a loss they count as steps do where nothing else does. */
 const THING = /^(?:data|samples?|images?|examples?)$/
 
@@ -37,6 +38,14 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
     const role = countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
+    // `epoch/iter: 3/1210`: two figures under two names.
+    if (field.total !== undefined && EPOCH_AND_STEP.test(field.key)) {
+      out.epoch = field.value
+      out.step = field.total
+      delete out.total
+      step.weight = 1
+      continue
+    }
     if (field.total !== undefined && field.whole && THING.test(field.key) && field.unit === undefined) {
       things.push(field)
       continue
@@ -184,10 +193,15 @@ function takeCounter(out: Figures, counters: readonly Field[]): void {
 }
 
 /** A decimal called a total that is no less than the parts beside it, or the letter of a loss beside the counter of the steps. */
-function isWholeLoss({ key, whole, value, unit, total, duration, aside }: Field, { step, loss, total: of }: Figures, parts: readonly number[]): boolean {
+function isWholeLoss(
+  { key, whole, value, unit, total, duration, aside }: Field,
+  { step, loss, total: of, learningRate }: Figures,
+  parts: readonly number[],
+): boolean {
   if (whole || unit !== undefined || total !== undefined || duration !== undefined || aside) return false
   if (key === 'l') return loss === undefined && step !== undefined && of !== undefined
-  return key === 'total' && parts.length > 0 && parts.every((part) => part <= value)
+  if (key !== 'total') return false
+  return parts.length > 0 ? parts.every((part) => part <= value) : loss === undefined && step !== undefined && learningRate !== undefined
 }
 
 /** `Train loss 3210 0.412`: the step stands between the name and its figure. */

@@ -32,7 +32,7 @@ const WHOLE_LOSS =
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|episodes?|timesteps?|total timesteps|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
@@ -46,7 +46,7 @@ const ETA =
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
-  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: in (?:m?s|secs?|seconds))?$/
+  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|btime|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: in (?:m?s|secs?|seconds))?$/
 const NO_STEP_TIME =
   /\b(?:data|reader|load\w*|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 const RATE_WORD =
@@ -67,12 +67,14 @@ const KNOWN_RATES: Readonly<Record<string, string>> = {
 /** A rate that the name or the unit spells out: `steps/s`, `samples per second`, `sec/tick`, `tokens_per_second`. */
 /** So many a second are no steps of a training but what its batches hold. */
 const MANY = 50
+/** Bytes, where nothing says what is counted. */
+const TOO_MANY = 1e7
 function rateRole(field: Field, words: string): Role | undefined {
   const { value, unit } = field
   if (/\b(?:prompt|input|prefill|flops|tflops|gb|mb|kb|bytes|io|requests?|cache hit)\b/.test(words)) return undefined
   const own = unit === undefined ? undefined : rateOf(value, unit)
   // `17.2/s`: of what, nobody says.
-  if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit))
+  if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit) && value < TOO_MANY)
     return {
       is: 'rate',
       rate: rateOf(value, value > MANY ? 'samples/s' : 'it/s') ?? { value, unit: 'it/s', of: 'step', secondsEach: undefined },
@@ -89,7 +91,7 @@ function rateRole(field: Field, words: string): Role | undefined {
       ? undefined
       : rateOf(value, `${spelled[1]?.replace(/^(?:train|opt|optimizer|gradient) /, '')}/${spelled[2]}`)
   if (byName !== undefined) return { is: 'rate', rate: byName, weight: byName.of === 'step' ? 6 : 4 }
-  const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|tick|update|sample|token|image|img)$/.exec(words)
+  const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|b|tick|update|sample|token|image|img)$/.exec(words)
   const bySlow = slow === null ? undefined : rateOf(value, `${slow[1]}/${slow[2]}`)
   if (bySlow !== undefined) return { is: 'rate', rate: bySlow, weight: bySlow.of === 'step' ? 5 : 3 }
   const throughput = /^(?:train |avg )?throughput ([a-z]+)$/.exec(words)?.[1]
@@ -144,8 +146,11 @@ const lossRole = memo((words): Role | undefined => {
     return undefined
   if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
   const list = words.split(' ')
-  const part = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word))
-  const weight = (part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btotal\b/.test(words) ? 2 : 0) - list.length / 10
+  const foreign = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word))
+  // `loss_gpt_total`: the whole of it, if nothing else is.
+  const total = foreign && list.length > 2 && list.includes('total')
+  const part = foreign && !total
+  const weight = (total ? 5 : part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btotal\b/.test(words) ? 2 : 0) - list.length / 10
   return { is: 'loss', weight, part, mean: AVERAGED.test(words) }
 })
 
@@ -185,7 +190,7 @@ const saying = memo((words) => ({
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
     (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
-    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|timesteps?|micro|accumulated|generations?|gen)\b/.test(words) ? -3 : 0) +
+    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|trials?|frames|timesteps?|micro|accumulated|generations?|gen)\b/.test(words) ? -3 : 0) +
     (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
     words.split(' ').length / 10,
   metric: METRIC.test(words) || RATE_WORD.test(words),

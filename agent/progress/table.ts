@@ -21,7 +21,7 @@ const cells = (text: string, delimiter: RegExp): readonly string[] =>
     .replace(/^[|│┃║]|[|│┃║]$/g, '')
     .trim()
     .split(delimiter)
-    .filter((cell) => cell !== '')
+    .filter((cell) => cell !== '' || delimiter === COMMA)
 const NAME = /^[\p{L}_#][\p{L}\w /.()@%#-]{0,30}$/u
 
 /** Names that only the head of a table has. */

@@ -14,8 +14,9 @@ export type Track = {
   /** Statements so far, and how often the counter rose in a row. */
   seen: number
   rose: number
-  /** The same of its epochs. */
+  /** The same of its epochs, and of its share of the whole. */
   epochRose: number
+  doneRose: number
   at: number
   pace: Pace
   from?: { readonly step: number; readonly time: number }
@@ -29,6 +30,7 @@ export const newTrack = (seen: Observation, now: number): Track => ({
   seen: 0,
   rose: 0,
   epochRose: 0,
+  doneRose: 0,
   at: now,
   pace: createPace(),
   aside: false,
@@ -65,6 +67,7 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
     delete track.rate
     track.pace = createPace()
   }
+  if (seen.done !== undefined && before?.done !== undefined && seen.done > before.done) track.doneRose += 1
   if (seen.step === undefined) return mistaken
   if (before?.step !== undefined && seen.step > before.step) track.rose += 1
   const took = stepTime(track, seen, clock)

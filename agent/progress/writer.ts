@@ -5,6 +5,7 @@ import { strong } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
+import { bestOf } from './telling.ts'
 import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
@@ -26,10 +27,11 @@ const TOO_FAST = 2_000
 const NEAR = 48
 /** A line whose only figure is a counter counts steps where it says so. */
 const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
+const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
+/** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
+const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
-/** The names with which lines of one shape begin. */
-const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' | ')
 
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
@@ -38,6 +40,8 @@ export function createWriter(): Writer {
   let main: Track | undefined
   let phase: Phase | undefined
   let epoch: { value: number; of?: number; at: number } | undefined
+  /** Said on a line of its own, before any other figure. */
+  let looseEpoch: { value: number; of: number } | undefined
   let looseLoss: { value: number; at: number; part: boolean; step?: number } | undefined
   let looseRate: { value: Rate; at: number } | undefined
   /** A time left on a line of its own. */
@@ -143,11 +147,16 @@ export function createWriter(): Writer {
     if (seen.sure === true && near(epoch?.at)) return true
     // A rate that only a training has, again and again: `global_step/sec: 0.29`.
     if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
+    // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
+    if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= 2
+    if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
+    if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
+      return loose !== true && track.doneRose >= 2 && SHARE_TITLE.test(seen.title ?? '')
     if (risen !== undefined) return risen >= 2 && near(looseMetricsAt) && (total !== undefined || decimals === true)
     if (step !== undefined) {
       if (near(looseLoss?.at) && near(looseRate?.at)) return true
       if (near(looseLoss?.at) || near(looseRate?.at) || near(looseMetricsAt)) return total !== undefined || track.rose >= 1
-      if (metrics > 0 && track.rose >= 1) return true
+      if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
       return loose !== true && track.rose >= 2 && (total !== undefined || ((at !== undefined || decimals === true) && STEP_WORD.test(shape)))
     }
     if (lossIs !== undefined)
@@ -168,7 +177,7 @@ export function createWriter(): Writer {
       phase = seen.phase
       return false
     }
-    if (seen.metrics > 0) {
+    if (seen.metrics > 0 && seen.foreign !== true) {
       if (seen.metrics > 1 || near(metricAt)) looseMetricsAt = now
       metricAt = now
     }
@@ -177,13 +186,13 @@ export function createWriter(): Writer {
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.
-    const isMean = seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step
+    const isMean = seen.lossIsMean === true && seen.step !== undefined && looseLoss?.step === seen.step && (seen.lossIsPart === true || !looseLoss.part)
     const isPart = seen.lossIsPart === true && looseLoss?.part === false && near(looseLoss.at)
     if (seen.loss !== undefined && !isMean && !isPart)
       looseLoss = { value: seen.loss, at: now, part: seen.lossIsPart === true, ...(seen.step === undefined ? {} : { step: seen.step }) }
     if (seen.rate !== undefined && seen.rateIsLoose !== true && !(seen.rate.of !== 'step' && looseRate?.value.of === 'step' && near(looseRate.at)))
       looseRate = { value: seen.rate, at: now }
-    if (seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
+    if (seen.foreign !== true && seen.step === undefined && (seen.loss !== undefined || seen.rate !== undefined || (seen.etaSeconds !== undefined && trusted)))
       for (const other of tracks.values())
         if (other.last.form === 'record' && (other.last.step ?? other.last.done) !== undefined && near(other.at)) {
           const { total, epochs } = other.last
@@ -193,6 +202,7 @@ export function createWriter(): Writer {
           if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
+    if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs }
     if (!accepted(seen, track)) return confirmed.has(track.shape)
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
@@ -203,20 +213,8 @@ export function createWriter(): Writer {
 
   /** Of the lines that count, the one that says most; what has not come for long counts no more. */
   const record = (): Track | undefined => {
-    const weight = ({ last, loss: lossIs, rate, seen }: Track): number =>
-      (last.total === undefined ? 0 : 4) +
-      (last.done === undefined ? 0 : 3) +
-      (lossIs === undefined ? 0 : 2) +
-      (rate === undefined ? 0 : 2) +
-      (last.step === undefined ? -6 : 0) +
-      (last.stepIsAside === true ? -1 : 0) +
-      Math.min(seen, 3) / 3
-    const telling = [...tracks.values()].filter((track) => track.last.form === 'record' && confirmed.has(track.shape) && now - track.at < STALE)
-    const best = telling.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
-    if (best === undefined) return undefined
-    // The same statement, which this time has a figure more at its end.
-    const alike = telling.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
-    return alike.toSorted((a, b) => b.at - a.at)[0]
+    const telling = [...tracks.values()].filter((track) => track.last.form !== 'bar' && confirmed.has(track.shape) && now - track.at < STALE)
+    return bestOf(telling)
   }
   const primary = (): Track | undefined => {
     const best = record()
@@ -233,7 +231,6 @@ export function createWriter(): Writer {
       now += 1
       if (seen.form === 'epoch') {
         if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
-        return
       }
       const counted = seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock)
       if (!counted) return
@@ -249,8 +246,8 @@ export function createWriter(): Writer {
       const { last } = track
       const rate = track.last.rateIsLoose === true && near(looseRate?.at) ? looseRate?.value : (track.rate ?? best?.rate ?? looseRate?.value)
       const lossIs = track.lossIsMean === true && looseLoss?.step === last.step ? looseLoss?.value : (newestLoss(track, best) ?? looseLoss?.value)
-      const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : epoch?.value
-      const epochs = track.epochs ?? epoch?.of
+      const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : (epoch?.value ?? looseEpoch?.value)
+      const epochs = track.epochs ?? epoch?.of ?? looseEpoch?.of
       const pace = track.pace.now()
       // The epoch of a line that came after the bar has only begun.
       const begun = epoch !== undefined && epoch.at > track.at

@@ -5,12 +5,17 @@ import { answerOf, progressText } from './answer.ts'
 
 const COMMAND = 'progress'
 
-async function readerOf(chunks: Iterable<Uint8Array | string>): Promise<ProgressReader> {
-  const [{ createProgressReader }, { createFeed }] = await Promise.all([import('../../progress/reader.ts'), import('../../progress/feed.ts')])
+async function readerOf(chunks: Iterable<Uint8Array>): Promise<ProgressReader> {
+  const [{ createProgressReader }, { createFeed }, { createSkim }] = await Promise.all([
+    import('../../progress/reader.ts'),
+    import('../../progress/feed.ts'),
+    import('../../progress/skim.ts'),
+  ])
   const reader = createProgressReader()
   const feed = createFeed(reader)
-  const decoder = new TextDecoder()
-  for (const chunk of chunks) feed.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
+  const skim = createSkim(feed.push, feed.drop)
+  for (const chunk of chunks) skim.push(chunk)
+  skim.end()
   feed.end()
   return reader
 }
@@ -22,7 +27,7 @@ async function eachLine(file: string | undefined, io: Io): Promise<number> {
     number += 1
     if (line.trim() === '') continue
     const { id, text } = inputLine(line, number, COMMAND)
-    const reader = await readerOf([text])
+    const reader = await readerOf([Buffer.from(text)])
     io.out(`${JSON.stringify({ id, ...answerOf(reader.progress(), reader.phase()) })}\n`)
   }
   return 0

@@ -39,6 +39,8 @@ function waited(timeout: Timeout, ms: string | undefined, { at }: LineContext): 
 }
 
 const WORK = String.raw`WorkNCCL\(SeqNum=(\d{1,15}), OpType=(\w{1,40})(?:, NumelIn=(\d{1,20}), NumelOut=(\d{1,20}))?, Timeout\(ms\)=\d{1,12}\)`
+/** How the watchdog repeats its message as it ends: only there does 2.4 say the group. */
+const ENDED = String.raw`(?:Process group watchdog thread terminated with exception: (?:\[[^\]]{0,160}\] )?)?`
 /** `PG ID 2 PG GUID 3(mesh_tp) Rank 0`, `PG GUID 3(mesh_tp) Rank 0`, `PG 0 (default_pg) Rank 3`; the bare number of 2.4 is local to the process. */
 const GROUP = String.raw`\[(?:PG ID \d+ )?PG (GUID )?(\S{1,120}?) ?(?:\(([^)]{0,120})\) )?Rank (\d{1,6})\]`
 
@@ -47,7 +49,7 @@ export const LINE_RULES: readonly LineRule[] = [
     name: 'watchdog time-out of a collective',
     literal: 'WorkNCCL(SeqNum=',
     pattern: new RegExp(
-      String.raw`(?:PG GUID (\S{1,120}?)\(([^)]{0,120})\) Rank (\d{1,6})\] )?(?:Watchdog caught collective operation timeout: |Work )${WORK}(?: ran for (\d{1,15}) milliseconds)?`,
+      String.raw`(?:PG GUID (\S{1,120}?)\(([^)]{0,120})\) Rank (\d{1,6})\] ${ENDED})?(?:Watchdog caught collective operation timeout: |Work )${WORK}(?: ran for (\d{1,15}) milliseconds)?`,
     ),
     take([, group, desc, groupRank, seq, name = '', inputs, outputs, ms], context) {
       const timeout = openTimeout(context, (known) => known.seq === Number(seq) && (known.name === undefined || known.name === opName(name)))

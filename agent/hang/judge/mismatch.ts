@@ -90,5 +90,16 @@ export function firstMismatch(job: Job): Mismatch | undefined {
     const wrong = minority(sides) ?? wrongByOtherGroups(job, group, seq, sides) ?? wrongByHabit(job, group, seq, sides)
     found.push({ group, seq, wrong, sides, issued: Math.min(...ops.map(({ issued }) => issued ?? Number.POSITIVE_INFINITY)) })
   }
-  return found.toSorted((a, b) => a.issued - b.issued)[0]
+  const [first] = found.toSorted((a, b) => a.issued - b.issued)
+  return first === undefined ? undefined : withSiblings(job, first, found)
+}
+
+/** Ranks of several groups of one kind may all leave the program at the same place: each such group has its own. */
+function withSiblings(job: Job, first: Mismatch, found: readonly Mismatch[]): Mismatch {
+  const desc = job.group(first.group)?.desc ?? ''
+  if (first.wrong === undefined || desc === '') return first
+  const calls = ({ sides }: Mismatch): string => [...sides.keys()].toSorted().join('\n')
+  const alike = found.filter((other) => job.group(other.group)?.desc === desc && other.seq === first.seq && calls(other) === calls(first))
+  const wrong = new Set(alike.flatMap((other) => other.wrong ?? []))
+  return { ...first, wrong: [...wrong].toSorted((a, b) => a - b) }
 }

@@ -6,7 +6,8 @@ import type { Format, Line, Read } from './format.ts'
 
 const HEAD = /^\s*(\d{1,10})\/(\d{1,10}|Unknown|None|\?)\s*(\[[=>.]{5,}\]|━{5,}|-(?= \d+m?s\b))/
 const ETA = /ETA:\s*(\d+s|[\d:]+)/
-const STEP_TIME = /(\d+(?:\.\d+)?) ?(us|µs|ms|s)\/(step|sample|epoch)/
+const STEP_TIME = /(\d+(?:\.\d+)?) ?(us|µs|ms|s)\/(step|sample)/
+const EPOCH_TIME = /\d+(?:\.\d+)? ?m?s\/epoch/
 /** Keras 3 puts the time left there while it runs, the time taken at the end. */
 const TIME = /^\s*(?:-\s*)?((?:\d+:)?\d+:\d\d|\d+s|\d+m \d+s)\b/
 
@@ -17,12 +18,12 @@ function read({ text, at }: Line): Read | undefined {
   const behind = text.slice(all.length)
   const [said, loss] = [STEP_TIME.exec(behind), /-\s/.exec(behind)]
   if (said === null && loss === null && !ETA.test(behind)) return undefined
-  const figures = recordOf(behind.replace(ETA, '').replace(STEP_TIME, '').replace(TIME, ''))
+  const figures = recordOf(behind.replace(ETA, '').replace(STEP_TIME, '').replace(EPOCH_TIME, '').replace(TIME, ''))
   const [stepNumber, totalNumber] = [Number(step), numberOf(total)]
   const done = totalNumber !== undefined && stepNumber >= totalNumber
   const eta = ETA.exec(behind)?.[1] ?? (!done && bar.startsWith('━') ? TIME.exec(behind)?.[1] : undefined)
   const etaSeconds = eta === undefined ? undefined : durationOf(eta)
-  const rate = said === null ? undefined : said[3] === 'epoch' ? undefined : rateOf(Number(said[1]), `${said[2]}/${said[3]}`)
+  const rate = said === null ? undefined : rateOf(Number(said[1]), `${said[2]}/${said[3]}`)
   const observation: Observation = {
     shape: 'keras',
     form: 'bar',

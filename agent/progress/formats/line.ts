@@ -20,7 +20,7 @@ const shapeOf = (fields: readonly Field[]): string =>
     .join(' | ')}`
 
 /** `333 154 Loss=nan`, `12 loss 0.532`: whole figures without a name at the head of a line with a loss. */
-function headCounters(fields: readonly Field[], out: Figures): void {
+function headCounters(fields: readonly Field[], out: Figures, still: ReadonlySet<number> | undefined): void {
   const bare = (field: Field | undefined): field is Field =>
     field !== undefined && field.key === '' && field.whole && field.unit === undefined && field.total === undefined && !field.aside
   const [first, second] = fields
@@ -31,7 +31,7 @@ function headCounters(fields: readonly Field[], out: Figures): void {
   if (bare(second)) {
     out.step = second.value
     out.epoch ??= first.value
-  } else if (out.epoch === undefined) out.step = first.value
+  } else if (out.epoch === undefined && still?.has(0) !== true) out.step = first.value
 }
 
 /** timm's `Train: 0 [ 25/250 (10%)]`: the name before the counter counts epochs; `train[4300] loss=2.1` counts steps. */
@@ -42,6 +42,8 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
   else if (out.step !== undefined) out.epoch ??= first.value
 }
 
+/** `eval/reward:` names a figure. */
+const PATH_KEY = /^\w+\/[\w/]+[:=]/
 /** The first words, in which a validation or a save says so. */
 const leadOf = (text: string): string =>
   // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
@@ -49,6 +51,7 @@ const leadOf = (text: string): string =>
     .trimStart()
     .split(/\s+/)
     .slice(0, 3)
+    .filter((word) => !PATH_KEY.test(word))
     .join(' ')
     .replace(/[^\p{L}\s]+/gu, ' ')
 
@@ -62,11 +65,11 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=/i
 
 /** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
 const MOVED =
-  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b/i
+  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b|\d steps \(\d{1,3}%\) done/i
 
 type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
 /** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
@@ -98,6 +101,9 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
 /** A figure that could be a result: no counter, no time, no share. */
 const isDecimal = ({ whole, unit, duration, total, value }: Field): boolean =>
   !whole && unit === undefined && duration === undefined && total === undefined && !Number.isInteger(value)
+
+/** A share beside a length of time: where the time falls, it is what is left. */
+const isTimedShare = (fields: readonly Field[], { done }: Figures): boolean => done !== undefined && fields.some(({ duration }) => duration !== undefined)
 
 /** `Batch 3/400`: epoch 3, step 400. */
 function pairOf(field: Field | undefined, out: Figures): void {
@@ -144,12 +150,12 @@ function createReader(): (line: Line) => Read | undefined {
     const { known, counts } = withLearned(fields, roles, learned)
     const figures = figuresOf(fields, known)
     pairOf(fields[learned?.pair ?? -1], figures)
-    if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures)
+    if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures, learned?.still)
     trainEpoch(fields, figures)
     summary(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
-    const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined)
+    const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)
     if (!told && (figures.metrics ?? 0) < 1) return undefined
     if ((figures.metrics ?? 0) < 1 && MOVED.test(text)) return undefined

@@ -28,6 +28,15 @@ describe('watchdog lines', () => {
       '0',
     ],
     [
+      '2.4, which says the group only as it ends',
+      line(
+        3,
+        'ProcessGroupNCCL.cpp:2100',
+        `[PG ID 1 PG GUID 7(mesh_tp) Rank 1] Process group watchdog thread terminated with exception: [Rank 3] Watchdog caught collective operation timeout: ${WORK} ran for 600031 milliseconds before timing out.`,
+      ),
+      '7',
+    ],
+    [
       '2.7',
       line(
         3,

@@ -1,0 +1,24 @@
+// Of the lines of one writer that count, the one that says most of the progress.
+import type { Track } from './track.ts'
+
+function weight({ last, loss, rate, seen }: Track): number {
+  return (
+    (last.total === undefined ? 0 : 4) +
+    (last.done === undefined ? 0 : 3) +
+    (loss === undefined ? 0 : last.lossIsPart === true ? 1 : 2) +
+    (rate === undefined ? 0 : 2) +
+    (last.step === undefined ? -6 : 0) +
+    (last.stepIsAside === true ? -1 : 0) +
+    Math.min(seen, 3) / 3
+  )
+}
+/** The names with which lines of one shape begin. */
+const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' | ')
+
+export function bestOf(tracks: readonly Track[]): Track | undefined {
+  const best = tracks.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
+  if (best === undefined) return undefined
+  // The same statement, which this time has a figure more at its end.
+  const alike = tracks.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
+  return alike.toSorted((a, b) => b.at - a.at)[0]
+}
