@@ -159,8 +159,12 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
       const isFound = ({ pid, startTicks }: FoundServer): boolean => all.some((one) => one.pid === pid && one.startTicks === startTicks)
       for (const [key, server] of servers) {
         if (server.found === undefined || isFound(server.found) || !lives(server.found)) continue
-        // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of.
-        if (server.engines.some(lives) || server.recognised.family.engineApart === true) next.set(key, server)
+        const { engineApart, modelPerEngine } = server.recognised.family
+        // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of;
+        // or its models come and go, and the next one may be loaded into host memory, where no GPU shows it.
+        if (!server.engines.some(lives) && engineApart !== true && modelPerEngine !== true) continue
+        server.children?.set([])
+        next.set(key, server)
       }
       for (const { name, family, url } of added) {
         if (isForbidden(name, family.id) || [...next.values()].some((one) => one.url === url)) continue

@@ -67,3 +67,20 @@ test('a child that loads costs nothing, one that sleeps is asked no more', async
   expect(child.asked.filter((what) => what !== 'GET /props')).toEqual([])
   expect(child.asked.length).toBeLessThanOrEqual(3)
 })
+
+test('a model that is loaded again, into host memory, is told of although no GPU holds anything for its server any more', async () => {
+  const pages = { ...OLLAMA }
+  const [server, child] = [await standIn(pages, () => 200, await freePort()), await standIn(childPages(slot(0)))]
+  const holders: Holder[] = [{ pid: 201, gpu: '0', bytes: 2 ** 30 }]
+  const { round, proc } = run(ollama(server.port, [child.port]), holders)
+  expect(values(await round())).toMatchObject({ offloaded_ratio: 0 })
+  holders.pop()
+  proc.end(201)
+  pages['/api/ps'] = '{"models":[{"name":"a:7b","size":100,"size_vram":0}]}'
+  const said = await round()
+  expect(infos(said)).toMatchObject([{ server: 'ollama', pid: '200', gpu: '', model: 'a:7b' }])
+  expect(values(said)).toMatchObject({ offloaded_ratio: 1 })
+  expect(said?.gaps).toEqual([])
+  proc.end(200)
+  expect((await round())?.readings).toEqual([])
+})
