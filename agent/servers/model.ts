@@ -59,19 +59,24 @@ export type ServerFigures = {
 
 /** Keys whose value is undefined, or no number, are left out, so that they hide nothing when figures are joined. */
 export function figures(values: { readonly [K in keyof ServerFigures]: ServerFigures[K] | undefined }): ServerFigures {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([, value]) => value !== undefined && !isNoNumber(value) && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value),
-    ),
-  )
+  return Object.fromEntries(Object.entries(values).filter(isSaid))
 }
+const isSaid = ([, value]: readonly [string, unknown]): boolean =>
+  value !== undefined && !isNoNumber(value) && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value)
 /** Sums of what a stranger says may leave the numbers. */
 const isNoNumber = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value)
-const isEmptyRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+function isEmptyRecord(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  for (const _ in value) return false
+  return true
+}
 
 /** The first that tells a figure is believed. */
 export function joined(...all: readonly ServerFigures[]): ServerFigures {
-  const whole: ServerFigures = Object.assign({}, ...all.toReversed())
-  const memory: ServerFigures['memory'] = Object.assign({}, ...all.toReversed().map((one) => one.memory ?? {}))
+  const last: readonly ServerFigures[] = all.toReversed()
+  const whole: ServerFigures = Object.assign({}, ...last)
+  // Each part of the memory is a figure of its own.
+  if (whole.memory === undefined) return figures(whole)
+  const memory: ServerFigures['memory'] = Object.assign({}, ...last.map((one) => one.memory))
   return figures({ ...whole, memory })
 }

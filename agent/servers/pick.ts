@@ -52,7 +52,9 @@ export function labelValues(page: Exposition, label: string, names?: readonly st
   for (const samples of names === undefined ? page.values() : [samplesOf(page, names)])
     for (const { labels } of samples) {
       const value = labels[label]
-      if (value !== undefined && value !== '' && found.size < MAX_NAMES) found.add(apart(value.slice(0, MAX_NAME_CHARS)))
+      if (value === undefined || value === '' || found.size >= MAX_NAMES) continue
+      const name = value.slice(0, MAX_NAME_CHARS)
+      if (!found.has(name)) found.add(apart(name))
     }
   return [...found]
 }

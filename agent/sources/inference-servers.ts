@@ -75,7 +75,10 @@ async function told(server: Server, { t, holders, lives, histograms }: Now): Pro
   // Asleep its model is not in GPU memory.
   // Of what the server took, its log tells all ranks and a page often the first alone.
   const memory = { ...live.memory, ...inLog.memory }
-  const figures = live.state === 'sleeping' ? { ...live, memory: {} } : { ...joined(live, inLog), memory }
+  // A page may count what it meant to load; its log tells what was loaded.
+  const ratios = [live.offloadedRatio, inLog.offloadedRatio].flatMap((ratio) => ratio ?? [])
+  const offloaded: ServerFigures = ratios.length === 0 ? {} : { offloadedRatio: Math.max(...ratios) }
+  const figures: ServerFigures = live.state === 'sleeping' ? { ...live, memory: {} } : { ...joined(live, inLog), ...offloaded, memory }
   return {
     readings: readingsOf({
       labels,

@@ -5,7 +5,9 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 /** A count with its noun: `1 GPU`, `3 GPUs`, `2 entries`. */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${plural(count, one, many)}`
 /** `counted` with commas between thousands, for figures on the dashboard that may be large: `12,480 lines`. */
-export const countedLarge = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en')} ${plural(count, one, many)}`
+/** `174,800`. Not by toLocaleString, which loads the tables of a language for it. */
+export const grouped = (count: number): string => String(count).replace(/^-?\d{4,}(?=\.|$)/, (digits) => digits.replace(/\B(?=(?:\d{3})+$)/g, ','))
+export const countedLarge = (count: number, one: string, many = `${one}s`): string => `${grouped(count)} ${plural(count, one, many)}`
 /** How often: `once`, `3 times`. */
 export const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 

@@ -2,7 +2,7 @@
 import { inferencePreemptionsTotal, inferenceKvCacheUsageRatio, inferenceRequestsWaiting } from '../../metrics/inference.ts'
 import type { Remedy } from '../../model/fault.ts'
 import { gib, GIB } from '../../text/bytes.ts'
-import { counted } from '../../text/grammar.ts'
+import { counted, grouped } from '../../text/grammar.ts'
 import { percent } from '../../text/figures.ts'
 import { spanText } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
@@ -31,7 +31,7 @@ function remediesOf(row: ServerRow, tracks: Tracks, neighbours: readonly Track[]
   if (room !== undefined && room.bytes >= GIB / 2) {
     const cards = Math.max(1, row.uuids.length)
     const tokens = cache === undefined || row.kvTokens === undefined ? undefined : Math.floor((room.bytes * cards * row.kvTokens) / cache)
-    const more = `${gib(room.bytes)} of each card are free beyond a margin of 1 GiB${tokens === undefined ? '' : `: room for some ${tokens.toLocaleString('en')} tokens more`}`
+    const more = `${gib(room.bytes)} of each card are free beyond a margin of 1 GiB${tokens === undefined ? '' : `: room for some ${grouped(tokens)} tokens more`}`
     const share = row.memoryShare === undefined ? undefined : Math.floor((row.memoryShare + room.bytes / room.total) * 100) / 100
     const set = share === undefined || flags?.share === undefined || share > 0.98 ? '' : ` (${setTo(flags.share, share)} instead of ${row.memoryShare})`
     remedies.push({ text: `Give the cache more memory${set}: ${more}.` })
@@ -82,9 +82,7 @@ export const kvCacheStarved = defineDetector({
         const neighbours = neighboursOf(tracks, row)
         const rate = row.preemptions === undefined ? undefined : rates.of(t, row.key)
         const { kv_cache: cache } = row.memory
-        const size = [row.kvTokens === undefined ? [] : [`${row.kvTokens.toLocaleString('en')} tokens`], cache === undefined ? [] : [gib(cache)]]
-          .flat()
-          .join(', ')
+        const size = [row.kvTokens === undefined ? [] : [`${grouped(row.kvTokens)} tokens`], cache === undefined ? [] : [gib(cache)]].flat().join(', ')
         const lost =
           rate === undefined || rate <= 0 ? '' : ` In the last minute ${counted(Math.round(rate * 60), 'request')} lost their place and are computed again.`
         const others = neighbours.length === 0 ? '' : ` On the same card ${neighboursText(neighbours)} hold memory.`

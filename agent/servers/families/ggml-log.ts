@@ -13,6 +13,13 @@ const ENGINE_PART: Readonly<Record<string, MemoryPart>> = { 'model weights': 'we
 /** The model is loaded anew: what trial loads or the load before it wrote counts no more. */
 const ANEW = /llama_model_loader: loaded meta data|load_tensors: loading model tensors|llama_model_load(?:_from_file_impl)?: using device/
 
+/** Up to b1700 buffers have no device; MB is 2^20 there. */
+const OLD: readonly (readonly [MemoryPart, RegExp])[] = [
+  ['weights', /llm_load_tensors: VRAM used\s*[:=]\s*([\d.]+) (MiB|MB)/],
+  ['kv_cache', /llama_kv_cache_init: VRAM kv self\s*=\s*([\d.]+) (MiB|MB)/],
+  ['other', /VRAM scratch buffer:\s*([\d.]+) (MiB|MB)/],
+]
+
 type Buffer = { readonly part: MemoryPart; readonly device: string; readonly kind: string; readonly bytes: number }
 
 function bufferIn(line: string): Buffer | undefined {
@@ -23,10 +30,20 @@ function bufferIn(line: string): Buffer | undefined {
     return bytes === undefined || part === undefined ? undefined : { part, device, kind: `${speaker} ${what}`, bytes }
   }
   const engine = ENGINE.exec(line)
-  if (engine === null) return undefined
+  if (engine === null) return oldBufferIn(line)
   const [, what = '', device = '', amount, unit] = engine
   const [bytes, part] = [bytesOf(amount, unit), lookup(ENGINE_PART, what)]
   return bytes === undefined || part === undefined ? undefined : { part, device, kind: what, bytes }
+}
+
+function oldBufferIn(line: string): Buffer | undefined {
+  if (!line.includes('VRAM')) return undefined
+  for (const [part, pattern] of OLD) {
+    const found = pattern.exec(line)
+    const bytes = bytesOf(found?.[1], found?.[2])
+    if (bytes !== undefined) return { part, device: 'GPU', kind: 'VRAM', bytes }
+  }
+  return undefined
 }
 
 /**
@@ -81,6 +98,8 @@ function offloaded(buffers: readonly Buffer[], layers: readonly [number, number]
   const host = weights.filter(({ device }) => HOST.test(device))
   const total = weights.reduce((sum, { bytes }) => sum + bytes, 0)
   if (total === 0) return layers === undefined || layers[1] === 0 ? undefined : 1 - layers[0] / layers[1]
+  // Up to b1700 what stays in host memory is not written as weights.
+  if (host.length === 0 && layers !== undefined && layers[0] < layers[1]) return 1 - layers[0] / layers[1]
   if (layers !== undefined && layers[0] >= layers[1] && host.reduce((sum, { bytes }) => sum + bytes, 0) < total / 10) return 0
   return host.reduce((sum, { bytes }) => sum + bytes, 0) / total
 }

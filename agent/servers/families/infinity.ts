@@ -4,8 +4,16 @@ import { defineFamily } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
 
+const model = z.object({ id: words, stats: part(z.object({ queue_absolute: amount, queue_fraction: amount, results_pending: amount })) })
+/** Up to 0.0.31 it has one model, without a list. */
 const models = z.object({
-  data: listOf(z.object({ id: words, stats: part(z.object({ queue_absolute: amount, queue_fraction: amount, results_pending: amount })) })),
+  data: z.union([
+    z.pipe(
+      model,
+      z.transform((one: z.output<typeof model>) => [one]),
+    ),
+    listOf(model),
+  ]),
 })
 export function readModels(body: string): ServerFigures | undefined {
   const data = readJson(body, models)?.data

@@ -9,10 +9,11 @@ import { readVllmMetrics } from './vllm-page.ts'
 
 const NAMES =
   /^(?:gpu_cache_usage_perc|num_requests?_|prompt_tokens|generation_tokens|request_|time_|e2e_|inter_token_latency_|kv_cache_usage_perc|prefix_cache_|num_preemptions)/
+const wanted = (name: string): string | undefined => (NAMES.test(name) ? name : undefined)
 export const readMetrics = (body: string): ServerFigures | undefined => readVllmMetrics(body) ?? readPlain(body)
 
 function readPlain(body: string): ServerFigures | undefined {
-  const page = readExposition(body, (name) => (NAMES.test(name) ? name : undefined))
+  const page = readExposition(body, wanted)
   if (page.size === 0) return undefined
   const finished = samplesOf(page, ['request_finish'])
   return figures({

@@ -58,12 +58,16 @@ export function readOllamaLog(text: string): ServerFigures {
     const whole = all !== undefined && there !== undefined && there >= all
     const [weights, cache] = whole ? [inLog(size('memory\\.weights\\.total')), inLog(size('memory\\.required\\.kv'))] : []
     estimate = figures({
+      layers: all === undefined || there === undefined ? undefined : `${there}/${all}`,
       offloadedRatio: all === undefined || there === undefined || all === 0 ? undefined : 1 - there / all,
       memory: { ...(weights === undefined ? {} : { weights }), ...(cache === undefined ? {} : { kv_cache: cache }) },
     })
   }
   const { version: _, ...buffers } = readGgmlLog(text)
-  return joined(buffers, estimate)
+  const whole = joined(buffers, estimate)
+  const [onGpu = 0, all = Infinity] = (whole.layers ?? '').split('/').map(Number)
+  // It puts whole layers on the CPU, nothing of a layer: the table of the first tokens, which stays in host memory in any case, is not computed with.
+  return whole.layers !== undefined && onGpu >= all ? { ...whole, offloadedRatio: 0 } : whole
 }
 
 const LLAMA_SERVER = /\/ollama\/[\w./-]*llama-server\b/

@@ -1,7 +1,7 @@
 // Text Generation Inference: the router tells the queue and the token budget; it has no time to the first token.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Known } from '../family.ts'
 import { amount, readJson, words } from '../json-page.ts'
 import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, histogramOf, outcomesOf, samplesOf, sumOf } from '../pick.ts'
@@ -10,10 +10,11 @@ import { lookup } from '../../text/lookup.ts'
 const wanted = (name: string): string | undefined => /^tgi_(.+)$/.exec(name)?.[1]
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected', dropped: 'aborted' }
 
-export function readMetrics(body: string): ServerFigures | undefined {
+export function readMetrics(body: string, { figures: told }: Pick<Known, 'figures'> = { figures: {} }): ServerFigures | undefined {
   const page = readExposition(body, wanted)
   if (page.size === 0) return undefined
-  const budget = highestOf(page, ['batch_max_total_tokens'])
+  // Up to 2 it stands in /info alone.
+  const budget = highestOf(page, ['batch_max_total_tokens']) ?? told.kvCapacityTokens
   const used = highestOf(page, ['batch_current_max_tokens'])
   // Tokens of prompts that the prefix cache held.
   const skipped = sumOf(page, ['request_skipped_tokens_sum'])
@@ -43,6 +44,7 @@ const info = z.object({
   model_dtype: words,
   quantize: words,
   max_total_tokens: amount,
+  max_batch_total_tokens: amount,
   router: words,
   model_type: z.optional(z.unknown()),
 })
@@ -50,8 +52,8 @@ export function readInfo(body: string): ServerFigures | undefined {
   const found = readJson(body, info)
   // The sister for embeddings has `model_type`.
   if (found === undefined || found.model_type !== undefined) return undefined
-  const { model_id: model, version, quantize, max_total_tokens: context } = found
-  return figures({ models: [model.slice(0, 200)], version, quantization: quantize, context })
+  const { model_id: model, version, quantize, max_total_tokens: context, max_batch_total_tokens: budget } = found
+  return figures({ models: [model.slice(0, 200)], version, quantization: quantize, context, kvCapacityTokens: budget })
 }
 
 export const tgi = defineFamily({

@@ -7,7 +7,7 @@ import { readTrtllmLog } from './trtllm-log.ts'
 import { readVllmMetrics } from './vllm-page.ts'
 import { lookup } from '../../text/lookup.ts'
 
-const wanted = (name: string): string | undefined => (/^nv_(?:inference|trt_llm)_/.test(name) ? name : undefined)
+const wanted = (name: string): string | undefined => (/^nv_(?:inference|(?:trt_)?llm)_/.test(name) ? name : undefined)
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { REJECTED: 'rejected', CANCELED: 'aborted' }
 const REQUESTS = ['nv_trt_llm_request_metrics']
 const BLOCKS = ['nv_trt_llm_kv_cache_block_metrics']
@@ -24,6 +24,8 @@ function readOwn(body: string): ServerFigures | undefined {
     waiting: sumOf(page, REQUESTS, { request_type: 'waiting' }) ?? sumOf(page, ['nv_inference_pending_request_count']),
     kvUsage: used === undefined || most === undefined || most <= 0 ? shareOf(page, BLOCKS, { kv_cache_block_type: 'fraction' }) : Math.min(1, used / most),
     kvCapacityTokens: most === undefined || each === undefined ? undefined : most * each,
+    promptTokens: sumOf(page, ['nv_llm_input_token_len_sum']),
+    generationTokens: sumOf(page, ['nv_llm_output_token_len_sum']),
     outcomes: outcomesOf([
       { samples: samplesOf(page, ['nv_inference_request_success']), wordOf: () => 'completed' },
       { samples: samplesOf(page, ['nv_inference_request_failure']), wordOf: ({ reason }) => lookup(FAILURES, reason ?? '') ?? 'failed' },

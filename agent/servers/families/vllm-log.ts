@@ -41,7 +41,7 @@ function note(into: Map<string, number>, who: string, patterns: readonly RegExp[
 export function readVllmLog(text: string): ServerFigures {
   const parts: Readonly<Record<MemoryPart, Map<string, number>>> = { weights: new Map(), kv_cache: new Map(), graphs: new Map(), other: new Map() }
   const [activation, beyond] = [new Map<string, number>(), new Map<string, number>()]
-  let version: string | undefined
+  let [version, front]: [string | undefined, string | undefined] = [undefined, undefined]
   let model: string | undefined
   let quantization: string | undefined
   let context: number | undefined
@@ -57,7 +57,9 @@ export function readVllmLog(text: string): ServerFigures {
     for (const [name, pattern] of PARTS) note(parts[name], who, [pattern], line)
     note(activation, who, OTHER, line)
     note(beyond, who, NON_TORCH, line)
-    const engine = /Initializing an? (?:V[01] )?LLM engine \(v([\w.+-]{1,80})\) with config: (.*)/.exec(line)
+    // Of the API server; engines up to 0.3 do not name theirs.
+    front = /vLLM API server version v?(\d[\w.+-]{0,80})/.exec(line)?.[1] ?? front
+    const engine = /Initializing an? (?:V[01] )?LLM engine (?:\(v([\w.+-]{1,80})\) )?with config: (.*)/.exec(line)
     if (engine !== null) {
       // Another start of the server below the one before.
       for (const map of [...Object.values(parts), activation, beyond]) map.clear()
@@ -69,7 +71,7 @@ export function readVllmLog(text: string): ServerFigures {
       context = length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
       tokens = undefined
     }
-    const told = /Desired GPU memory utilization is \((0?\.\d+|1(?:\.0)?),|'gpu_memory_utilization': (0?\.\d+|1(?:\.0)?)\b/.exec(line)
+    const told = /Desired GPU memory utilization is \((0?\.\d+|1(?:\.0)?),|\bgpu_memory_utilization(?:': | \(|=)(0?\.\d+|1(?:\.0)?)\b/.exec(line)
     if (told !== null) share = Number(told[1] ?? told[2])
     const size = /GPU KV cache size: ([\d,]+) tokens/.exec(line)?.[1]
     if (size !== undefined) tokens = Number(size.replaceAll(',', ''))
@@ -79,7 +81,7 @@ export function readVllmLog(text: string): ServerFigures {
   }
   for (const who of new Set([...activation.keys(), ...beyond.keys()])) parts.other.set(who, (activation.get(who) ?? 0) + (beyond.get(who) ?? 0))
   return figures({
-    version,
+    version: version ?? front,
     models: model === undefined ? undefined : [model],
     quantization,
     context,

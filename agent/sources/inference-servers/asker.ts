@@ -1,5 +1,5 @@
 // Asks one server: allowed GETs only, one after the other, bounded, silent while it sleeps, and never again after it wanted a key.
-import type { HttpClient } from '../../lib/http-client.ts'
+import type { KeptClient } from '../../lib/kept-client.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import type { Answer, Family, Page } from '../../servers/family.ts'
 import { joined, type ServerFigures } from '../../servers/model.ts'
@@ -12,7 +12,7 @@ export type AskerOptions = {
   /** Its other histograms are not read. */
   readonly quantilesOnly?: boolean
   readonly key?: string
-  readonly client: Pick<HttpClient, 'exchange'>
+  readonly client: Pick<KeptClient, 'exchange'>
   readonly signal: AbortSignal
 }
 export type Said = {
@@ -57,15 +57,14 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
   let proof: ServerFigures = {}
   let last: ServerFigures = {}
 
+  // Ollama answers on loopback only to names of its own.
+  const headers = { host: 'localhost', accept: '*/*', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) }
+  const urls = new Map<string, URL>()
   const get = async (path: string, t: number): Promise<Got> => {
-    const result = await client.exchange({
-      url: new URL(path, base),
-      // Ollama answers on loopback only to names of its own.
-      headers: { host: 'localhost', accept: '*/*', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
-      timeoutMs: TIMEOUT_MS,
-      maxBytes: MAX_BYTES,
-      signal,
-    })
+    if (signal.aborted) return { kind: 'failed', why: 'given up' }
+    const url = urls.get(path) ?? new URL(path, base)
+    urls.set(path, url)
+    const result = await client.exchange({ url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
     if ('failure' in result) {
       const { kind, connected, status, text } = result.failure
       // What takes no connection may be out of our own reach.
@@ -75,14 +74,14 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
     }
     hasAnswered = true
     silentSince = undefined
-    const { status, body, cut, headers } = result.answer
+    const { status, body, cut } = result.answer
     if (status === 401 || status === 403) return { kind: 'key' }
     const text = body.toString('utf8')
     releaseBuffer(body)
     if (status === 503 && text.includes('Loading model')) return { kind: 'loading' }
     if (ABSENT.has(status)) return { kind: 'absent' }
     if (status !== 200) return { kind: 'failed', why: `GET ${path}: status ${status} instead of 200` }
-    return cut ? { kind: 'failed', why: `GET ${path}: more than 2 MiB` } : { kind: 'body', body: text, headers }
+    return cut ? { kind: 'failed', why: `GET ${path}: more than 2 MiB` } : { kind: 'body', body: text, headers: result.answer.headers }
   }
   const said = (fresh: ServerFigures, problem?: string): Said => ({ figures: last, fresh, ...(problem === undefined ? {} : { problem }) })
   const failed = (t: number, why: string): Said => {
@@ -120,8 +119,7 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
     return undefined
   }
 
-  const isDue = ({ path, rate, when }: Page, t: number, now: ServerFigures): boolean =>
-    !absent.has(path) && (rate === 'scrape' || t - (askedAt.get(path) ?? -Infinity) >= RARE_MS) && (when?.({ argv, figures: now }) ?? true)
+  const isDue = ({ path, rate }: Page, t: number): boolean => !absent.has(path) && (rate === 'scrape' || t - (askedAt.get(path) ?? -Infinity) >= RARE_MS)
 
   const round = async (t: number, heldBytes: number): Promise<Said> => {
     if (stranger) return { ...said({}), isStranger: true }
@@ -138,8 +136,9 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
     }
     let fresh: ServerFigures = {}
     for (const page of family.pages) {
+      if (!isDue(page, t)) continue
       const whole = joined(fresh, ...rare.values(), proof)
-      if (!isDue(page, t, whole)) continue
+      if (page.when?.({ argv, figures: whole }) === false) continue
       askedAt.set(page.path, t)
       const got = await get(page.path, t)
       if (got.kind === 'key') return refused()

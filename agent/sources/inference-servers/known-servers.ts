@@ -1,14 +1,15 @@
 // The servers that are known now: found behind memory, or added by the configuration; each with its name, its way and its questions.
-import { createHttpClient, type HttpClient } from '../../lib/http-client.ts'
+import { createHttpClient } from '../../lib/http-client.ts'
+import { createKeptClient, type KeptClient } from '../../lib/kept-client.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { IdentifyProcess } from '../../model/identity.ts'
 import type { ConnectInside } from '../../sampler/connections.ts'
 import { FAMILIES, type Recognised } from '../../servers/recognise.ts'
 import { createAsker, type Asker } from './asker.ts'
 import { createChildren, type Children } from './children.ts'
-import { createDialer } from './dial.ts'
+import { createDialer, type Dial } from './dial.ts'
 import { discover, type FoundServer, type Holder } from './discover.ts'
-import type { Reach } from './reach.ts'
+import { waysOf, type Reach } from './reach.ts'
 import { createListeningOf } from './listening.ts'
 import type { ReadLogHead } from './log-head.ts'
 import { createSeriesOf, type SeriesOf } from './readings.ts'
@@ -60,15 +61,21 @@ export type KnownServers = {
   readonly close: () => void
 }
 
+type Client = Pick<KeptClient, 'exchange'>
+
 const MAX_SERVERS = 64
 const NOTHING = (): void => {}
+const createKept = (connect: Dial): { readonly client: Client; readonly close: () => void } => {
+  const client = createKeptClient({ connect })
+  return { client, close: client.close }
+}
 const shownOf = (url: string): string => (url === '' ? '' : shownUrl(url).replace(/\/$/, ''))
 
 export function createKnownServers(options: KnownServersOptions): KnownServers {
   const { procRoot, identify, config, ownNamespace, connectInside, readHead, signal } = options
   const listeningOf = createListeningOf(procRoot)
-  // Neither addresses of this host nor those of its containers are behind a proxy.
-  const direct = createHttpClient({ proxyFor: () => undefined, keep: 1 })
+  // For addresses of the configuration that need more than plain HTTP. What is added is asked without a proxy, as everything here is.
+  const secure = createHttpClient({ proxyFor: () => undefined, keep: 1 })
   let servers = new Map<string, Server>()
 
   const added = Object.entries(config.add).flatMap(([name, value]) => {
@@ -79,15 +86,12 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
   const isForbidden = (...names: readonly (string | undefined)[]): boolean => names.some((name) => name !== undefined && config.forbid.includes(name))
   const lives: KnownServers['lives'] = ({ pid, startTicks }) => identify(pid)?.startTicks === startTicks
 
-  const askerOf = (recognised: Recognised, base: string, argv: readonly string[], client: Pick<HttpClient, 'exchange'>, names: readonly string[]): Asker => {
+  const askerOf = (recognised: Recognised, base: string, argv: readonly string[], client: Client, names: readonly string[]): Asker => {
     const key = names.map((name) => config.keys[name]).find((one) => one !== undefined)
     return createAsker({ recognised, base, argv, quantilesOnly: !config.histograms, client, signal, ...(key === undefined ? {} : { key }) })
   }
-  const clientOf = ({ ways }: Pick<Reach, 'ways'>): { readonly client: Pick<HttpClient, 'exchange'>; readonly close: () => void } => {
-    if (ways === undefined) return { client: direct, close: NOTHING }
-    const client = createHttpClient({ connect: createDialer(ways, connectInside), keep: 1 })
-    return { client, close: client.close }
-  }
+  const clientOf = ({ url, ways = waysOf(url) }: Reach): { readonly client: Client; readonly close: () => void } =>
+    ways === undefined ? { client: secure, close: NOTHING } : createKept(createDialer(ways, connectInside))
   const baseOf = ({ ways, url }: Reach): string => (ways === undefined ? url : 'http://localhost')
   const childrenOf = ({ family: { child } }: Recognised): Children | undefined =>
     child === undefined
@@ -114,7 +118,7 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
     const url = reach?.url ?? ''
     const name = added.find((one) => one.url === url)?.name ?? (container === undefined ? `${family.id}${place}` : `${container}${isAlone ? '' : place}`)
     const isAsked = reach !== undefined && !isForbidden(name, container, family.id)
-    const own = clientOf(reach ?? {})
+    const own = clientOf(reach ?? { url: '' })
     const children = isAsked ? childrenOf(recognised) : undefined
     return {
       key: keyOf(found),
@@ -155,33 +159,42 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
       const isFound = ({ pid, startTicks }: FoundServer): boolean => all.some((one) => one.pid === pid && one.startTicks === startTicks)
       for (const [key, server] of servers) {
         if (server.found === undefined || isFound(server.found) || !lives(server.found)) continue
-        // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of.
-        if (server.engines.some(lives) || server.recognised.family.engineApart === true) next.set(key, server)
+        const { engineApart, modelPerEngine } = server.recognised.family
+        // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of;
+        // or its models come and go, and the next one may be loaded into host memory, where no GPU shows it.
+        if (!server.engines.some(lives) && engineApart !== true && modelPerEngine !== true) continue
+        server.children?.set([])
+        next.set(key, server)
       }
       for (const { name, family, url } of added) {
         if (isForbidden(name, family.id) || [...next.values()].some((one) => one.url === url)) continue
         const recognised: Recognised = { family, by: 'command' }
-        const [key, ask] = [`added ${name}`, askerOf(recognised, url, [], direct, [name])]
-        const fresh: Server = {
+        const key = `added ${name}`
+        const known = servers.get(key)
+        if (known !== undefined) {
+          next.set(key, known)
+          continue
+        }
+        const { client, close } = clientOf({ url })
+        next.set(key, {
           key,
           recognised,
           name,
           url,
           shown: shownOf(url),
           engines: [],
-          ask,
+          ask: askerOf(recognised, url, [], client, [name]),
           split: createSplit({}, identify, readHead),
           recent: createRecent(),
           seriesOf: createSeriesOf(),
-          close: NOTHING,
-        }
-        next.set(key, servers.get(key) ?? fresh)
+          close,
+        })
       }
       for (const [key, { close }] of servers) if (!next.has(key)) close()
       servers = next
     },
     close() {
-      direct.close()
+      secure.close()
       for (const { close } of servers.values()) close()
     },
   }

@@ -15,9 +15,18 @@ export type Reach = {
   readonly ways?: readonly [Way, ...Way[]]
 }
 
+const HTTP_PORT = 80
 const isLoopback = (host: string): boolean => host.startsWith('127.') || host === '::1'
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Of an address as a person writes it; undefined: it takes more than plain HTTP. */
+export function waysOf(url: string): Reach['ways'] {
+  if (!URL.canParse(url)) return undefined
+  const { protocol, hostname, port, username } = new URL(url)
+  if (protocol !== 'http:' || username !== '') return undefined
+  return [{ kind: 'tcp', host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? HTTP_PORT : Number(port) }]
+}
 
 /** Addresses of a network namespace's own, without loopback, from /proc/PID/net/fib_trie: works for every engine without asking it. */
 export function parseFibTrie(text: string): readonly string[] {

@@ -30,11 +30,15 @@ const MAX_SERIES = 1_000
 export function createSeriesOf(): SeriesOf {
   let known = new Map<MetricDef, Map<string, Series>>()
   let of = ''
+  let last: Labels | undefined
   let count = 0
   return (metric, labels, more) => {
-    const whose = Object.values(labels).join('\n')
-    if (whose !== of || count > MAX_SERIES) [known, of, count] = [new Map(), whose, 0]
-    const key = Object.values(more).join('\n')
+    if (labels !== last || count > MAX_SERIES) {
+      last = labels
+      const whose = Object.values(labels).join('\n')
+      if (whose !== of || count > MAX_SERIES) [known, of, count] = [new Map(), whose, 0]
+    }
+    const key = more === NOTHING_MORE ? '' : Object.values(more).join('\n')
     const byKey = known.get(metric) ?? new Map<string, Series>()
     if (byKey.size === 0) known.set(metric, byKey)
     let series = byKey.get(key)

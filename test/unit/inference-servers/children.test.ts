@@ -1,4 +1,6 @@
 // Ollama from 0.30 on: the llama-server of each of its models is asked for what Ollama itself does not tell.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Holder } from '../../../agent/sources/inference-servers/discover.ts'
 import { freePort } from '../../setup/free-port.ts'
@@ -66,4 +68,33 @@ test('a child that loads costs nothing, one that sleeps is asked no more', async
   for (let count = 0; count < 5; count++) await round()
   expect(child.asked.filter((what) => what !== 'GET /props')).toEqual([])
   expect(child.asked.length).toBeLessThanOrEqual(3)
+})
+
+test('a model that is loaded again, into host memory, is told of although no GPU holds anything for its server any more', async () => {
+  const pages = { ...OLLAMA }
+  const [server, child] = [await standIn(pages, () => 200, await freePort()), await standIn(childPages(slot(0)))]
+  const holders: Holder[] = [{ pid: 201, gpu: '0', bytes: 2 ** 30 }]
+  const { round, proc } = run(ollama(server.port, [child.port]), holders)
+  expect(values(await round())).toMatchObject({ offloaded_ratio: 0 })
+  holders.pop()
+  proc.end(201)
+  pages['/api/ps'] = '{"models":[{"name":"a:7b","size":100,"size_vram":0}]}'
+  const said = await round()
+  expect(infos(said)).toMatchObject([{ server: 'ollama', pid: '200', gpu: '', model: 'a:7b' }])
+  expect(values(said)).toMatchObject({ offloaded_ratio: 1 })
+  expect(said?.gaps).toEqual([])
+  proc.end(200)
+  expect((await round())?.readings).toEqual([])
+})
+
+test('layers that the log says are on the CPU count, whatever the page says', async () => {
+  const [server, child] = [await listening(), await standIn(childPages(slot(0)))]
+  const { round, proc } = run(ollama(server.port, [child.port]), [{ pid: 201, gpu: '0', bytes: 2 ** 30 }])
+  writeFileSync(
+    join(proc.root, '201/fd/1'),
+    'load_tensors: offloaded 30/40 layers to GPU\nload_tensors:   CPU_Mapped model buffer size =  1000.00 MiB\nload_tensors:        CUDA0 model buffer size =  3000.00 MiB\n',
+  )
+  const said = await round()
+  expect(infos(said)).toMatchObject([{ server: 'ollama', layers: '30/40' }])
+  expect(values(said)).toMatchObject({ offloaded_ratio: 0.25, 'memory_bytes weights': 3_000 * 2 ** 20 })
 })

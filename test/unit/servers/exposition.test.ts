@@ -19,6 +19,29 @@ test('values that are none, broken lines and lines cut in the middle are left ou
   expect([...page.keys()]).toEqual(['e', 'g'])
   expect(page.get('e')).toEqual([{ labels: {}, value: 35_926_048_768 }])
 })
+test('a histogram whose buckets nobody reads is left out whole where it stands in one piece; a page that was shortened keeps its lines', () => {
+  const wanted = (name: string): string | undefined => (name === 'big_bucket' ? undefined : name)
+  const big = 'big_bucket{le="1"} 1\nbig_bucket{le="+Inf"} 2\nbig_sum 3\nbig_count 2\n'
+  const names = (page: string): readonly string[] => [...readExposition(page, wanted).keys()]
+  expect(names(`# TYPE big histogram\n${big}# TYPE a gauge\na 1\n`)).toEqual(['a'])
+  expect(names(`${big}a 1\n# TYPE b gauge\nb 1\n`)).toEqual(['big_sum', 'big_count', 'a', 'b'])
+  expect(names(`# TYPE a gauge\na 1\n${big}`)).toEqual(['a', 'big_sum', 'big_count'])
+})
+test('labels that are those of the line before but for the bound of a bucket, or only look so', () => {
+  const page = readExposition(
+    't_bucket{m="x",le="0.1"} 1\nt_bucket{m="x",le="0.2"} 2\nt_bucket{m="y",le="0.2"} 3\nt_bucket{le="7",title="5"} 4\nt_bucket{le="7",title="6"} 5\nt_bucket{m="x",le="0.3"} 6\nt_bucket{m="x",le="0.3"} 7\n',
+    all,
+  )
+  expect(page.get('t_bucket')?.map(({ labels, value }) => [labels, value])).toEqual([
+    [{ m: 'x', le: '0.1' }, 1],
+    [{ m: 'x', le: '0.2' }, 2],
+    [{ m: 'y', le: '0.2' }, 3],
+    [{ le: '7', title: '5' }, 4],
+    [{ le: '7', title: '6' }, 5],
+    [{ m: 'x', le: '0.3' }, 6],
+    [{ m: 'x', le: '0.3' }, 7],
+  ])
+})
 test('a page of millions of series and one endless label are bounded', () => {
   const page = readExposition(`${'a{x="1"} 1\n'.repeat(50_000)}b{y="${'z'.repeat(100_000)}"} 1\n`, all)
   expect(page.get('a')).toHaveLength(20_000)

@@ -271,3 +271,10 @@ describe('recognising', () => {
     expect(llamaCpp.pages[0]?.path).toBe('/props')
   })
 })
+
+test('TGI without a gauge of its budget: the share of the cache by the one in its description', () => {
+  const page = FAMILIES.find(({ id }) => id === 'tgi')?.pages.find(({ path }) => path === '/metrics')
+  expect(page?.read('tgi_batch_current_max_tokens 500\ntgi_queue_size 0\n', { argv: [], figures: { kvCapacityTokens: 2_000 } })).toMatchObject({
+    kvUsage: 0.25,
+  })
+})

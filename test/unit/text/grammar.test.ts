@@ -6,7 +6,7 @@ import { andList, orList, counted, countedLarge, firstOf, indexRanges, indexRuns
 test('plurals', () => {
   expect([counted(1, 'GPU'), counted(0, 'GPU'), counted(2, 'entry', 'entries')]).toEqual(['1 GPU', '0 GPUs', '2 entries'])
   expect([plural(1, 'is', 'are'), plural(2, 'is', 'are')]).toEqual(['is', 'are'])
-  expect(countedLarge(12_480, 'line')).toBe('12,480 lines')
+  expect([countedLarge(12_480, 'line'), countedLarge(999, 'line'), countedLarge(1_234_567, 'line')]).toEqual(['12,480 lines', '999 lines', '1,234,567 lines'])
   expect([timesText(1), timesText(3)]).toEqual(['once', '3 times'])
   expect(upperFirst('process 7')).toBe('Process 7')
 })

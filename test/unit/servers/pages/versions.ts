@@ -198,4 +198,36 @@ export const VERSIONS: readonly Played[] = [
     json({ system: { comfyui_version: '0.4.0', pytorch_version: '2.9' }, devices: [{ type: 'cuda', vram_total: 9, torch_vram_total: 0, torch_vram_free: 0 }] }),
     { version: '0.4.0', state: 'ready' },
   ],
+  [
+    '2.0: the budget of the batch in its description',
+    'tgi',
+    '/info',
+    json({
+      model_id: 'lab/m',
+      model_dtype: 'torch.float16',
+      max_input_tokens: 4_095,
+      max_total_tokens: 4_096,
+      max_batch_total_tokens: 64_000,
+      version: '2.0.2',
+    }),
+    { models: ['lab/m'], version: '2.0.2', context: 4_096, kvCapacityTokens: 64_000 },
+  ],
+  [
+    "newer TensorRT-LLM: how long its requests' texts were",
+    'triton',
+    '/metrics',
+    page('nv_', {
+      'trt_llm_request_metrics{model="tensorrt_llm",request_type="active",version="1"}': 3,
+      'llm_input_token_len_sum{model="tensorrt_llm",response_metric_type="total_input_tokens",version="1"}': 500,
+      'llm_output_token_len_sum{model="tensorrt_llm",response_metric_type="total_output_tokens",version="1"}': 70,
+    }),
+    { running: 3, promptTokens: 500, generationTokens: 70 },
+  ],
+  [
+    'early ones: one model, without a list',
+    'infinity',
+    '/models',
+    json({ object: 'list', data: { id: 'lab/e', stats: { queue_fraction: 0.1, queue_absolute: 2, results_pending: 3 } } }),
+    { models: ['lab/e'], waiting: 2, running: 3 },
+  ],
 ]
