@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { FULL_PAST } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
@@ -37,7 +36,7 @@ const COLUMNS = `(() => {
 })()`
 
 describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chromium)', () => {
-  const scene = useSimulatedPage('--simulate', FULL_PAST)
+  const scene = useSimulatedPage()
 
   const open = (hash: string, options = DESKTOP, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> =>
     openPage(scene.browser, `${scene.agent.url}${hash}`, options, prepare)
