@@ -40,6 +40,9 @@ const LATE_INCIDENT_MS = 15_000
 const ENDS_RUNS: ReadonlySet<IncidentKind> = new Set<IncidentKind>(['gpu_missing', 'container_lost_gpu', 'gpu_lost'])
 const isFatal = (kind: IncidentKind): boolean => ENDS_RUNS.has(kind) || (isLogKind(kind) && kindOf(kind).crash?.fatal !== false)
 
+/** A process of the host becomes a run because it holds a GPU; until the next reading says which one, the run would be told as one without. */
+const isKnown = ({ identity: { kind, container_id: container }, usage }: LiveRun): boolean => container !== undefined || kind === 'exec' || !usage.isEmpty()
+
 export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
   const runs = createRuns(nextRun)
   const containers = createContainerRuns(runs)
@@ -112,7 +115,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
       }
       return found
     },
-    figures: () => ({ ...runs.figures(running.values()), use: [...ledger.totals().values()] }),
+    figures: () => ({ ...runs.figures([...running.values()].filter(isKnown)), use: [...ledger.totals().values()] }),
     ledger,
     live: runs.all,
     running: () =>

@@ -1,6 +1,7 @@
 // A simulated host: GPUs, containers and jobs whose scrapes and events are those of the real sources (`gpu`, `containers`, `host`), so that
 // everything behind them is the same. The seed and the start decide all of it.
 import { setImmediate } from 'node:timers/promises'
+import type { Config } from '../config/schema.ts'
 import type { Event } from '../model/event.ts'
 import type { Source } from '../model/source.ts'
 import { createGpuScraper } from './simulated/gpu-scrapes.ts'
@@ -120,12 +121,20 @@ export function createSimulatedSource(options: SimulatedOptions): Source {
   }
 }
 
+export const simulatedOptions = ({
+  simulate: { scenario, seed, speed, past },
+  host_name: hostname,
+}: Pick<Config, 'simulate' | 'host_name'>): SimulatedOptions => ({
+  scenario,
+  seed,
+  speed,
+  hostname,
+  backfillMs: past,
+})
+
 export const simulated = defineSource({
   id: 'simulated',
   metrics: [],
   needs: ['config'],
-  create({ config: { simulate, host_name: hostname } }) {
-    if (simulate.scenario === 'off') return undefined
-    return createSimulatedSource({ ...simulate, hostname, backfillMs: 15 * 60_000 })
-  },
+  create: ({ config }) => (config.simulate.scenario === 'off' ? undefined : createSimulatedSource(simulatedOptions(config))),
 })

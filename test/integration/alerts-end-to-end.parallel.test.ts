@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runToEnd, startAgent, type RunningAgent } from '../setup/agent.ts'
+import { runToEnd, FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { monitoringMissing, startAlertmanager, startPrometheus, type Monitor } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 import { startReceiver, type Receiver } from '../setup/receiver.ts'
@@ -45,7 +45,7 @@ describe.skipIf(monitoringMissing !== undefined)(`an OOM of the simulated host (
     })
     agent = await startAgent({
       args: ['run', '--simulate=oom-leak'],
-      env: { WARPWATCH_SIMULATE__SPEED: '60' },
+      env: { ...FULL_PAST, WARPWATCH_SIMULATE__SPEED: '60' },
       config: `notifiers: [{name: ops, type: webhook, url: "${direct.url}/hook", secret: s3cret}]\n`,
     })
     prometheus = await startPrometheus({

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { freePort } from '../setup/free-port.ts'
 import { poll } from '../setup/poll.ts'
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     const notifier = (name: string, to: number): string => `  - { name: ${name}, type: webhook, url: "http://127.0.0.1:${to}/hidden-part" }\n`
     // On port 1 nobody listens.
     writeFileSync(config, `notifiers:\n${notifier('reached', port)}${notifier('lost', 1)}`)
-    agent = await startAgent({ args: ['--simulate=healthy', '--config', config], ready: true })
+    agent = await startAgent({ args: ['--simulate=healthy', '--config', config], ready: true, env: FULL_PAST })
     browser = await launchBrowser()
   })
   afterAll(async () => {

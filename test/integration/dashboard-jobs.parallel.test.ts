@@ -11,7 +11,7 @@ import { age } from '../../agent/text/span.ts'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import * as schemas from '../../agent/http/api/schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { FAST } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
@@ -37,7 +37,13 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   beforeAll(async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'warpwatch-dashboard-jobs-'))
     idleDay(dataDir)
-    agent = await startAgent({ args: ['--simulate=oom-leak'], ready: true, env: FAST, dataDir, config: 'costs: { gpu_hour: 1.5, currency: EUR }\n' })
+    agent = await startAgent({
+      args: ['--simulate=oom-leak'],
+      ready: true,
+      env: { ...FAST, ...FULL_PAST },
+      dataDir,
+      config: 'costs: { gpu_hour: 1.5, currency: EUR }\n',
+    })
     browser = await launchBrowser()
   })
   afterAll(async () => {

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { startAgent } from '../setup/agent.ts'
+import { FULL_PAST, startAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
   })
 
   test('an agent that goes away is told, its figures are dimmed, and the page comes back by itself with the hole filled', async () => {
-    await using first = await startAgent({ args: ['--simulate'], ready: true })
+    await using first = await startAgent({ args: ['--simulate'], ready: true, env: FULL_PAST })
     await using opened = await open(first.url)
     const { page } = opened
     await state(page, 'live')
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     expect(await page.textContent('#gpu-0 .activity')).toMatch(/^was (busy|idle)$/)
     await state(page, 'waiting')
     expect(await page.textContent('.status')).toMatch(/no news for \d+ s, figures are of \d\d:\d\d:\d\d/)
-    await using _second = await startAgent({ args: ['--simulate'], ready: true, listen: first.listen, dataDir: first.dataDir })
+    await using _second = await startAgent({ args: ['--simulate'], ready: true, env: FULL_PAST, listen: first.listen, dataDir: first.dataDir })
     await state(page, 'live')
     await page.waitForSelector('.content:not(.stale) .gpu')
     // The agent may have gone before the page had what draws charts.

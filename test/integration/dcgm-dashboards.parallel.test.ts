@@ -1,7 +1,7 @@
 // Every query of scripts/dcgm-dashboards.ts, asked of a real Prometheus that scrapes a node of Kubernetes and one of Slurm, both simulated; and the holders that it names.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DASHBOARDS, type Scraped } from '../../scripts/dcgm-dashboards.ts'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { monitoringMissing, queryUp, startPrometheus, type Found, type Monitor } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -24,7 +24,7 @@ describe.skipIf(monitoringMissing !== undefined).each(HOSTS)(`$scraped (${monito
   beforeAll(async () => {
     agent = await startAgent({
       args: ['run', `--simulate=${scenario}`],
-      env: { WARPWATCH_METRICS__DCGM_IDENTITY_LABELS: '[serial, name, vbios_version, minor_number]' },
+      env: { ...FULL_PAST, WARPWATCH_METRICS__DCGM_IDENTITY_LABELS: '[serial, name, vbios_version, minor_number]' },
     })
     prometheus = await startPrometheus({
       global: { scrape_interval: '1s', scrape_timeout: '1s' },

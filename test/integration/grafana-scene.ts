@@ -11,7 +11,7 @@ import { createForecastReadings } from '../../agent/sources/incidents/forecasts.
 import { readingsOf as serverReadings } from '../../agent/sources/inference-servers/readings.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 import { fakeUuid, h100, hostOf, withGpu } from '../fakes/nvml/scenario.ts'
-import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { otlpReceiver } from '../setup/otlp-receiver.ts'
 import { webServer } from '../setup/web-server.ts'
 import { createClient, helloOf, sampleOf, statsOf } from '../unit/allocator/harness.ts'
@@ -163,7 +163,7 @@ export async function startScene(): Promise<Scene> {
     const targets = [SILENT, await foretelling(stack, await startReal(stack))]
     for (const [scenario, speed] of STORIES) {
       // Without a history of their own, which the real one has, they begin sooner.
-      const env = { WARPWATCH_SIMULATE__SPEED: speed, WARPWATCH_HISTORY__ENABLED: 'false' }
+      const env = { ...FULL_PAST, WARPWATCH_SIMULATE__SPEED: speed, WARPWATCH_HISTORY__ENABLED: 'false' }
       const { listen, stop } = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env })
       stack.defer(stop)
       targets.push(listen)

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
-import { startAgent, type RunningAgent } from './agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from './agent.ts'
 import { launchBrowser } from './browser.ts'
 import { poll } from './poll.ts'
 
@@ -30,7 +30,7 @@ export function useSimulatedPage(simulate = '--simulate', env: Readonly<Record<s
     return scene
   }
   beforeAll(async () => {
-    const agent = await startAgent({ args: [simulate], ready: true, env })
+    const agent = await startAgent({ args: [simulate], ready: true, env: { ...FULL_PAST, ...env } })
     scene = { agent, browser: await launchBrowser() }
   })
   afterAll(async () => {

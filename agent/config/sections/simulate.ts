@@ -1,5 +1,5 @@
 // The simulated host, for a look without a GPU.
-import { choice, wholeNumber } from '../field.ts'
+import { choice, duration, wholeNumber } from '../field.ts'
 
 /** `off` and the registry of agent/sources/simulated/scenarios; a test keeps the two equal. */
 export const SCENARIO_CHOICES = [
@@ -24,5 +24,6 @@ export const simulate = {
     scenario: choice(SCENARIO_CHOICES, { default: 'off', description: 'off: watch the real host.' }),
     seed: wholeNumber({ default: 1, min: 0, max: 4_294_967_295, description: 'The same seed gives the same values.' }),
     speed: wholeNumber({ default: 1, min: 1, max: 60, description: 'Simulated seconds per real second.' }),
+    past: duration({ default: 900_000, max: 3_600_000, description: 'How long a healthy past is played at the start, so that charts are not empty.' }),
   },
 }

@@ -36,6 +36,15 @@ describe('processes on the host', () => {
     expect(tracker().roots()).toEqual([])
   })
 
+  test('is told with its GPU or not yet: a series without one would stay in Prometheus beside the right one', () => {
+    const told = () => tracker().figures().running
+    second(T, 1, 100, [[{ pid: '70' }, GIB]])
+    seen(T, { unit: 'trainer.service' })
+    expect([named('trainer.service').length, told()]).toEqual([1, []])
+    second(T + 1_000, 1, 100, [[{ pid: '70' }, GIB]])
+    expect(told()).toMatchObject([{ job: 'trainer.service', gpus: [{ gpu: '0' }] }])
+  })
+
   test('a kernel line that tells of its signal explains the end, also when it is read later', () => {
     seen(T)
     exit(T + 5_000)

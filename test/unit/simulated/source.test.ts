@@ -1,8 +1,10 @@
 // The simulated source under a clock: its past at the start, then a second at a time.
+import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../../agent/config/load.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Every, Log } from '../../../agent/model/source.ts'
-import { createSimulatedSource } from '../../../agent/sources/simulated.ts'
+import { createSimulatedSource, simulatedOptions } from '../../../agent/sources/simulated.ts'
 import { START } from './simulate.ts'
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -29,6 +31,17 @@ describe('simulated source', () => {
   test('tells its past in order, second by second up to now', async () => {
     const { seconds } = await started(60_000)
     expect(seconds()).toEqual(grid(START - 60_000, 61))
+  })
+
+  test('plays as much of a past as simulate.past says, 15 minutes where it says nothing', async () => {
+    const played = async (env: Readonly<Record<string, string>>): Promise<number> => {
+      const { config } = await loadConfig({ env: { WARPWATCH_SIMULATE__SCENARIO: 'healthy', ...env }, cwd: tmpdir() })
+      const seconds = new Set<number>()
+      await createSimulatedSource(simulatedOptions(config)).start({ emit: ({ t }) => seconds.add(t), every: () => () => {}, log: silent })
+      return seconds.size
+    }
+    const pasts = [{ WARPWATCH_SIMULATE__PAST: '0s' }, { WARPWATCH_SIMULATE__PAST: '1m' }, {}]
+    expect(await Promise.all(pasts.map(played))).toEqual([1, 61, 901])
   })
 
   test('goes on by the clock; a second missed is told late, a second told is not told again', async () => {
