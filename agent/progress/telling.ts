@@ -1,4 +1,6 @@
 // Of the lines of one writer that count, the one that says most of the progress.
+import type { Observation } from './observation.ts'
+import { saysTraining } from './phases.ts'
 import type { Track } from './track.ts'
 
 function weight({ last, loss, rate, seen }: Track): number {
@@ -21,4 +23,11 @@ export function bestOf(tracks: readonly Track[]): Track | undefined {
   // The same statement, which this time has a figure more at its end.
   const alike = tracks.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
   return alike.toSorted((a, b) => b.at - a.at)[0]
+}
+
+/** A bar without a loss that counts to less than lines with losses have counted already: a validation. */
+export function besideLines(lines: Track | undefined, { loss, title = '', total }: Observation): boolean {
+  if (lines?.loss === undefined || lines.last.step === undefined || lines.seen < 2) return false
+  if (loss !== undefined || total === undefined || saysTraining(title)) return false
+  return lines.last.total === undefined ? total < lines.last.step : total !== lines.last.total
 }

@@ -1,11 +1,11 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch } from './lost.ts'
 import { derived, newestLoss, timeLeft } from './derived.ts'
-import { strong } from './evidence.ts'
+import { accepted, strong, type Beside } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
-import { bestOf } from './telling.ts'
+import { bestOf, besideLines } from './telling.ts'
 import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
@@ -25,11 +25,6 @@ const MAX_TRACKS = 48
 const TOO_FAST = 2_000
 /** Lines of one statement stand together within so many. */
 const NEAR = 48
-/** A line whose only figure is a counter counts steps where it says so. */
-const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
-const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
-/** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
-const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 
@@ -69,14 +64,6 @@ export function createWriter(): Writer {
     if (updateTrack(track, seen, now, clock)) looseRate = undefined
   }
 
-  /** A bar without a loss that counts to less than lines with losses have counted already: a validation. */
-  const besideLines = ({ loss: lossIs, title = '', total }: Observation): boolean => {
-    const lines = main === undefined ? record() : undefined
-    if (lines?.loss === undefined || lines.last.step === undefined || lines.seen < 2) return false
-    if (lossIs !== undefined || total === undefined || saysTraining(title)) return false
-    return lines.last.total === undefined ? total < lines.last.step : total !== lines.last.total
-  }
-
   /** Bars: one is the job's own; others run inside it, before it, or after it. */
   const seeBar = (seen: Observation, clock: number | undefined): boolean => {
     const hasLoss = seen.loss !== undefined
@@ -95,7 +82,7 @@ export function createWriter(): Writer {
       phase = 'preparing'
       return false
     }
-    if (besideLines(seen)) {
+    if (main === undefined && besideLines(record(), seen)) {
       phase = 'evaluating'
       return false
     }
@@ -136,38 +123,14 @@ export function createWriter(): Writer {
   }
 
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
-  /** What a line says may be too little by itself; with what stands near it is enough. */
-  const accepted = (seen: Observation, track: Track): boolean => {
-    if (strong(seen)) return true
-    const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
-    // Generations and episodes count in other programs, too.
-    if (stepIsAside === true && lossIs === undefined && metrics === 0) return false
-    if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
-    if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
-    if (seen.sure === true && near(epoch?.at)) return true
-    // A rate that only a training has, again and again: `global_step/sec: 0.29`.
-    if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
-    // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
-    if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= 2
-    if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
-    if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
-      return loose !== true && track.doneRose >= 2 && SHARE_TITLE.test(seen.title ?? '')
-    if (risen !== undefined) return risen >= 2 && near(looseMetricsAt) && (total !== undefined || decimals === true)
-    if (step !== undefined) {
-      if (near(looseLoss?.at) && near(looseRate?.at)) return true
-      if (near(looseLoss?.at) || near(looseRate?.at) || near(looseMetricsAt)) return total !== undefined || track.rose >= 1
-      if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
-      return loose !== true && track.rose >= 2 && (total !== undefined || ((at !== undefined || decimals === true) && STEP_WORD.test(shape)))
-    }
-    if (lossIs !== undefined)
-      return (
-        track.seen >= 2 ||
-        near(epoch?.at) ||
-        [...tracks.values()].some((other) => confirmed.has(other.shape) && other.last.step !== undefined && near(other.at))
-      )
-    return false
-  }
   const confirmed = new Set<string>()
+  const beside: Beside = {
+    epoch: () => near(epoch?.at),
+    loss: () => near(looseLoss?.at),
+    rate: () => near(looseRate?.at),
+    metrics: () => near(looseMetricsAt),
+    counted: () => [...tracks.values()].some((other) => confirmed.has(other.shape) && other.last.step !== undefined && near(other.at)),
+  }
 
   const seeRecord = (seen: Observation, clock: number | undefined): boolean => {
     // `Train metrics: …` speaks of the training.
@@ -203,7 +166,7 @@ export function createWriter(): Writer {
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
     if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs }
-    if (!accepted(seen, track)) return confirmed.has(track.shape)
+    if (!accepted(seen, track, beside)) return confirmed.has(track.shape)
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
     if (seen.loss !== undefined || seen.gradNorm !== undefined) trained = true

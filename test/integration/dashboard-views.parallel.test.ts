@@ -1,4 +1,6 @@
 // What holds for every page of the dashboard: nothing from another host, nothing the policy forbids, no scrolling sideways, text from outside as text.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -6,6 +8,7 @@ import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/br
 import { goTo, pagesOf, useIncidentScene } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
+const FEATURES = join(import.meta.dirname, '../../dashboard/src/features')
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
 /** What names and texts from outside the agent stand under, in the API and in the stream. */
 const FOREIGN = new Set(['host', 'hostname', 'container', 'process', 'image', 'name', 'compose_project', 'compose_service', 'title', 'verdict', 'detail'])
@@ -35,8 +38,10 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
     const { page, complaints } = opened
     await page.waitForSelector('.gpu')
     // What draws the charts, the tables and the filter comes unasked, but once the figures stand; the views once the page is idle.
-    const views = asked.filter((url) => /\/(?:jobs|servers|incidents|allocator|explain|doctor|fit|hosts|agent|gpus)-[\w-]+\.js$/.test(url))
-    expect(views).toEqual([])
+    const features = readdirSync(FEATURES, { withFileTypes: true }).filter((each) => each.isDirectory())
+    const views = features.filter(({ name }) => asked.some((url) => new RegExp(`/${name}-[\\w-]+\\.js$`).test(url)))
+    expect(features.length).toBeGreaterThan(5)
+    expect(views.map(({ name }) => name)).toEqual([])
     const html = await (await fetch(scene.agent.url)).text()
     const named = Array.from(html.matchAll(/<script[^>]+src="\.\/(assets\/[^"]+)"/g), ([, path]) => `${scene.agent.url}/${path}`)
     expect(asked.filter((url) => /\/assets\/page-/.test(url))).toEqual(named)

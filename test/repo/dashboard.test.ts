@@ -67,7 +67,17 @@ describe('the dashboard', () => {
   test('has a folder with a view for each line of the registry, and no other', () => {
     const listed = imports.filter(({ from, to }) => from === 'features/index.ts' && featureOf(to) !== undefined).map(({ to }) => to)
     expect(features.length, 'the walk must really reach the features').toBeGreaterThan(5)
-    expect(listed.toSorted()).toEqual(features.map((feature) => `features/${feature}/view.tsx`))
+    const views = features.map((feature) => `features/${feature}/view.tsx`)
+    expect(views.filter((view) => !files.includes(view)).map((view) => `${view} is missing`)).toEqual([])
+    expect(views.filter((view) => !listed.includes(view)).map((view) => `${view} has no line in features/index.ts`)).toEqual([])
+    expect(listed.toSorted()).toEqual(views)
+  })
+
+  test.each(['id', 'key'])('gives no two views the same %s', (field) => {
+    const lines = readFileSync(join(root, 'features/index.ts'), 'utf8').matchAll(/^ {2}\{ id: .*$/gm)
+    const values = Array.from(lines, ([line]) => new RegExp(`\\b${field}: '(\\w*)'`).exec(line)?.[1]).filter((value) => value !== undefined)
+    expect(values.length, 'the lines must really be read').toBeGreaterThan(5)
+    expect(values.filter((value, i) => values.indexOf(value) !== i)).toEqual([])
   })
 
   test('imports only from the rooms below, and no feature from another', () => {

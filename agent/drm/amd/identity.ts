@@ -1,12 +1,12 @@
 // Who an AMD card is: UUID, name, firmware, serial number, and how it is partitioned.
-import { gpuInfo, gpuPartitionInfo } from '../../metrics/gpu-identity.ts'
+import { gpuPartitionInfo } from '../../metrics/gpu-identity.ts'
 import { gpuPcieReplayTotal } from '../../metrics/gpu-links.ts'
 import { makeSeries } from '../../model/series.ts'
 import { failureOf } from '../../nvml/codes.ts'
 import type { Card, CardCollector, FoundCard, Vendor } from '../card.ts'
 import { createKfd, targetName } from '../clients/kfd.ts'
 import { isFailure, ueventValue, type Files, type Roots } from '../files.ts'
-import { driverVersion } from '../parts/driver-version.ts'
+import { identityCollector } from '../parts/identity.ts'
 import { nameInPciIds } from '../parts/pci-ids.ts'
 import { firstRead, report } from '../parts/report.ts'
 import { figureOf } from './table.ts'
@@ -46,26 +46,11 @@ export const identify: Vendor['identify'] = (files, card, roots) => {
   return { uuid, name: nameOf(files, card, roots) }
 }
 
-export const identity: CardCollector = {
-  id: 'identity',
-  rate: 'rare',
-  readsAsleep: true,
-  metrics: [gpuInfo],
-  attach(card) {
-    const { files, device } = card
-    const series = makeSeries(gpuInfo, {
-      ...card.labels,
-      name: card.name,
-      vendor: 'amd',
-      pci_bus_id: card.slot,
-      driver_version: driverVersion(card),
-      vbios_version: textOr(files, `${device}/vbios_version`),
-      serial: textOr(files, `${device}/serial_number`),
-      ...(card.integrated ? { memory: 'unified' } : {}),
-    })
-    return { read: (out) => out.reading(series, 1) }
-  },
-}
+export const identity = identityCollector('amd', ({ files, device, slot }) => ({
+  pci_bus_id: slot,
+  vbios_version: textOr(files, `${device}/vbios_version`),
+  serial: textOr(files, `${device}/serial_number`),
+}))
 
 /** Partitions of a card, which power, temperature and activity do not tell apart. */
 export const partitions: CardCollector = {

@@ -1,9 +1,7 @@
 // Intel cards: i915 and xe. One line for each collector.
-import { gpuInfo } from '../../metrics/gpu-identity.ts'
-import { makeSeries } from '../../model/series.ts'
-import type { CardCollector, Vendor } from '../card.ts'
+import type { Vendor } from '../card.ts'
 import { asleep } from '../parts/asleep.ts'
-import { driverVersion } from '../parts/driver-version.ts'
+import { identityCollector } from '../parts/identity.ts'
 import { nameInPciIds } from '../parts/pci-ids.ts'
 import { linkCollector } from '../parts/pci-link.ts'
 import { processes } from '../parts/processes.ts'
@@ -11,23 +9,7 @@ import { load } from './load.ts'
 import { memory } from './memory.ts'
 import { clocks, energy, fans, powerLimits, temperature, throttle } from './sensors.ts'
 
-const identity: CardCollector = {
-  id: 'identity',
-  rate: 'rare',
-  readsAsleep: true,
-  metrics: [gpuInfo],
-  attach(card) {
-    const series = makeSeries(gpuInfo, {
-      ...card.labels,
-      name: card.name,
-      vendor: 'intel',
-      pci_bus_id: card.slot,
-      driver_version: driverVersion(card),
-      ...(card.integrated ? { memory: 'unified' } : {}),
-    })
-    return { read: (out) => out.reading(series, 1) }
-  },
-}
+const identity = identityCollector('intel', ({ slot }) => ({ pci_bus_id: slot }))
 
 export const intel: Vendor = {
   id: 'intel',

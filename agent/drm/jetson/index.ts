@@ -1,33 +1,17 @@
 // Jetson boards with the driver nvgpu (Nano, TX2, Xavier, Orin), whose NVML is a stub or missing: their GPU from the kernel's files. One line for each collector.
-import { gpuInfo } from '../../metrics/gpu-identity.ts'
-import { makeSeries } from '../../model/series.ts'
-import type { CardCollector, Vendor } from '../card.ts'
+import type { Vendor } from '../card.ts'
 import { asleep } from '../parts/asleep.ts'
-import { driverVersion } from '../parts/driver-version.ts'
+import { identityCollector } from '../parts/identity.ts'
 import { boardText, findJetson } from './find.ts'
 import { clocks, load, maxClocks } from './load.ts'
 import { memory, processes } from './memory.ts'
 import { fan, power, temperature, temperatureThresholds, throttle } from './sensors.ts'
 import { untold } from './untold.ts'
 
-const identity: CardCollector = {
-  id: 'identity',
-  rate: 'rare',
-  readsAsleep: true,
-  metrics: [gpuInfo],
-  attach(card) {
-    const serial = boardText(card.files, card.roots, 'serial-number')
-    const series = makeSeries(gpuInfo, {
-      ...card.labels,
-      name: card.name,
-      vendor: 'nvidia',
-      driver_version: driverVersion(card),
-      memory: 'unified',
-      ...(serial === '' ? {} : { serial }),
-    })
-    return { read: (out) => out.reading(series, 1) }
-  },
-}
+const identity = identityCollector('nvidia', ({ files, roots }) => {
+  const serial = boardText(files, roots, 'serial-number')
+  return serial === '' ? {} : { serial }
+})
 
 export const jetson: Vendor = {
   id: 'jetson',

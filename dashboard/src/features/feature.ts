@@ -5,13 +5,21 @@ export type ViewProps = {
   /** What follows the view's name in the address: `['ID']` of `#/incidents/ID`. */
   readonly rest: readonly string[]
 }
-export type View = {
+/** Its place: an entry of the navigation, or none of its own. */
+type Place =
+  | {
+      /** Pressed after `g`. */
+      readonly key: string
+      readonly under?: never
+    }
+  | {
+      readonly key?: never
+      /** The view whose entry it belongs to. */
+      readonly under: string
+    }
+export type View = Place & {
   /** In the address; `` is the overview. */
   readonly id: string
   readonly label: string
-  /** Pressed after `g`; absent where `under` is there. */
-  readonly key?: string
-  /** It has no entry of its own in the navigation but belongs to that view's. */
-  readonly under?: string
   readonly load: () => Promise<ComponentType<ViewProps>>
 }

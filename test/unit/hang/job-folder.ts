@@ -19,6 +19,9 @@ export type Step = {
 }
 export type Groups = Readonly<Record<string, { readonly desc: string; readonly ranks: readonly number[] }>>
 
+/** By path. */
+export type Files = Readonly<Record<string, string | Uint8Array>>
+
 const START = 1_790_000_000
 
 /** A dump as the C++ pickler writes it: each step one entry, counted by group. `lost`: so many of the oldest were overwritten. */
@@ -62,7 +65,7 @@ export const stackOf = (...frames: readonly (readonly [file: string, line: numbe
 export const WAITS = stackOf(['/venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py', 2936, 'all_reduce'], ['/job/loop.py', 10, 'reduce'])
 export const timedOut = (text: string): string => `Timeout (0:00:30)!\n${text}`
 
-export function folderOf(files: Readonly<Record<string, string | Uint8Array>>): string {
+export function folderOf(files: Files): string {
   const folder = mkdtempSync(join(tmpdir(), 'job-'))
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(join(folder, path, '..'), { recursive: true })
@@ -71,9 +74,19 @@ export function folderOf(files: Readonly<Record<string, string | Uint8Array>>): 
   return folder
 }
 
-export function evidenceOf(files: Readonly<Record<string, string | Uint8Array>>): Evidence {
+export function evidenceOf(files: Files): Evidence {
   const evidence = createEvidence()
   readFolder(folderOf(files), evidence)
   return evidence
 }
-export const judged = (files: Readonly<Record<string, string | Uint8Array>>): Answer => judge(evidenceOf(files))
+export const judged = (files: Files): Answer => judge(evidenceOf(files))
+
+/** Four ranks in one group. */
+export const WORLD: Groups = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3] } }
+/** So many steps that are done, and the last. */
+export const steps = (count: number, last: Step = {}): Step[] => [...Array.from({ length: count }, (_, i) => ({ at: i })), { at: count, ...last }]
+export const dumps = (groups: Groups, ranks: readonly (readonly Step[])[]): Files =>
+  Object.fromEntries(ranks.map((one, rank) => [`dumps/nccl_trace_rank_${rank}`, dumpOf(groups, one)]))
+export const standing = (ranks: readonly string[]): Files => Object.fromEntries(ranks.map((text, rank) => [`stacks/rank_${rank}.txt`, timedOut(text)]))
+/** The steps of a rank that waits in its ninth. */
+export const waiting = steps(8, { state: 'scheduled' })

@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { hangFacts } from '../../../agent/hang/facts.ts'
 import { judge } from '../../../agent/hang/judge/judge.ts'
-import { dumpOf, evidenceOf, judged, stackOf, timedOut, WAITS, type Groups, type Step } from './job-folder.ts'
+import { dumpOf, dumps, evidenceOf, judged, stackOf, standing, steps, waiting, WAITS, WORLD, type Groups, type Step } from './job-folder.ts'
 
-const WORLD: Groups = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3] } }
 /** Two tensor-parallel groups, two data-parallel ones. */
 const GRID: Groups = {
   ...WORLD,
@@ -13,12 +12,6 @@ const GRID: Groups = {
   '3': { desc: 'dp', ranks: [0, 2] },
   '4': { desc: 'dp', ranks: [1, 3] },
 }
-const steps = (count: number, last: Step = {}): Step[] => [...Array.from({ length: count }, (_, i) => ({ at: i })), { at: count, ...last }]
-type Files = Record<string, string | Uint8Array>
-const dumps = (groups: Groups, ranks: readonly (readonly Step[])[]): Files =>
-  Object.fromEntries(ranks.map((one, rank) => [`dumps/nccl_trace_rank_${rank}`, dumpOf(groups, one)]))
-const standing = (ranks: readonly string[]): Files => Object.fromEntries(ranks.map((text, rank) => [`stacks/rank_${rank}.txt`, timedOut(text)]))
-const waiting = steps(8, { state: 'scheduled' })
 
 describe('who holds up a job', () => {
   test('the rank that has not issued what all others wait in, with its line and what it does', () => {
@@ -128,119 +121,6 @@ describe('who holds up a job', () => {
   })
 })
 
-describe('without dumps', () => {
-  const all = standing([WAITS, WAITS, WAITS, WAITS])
-  const gpus = (memory: readonly number[], watts: readonly number[]): Files => ({
-    'gpu.json': JSON.stringify(
-      Object.fromEntries(memory.map((mem_util, rank) => [rank, { sm_util: 100, mem_util, power_w: watts[rank] ?? 0, power_limit_w: 700 }])),
-    ),
-  })
-
-  test('a GPU that alone reads memory runs a kernel of its own; where two do, or it draws less than most, nobody is named', () => {
-    const watts = [128, 121, 140, 131]
-    expect(judged({ ...all, ...gpus([0, 0, 1, 0], watts) })).toMatchObject({ verdict: 'hang', cause: 'kernel', culprits: [2], confidence: 'likely' })
-    expect(judged({ ...all, ...gpus([0, 1, 1, 0], watts) })).toMatchObject({ verdict: 'hang', cause: 'transport', culprits: [] })
-    expect(judged({ ...all, ...gpus([0, 1, 0, 0], watts) })).toMatchObject({ verdict: 'hang', cause: 'transport', culprits: [] })
-  })
-
-  /** Two answers 30 s apart: of each communicator its ranks and what each has launched. */
-  const launched = (comms: readonly (readonly [ranks: readonly number[], counts: readonly number[]])[]): Files =>
-    Object.fromEntries(
-      [0, 1].map((poll) => [
-        `ras/poll_${poll}.json`,
-        JSON.stringify({
-          nccl_version: '2.30.7',
-          timestamp: `2026-01-02 03:04:${poll * 30 + 10}`,
-          communicators: comms.map(([ranks, counts], i) => ({
-            hash: `0x${i}`,
-            size: ranks.length,
-            ranks: ranks.map((rank, at) => ({ rank: at, host: '10.0.0.1', pid: 100 + rank, collective_counts: { AllReduce: counts[at] } })),
-          })),
-        }),
-      ]),
-    )
-  const hosts: Files = { 'hosts.json': JSON.stringify({ hosts: { a: [0, 1, 2, 3].map((rank) => ({ rank, pid: 100 + rank, gpu: rank, alive: true })) } }) }
-
-  test.each<[string, readonly (readonly [readonly number[], readonly number[]])[], string, number[]]>([
-    [
-      'fewer than all others',
-      [
-        [
-          [0, 1, 2, 3],
-          [9, 9, 8, 9],
-        ],
-      ],
-      'missing',
-      [2],
-    ],
-    [
-      'more than all others',
-      [
-        [
-          [0, 1, 2, 3],
-          [9, 9, 10, 9],
-        ],
-      ],
-      'order',
-      [2],
-    ],
-    [
-      'more than its one peer: the other groups say which is usual',
-      [
-        [
-          [0, 1],
-          [9, 9],
-        ],
-        [
-          [2, 3],
-          [10, 9],
-        ],
-      ],
-      'order',
-      [2],
-    ],
-    [
-      'fewer than its one peer: the same',
-      [
-        [
-          [0, 1],
-          [9, 9],
-        ],
-        [
-          [2, 3],
-          [8, 9],
-        ],
-      ],
-      'missing',
-      [2],
-    ],
-    [
-      'another number than its peer, and no other group knows either',
-      [
-        [
-          [0, 1],
-          [7, 7],
-        ],
-        [
-          [2, 3],
-          [8, 9],
-        ],
-      ],
-      'transport',
-      [],
-    ],
-  ])('a rank that launched %s', (_, comms, cause, culprits) => {
-    expect(judged({ ...all, ...hosts, ...launched(comms) })).toMatchObject({ verdict: 'hang', cause, culprits })
-  })
-
-  test('what compares the calls names two ranks at a time: the one that is in every pair is wrong', () => {
-    const says = (me: number, other: number): string =>
-      `[rank${me}]: RuntimeError: Detected mismatch between collectives on ranks. Rank ${me} is running collective: CollectiveFingerPrint(SequenceNumber=4, OpType=ALLREDUCE), but Rank ${other} is running collective: CollectiveFingerPrint(SequenceNumber=4, OpType=BROADCAST).\n`
-    expect(judged({ ...all, 'job.log': says(0, 3) + says(1, 3) + says(3, 0) })).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [3] })
-    expect(judged({ ...all, 'job.log': says(0, 3) })).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [] })
-  })
-})
-
 describe('where some dumps are lost', () => {
   test('the wait that began first counts, also where the times of logs have no year', () => {
     // Rank 2 is missing in both groups. Its peer in the group of two began to wait first; rank 1 left a log only.
@@ -278,47 +158,5 @@ describe('where the recorder has lost its oldest entries', () => {
       ),
     )
     expect(answer).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [1], root: { seq: 3, op: 'all_reduce' } })
-  })
-})
-
-describe('what is no hang', () => {
-  const gpus = (busy: readonly [number, number, number][]): Files => ({
-    'gpu.json': JSON.stringify(
-      Object.fromEntries(busy.map(([sm_util, mem_util, power_w], rank) => [rank, { sm_util, mem_util, power_w, power_limit_w: 700 }])),
-    ),
-  })
-  const spin = [100, 0, 120] as [number, number, number]
-
-  test('a rank that saves while the others wait', () => {
-    const saves = stackOf(['/venv/lib/python3.12/site-packages/torch/serialization.py', 967, 'save'], ['/job/state.py', 12, 'keep'])
-    expect(judged({ ...dumps(WORLD, [steps(7), waiting, waiting, waiting]), ...standing([saves, WAITS, WAITS, WAITS]) })).toMatchObject({
-      verdict: 'slow_phase',
-      culprits: [0],
-    })
-  })
-
-  test('a GPU computes: the others wait for it for a moment', () => {
-    expect(judged({ ...dumps(WORLD, [steps(7), waiting, waiting, waiting]), ...gpus([[92, 40, 500], spin, spin, spin]) })).toMatchObject({
-      verdict: 'healthy',
-      culprits: [],
-    })
-  })
-
-  test('dumps alone look the same in a running job, so the verdict is unknown', () => {
-    expect(judged(dumps(WORLD, [steps(7), waiting, waiting, waiting])).verdict).toBe('unknown')
-  })
-
-  test('a rank that is late in each step is a straggler, whatever its clock says', () => {
-    const run = (delay: number, clock: number): Step[] =>
-      Array.from({ length: 60 }, (_, i): Step => ({ at: Math.floor(i / 3) + (i % 3) * 0.1 * (1 + delay) + 0.2 * delay + clock, size: (i % 3) + 1 }))
-    const moving = gpus([
-      [80, 40, 500],
-      [80, 40, 500],
-      [80, 40, 500],
-      [80, 40, 500],
-    ])
-    const ranks = (late: number): Files => ({ ...dumps(WORLD, [run(0, 0), run(0, 0), run(late, 0), run(0, 0)]), ...moving })
-    expect(judged(ranks(1))).toMatchObject({ verdict: 'straggler', culprits: [2] })
-    expect(judged(ranks(0.02))).toMatchObject({ verdict: 'healthy', culprits: [] })
   })
 })

@@ -2,7 +2,8 @@
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { driver, HOST_DRIVER, permission, requestGpu, WSL } from './remedies.ts'
+import { driver, HOST_DRIVER, permission, WSL } from './driver-remedies.ts'
+import { requestGpu } from './request.ts'
 
 export const LITERALS = [
   'NVIDIA-SMI has failed',

@@ -2,7 +2,9 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { cdi, hook, HOST_WORKS, OPERATOR, requestGpu, toolkit, WSL } from './remedies.ts'
+import { WSL } from './driver-remedies.ts'
+import { cdi, hook, HOST_WORKS, OPERATOR, toolkit } from './engine-remedies.ts'
+import { requestGpu } from './request.ts'
 
 export const LITERALS = [
   'could not select device driver',

@@ -1,7 +1,7 @@
 // No GPU of AMD or Intel that the program may use, and none in the node of a cluster.
 import type { Rule } from '../parts/rules.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { requestGpu } from './remedies.ts'
+import { requestGpu } from './request.ts'
 
 export const LITERALS = ['Unable to open /dev/kfd', 'No XPU devices are available', 'Current node has no GPU available', 'amdgpu is not supported']
 

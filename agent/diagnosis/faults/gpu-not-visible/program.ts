@@ -1,7 +1,8 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
-import { build, driver, fabric, ordinal, program } from './remedies.ts'
+import { driver, fabric } from './driver-remedies.ts'
+import { build, ordinal, program } from './program-remedies.ts'
 
 export const LITERALS = [
   'No CUDA GPUs are available',

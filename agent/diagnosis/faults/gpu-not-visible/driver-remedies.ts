@@ -1,0 +1,94 @@
+// What to do when the driver shows no GPU: the module, its permissions, the fabric, WSL.
+import type { Piece } from '../remedies/plan.ts'
+import type { Matched } from '../parts/rules.ts'
+import { requestGpu } from './request.ts'
+
+export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
+
+export const WSL: readonly Piece[] = [
+  {
+    text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
+    command: 'wsl --update\nwsl --shutdown',
+  },
+  {
+    text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
+    command: 'ls -l /dev/dxg /usr/lib/wsl/lib/nvidia-smi && /usr/lib/wsl/lib/nvidia-smi',
+  },
+]
+
+export const SEE_MODULE: Piece = {
+  text: 'See whether the kernel module is loaded, and why not.',
+  command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+}
+export const LOAD: Piece = {
+  text: 'Load it. After a kernel update, let DKMS build it for the new kernel first.',
+  command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
+}
+
+/** The module is not there, or refuses: the text may say why. */
+export function driver({ situation }: Matched): readonly Piece[] {
+  const { text, programs, system } = situation()
+  if (system === 'wsl') return WSL
+  if (/Building kernel modules|bad exit status|module build|kernel module was successfully built/i.test(text))
+    return [
+      {
+        text: "The build of the kernel module failed. Read why in the installer's log: mostly headers of another kernel, or another compiler.",
+        command: 'tail -n 60 /var/log/nvidia-installer.log; uname -r',
+      },
+      programs.has('apt') || system === 'linux'
+        ? {
+            text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
+            command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make',
+          }
+        : { text: 'Install the headers and the compiler of the running kernel, then install the driver again.' },
+    ]
+  const nouveau = /nouveau/i.test(text)
+  return [
+    nouveau && {
+      text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
+      command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
+    },
+    SEE_MODULE,
+    /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
+      ? {
+          text: 'The running kernel has no NVIDIA module, and DKMS is not here to build it. Install both it and the headers, then install the driver again.',
+          command: 'sudo apt-get install -y dkms linux-headers-$(uname -r)',
+        }
+      : /akmod|RPM ?Fusion|\bFedora\b/i.test(text)
+        ? {
+            text: 'Load it. After a kernel update, let akmods build it for the new kernel first.',
+            command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
+          }
+        : LOAD,
+    /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && {
+      text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), or switch Secure Boot off in the firmware.',
+      command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
+    },
+    requestGpu(situation()),
+  ]
+}
+
+export const fabric = (): readonly Piece[] => [
+  {
+    text: 'On hosts with NVSwitch, start the Fabric Manager and see what it says.',
+    command: 'sudo systemctl enable --now nvidia-fabricmanager; systemctl status nvidia-fabricmanager',
+  },
+  {
+    text: 'Its version must be exactly that of the driver: compare, and install the matching one.',
+    command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version',
+  },
+  {
+    text: 'See the state of the fabric: it must say Completed. In a virtual machine or cloud the fabric belongs to the host: ask its operator.',
+    command: 'nvidia-smi -q | grep -A3 -i fabric',
+  },
+]
+
+export function permission({ situation }: Matched): readonly Piece[] {
+  return [
+    {
+      text: 'See who may open the device files, and join the group that owns them. On hosts with SELinux look for denials too.',
+      command: 'ls -l /dev/nvidia*; id',
+    },
+    requestGpu(situation()),
+  ]
+}

@@ -1,0 +1,100 @@
+// What to do when an engine cannot give a GPU: the toolkit, its hook, CDI.
+import type { Piece } from '../remedies/plan.ts'
+import type { Matched } from '../parts/rules.ts'
+import { HOST_DRIVER, LOAD, SEE_MODULE, WSL } from './driver-remedies.ts'
+
+export function toolkit({ situation }: Matched): readonly Piece[] {
+  const { programs, system } = situation()
+  if (system === 'windows')
+    return [
+      { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine (Settings, General), and run Linux containers.' },
+      {
+        text: 'Update the NVIDIA driver in Windows: it brings the GPU into WSL 2. Restarting WSL stops its distributions.',
+        command: 'wsl --update\nwsl --shutdown',
+      },
+      { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
+    ]
+  if (system === 'mac')
+    return [
+      {
+        text: 'Take the request for a GPU out of the compose file or the command (deploy.resources.reservations.devices, --gpus): the container then runs on the CPU.',
+      },
+      { text: "Or run the program itself on the Mac, outside of Docker: there it can use Apple's GPU (Metal)." },
+    ]
+  const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
+  return [
+    {
+      text: `Install the NVIDIA Container Toolkit, register it with ${runtime === 'docker' ? 'Docker' : 'containerd'} and restart the engine (containers stop unless live-restore is on).`,
+      command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
+    },
+    HOST_DRIVER,
+  ]
+}
+
+export function cdi({ situation, message }: Matched): readonly Piece[] {
+  const { programs } = situation()
+  const podman = programs.has('podman')
+  const old = /[Pp]odman version (?:is )?([123]\.\d{1,2}|4\.0)\b/.exec(situation().text)?.[1]
+  const driver = /device driver "cdi"/.test(message)
+  return [
+    old !== undefined && { text: `Update podman: it knows CDI devices from 4.1 on, and this is ${old}.` },
+    driver && {
+      text: 'Switch CDI on in the engine: Docker 25 to 27 need "features": {"cdi": true} in /etc/docker/daemon.json, then a restart; newer Docker has it on.',
+      command: 'docker version',
+    },
+    {
+      text: 'Generate the CDI description of the GPUs: it is missing, or older than the driver.',
+      command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
+    },
+    podman
+      ? { text: 'Then request a name that the list holds.', command: `podman run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}` }
+      : !programs.has('kubernetes') &&
+        !driver && {
+          text: 'Then request a name that the list holds.',
+          command: `docker run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
+        },
+    HOST_DRIVER,
+  ]
+}
+
+export const OPERATOR = /nvidia-operator-validator|toolkit-validation|\bgpu-operator\b/
+export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
+const ENGINE: Piece = {
+  text: "If nvidia-smi works on the host, see which engine it is: Docker from a snap, and Docker Desktop for Linux, do not see the host's libraries.",
+  command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
+}
+/** The toolkit's program runs on the host. */
+export function hook({ situation, message }: Matched): readonly Piece[] {
+  const noLibrary = /load library failed/.test(message)
+  if (noLibrary && OPERATOR.test(situation().text))
+    return [
+      {
+        text: 'With the GPU Operator the driver comes from its driver pod, or from the host (driver.enabled=false): see that the driver pod of this node is ready.',
+        command: "kubectl get pods -A -o wide | grep -E 'nvidia-(driver|container-toolkit|operator)'",
+      },
+      {
+        text: 'If the driver is installed on the host itself: check that it works there, libnvidia-ml.so.1 included.',
+        command: 'nvidia-smi; ldconfig -p | grep libnvidia-ml',
+      },
+    ]
+  // The head of its table: nvidia-smi works on the host.
+  if (noLibrary && HOST_WORKS.test(situation().text))
+    return [
+      ENGINE,
+      {
+        text: 'If it is the ordinary engine: renew the cache of libraries, in which the toolkit looks, then start the container again.',
+        command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
+      },
+      { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    ]
+  return [
+    noLibrary
+      ? { text: 'Install the NVIDIA driver on the host, with its user-space libraries: libnvidia-ml.so.1 is part of it.', command: 'nvidia-smi' }
+      : HOST_DRIVER,
+    noLibrary && situation().system !== 'wsl' && situation().system !== 'windows' && ENGINE,
+    /driver not loaded|failed to process request/.test(message) && situation().system !== 'wsl' && [SEE_MODULE, LOAD],
+    { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },
+    situation().system === 'wsl' && WSL[0],
+  ]
+}

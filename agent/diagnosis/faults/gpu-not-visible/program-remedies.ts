@@ -1,0 +1,82 @@
+// What to do when a program sees no GPU: what is there, what it may see, what it was built for.
+import { generationIn } from '../parts/architecture.ts'
+import type { Matched } from '../parts/rules.ts'
+import { torchWheel, wheelFor } from '../remedies/packages.ts'
+import type { Piece } from '../remedies/plan.ts'
+import { requestGpu } from './request.ts'
+
+/** A program sees none: what is there, what it may see, what it was built for. */
+export function program(matched: Matched): readonly Piece[] {
+  const { vendor, system, programs, text } = matched.situation()
+  if (vendor === 'amd')
+    return [
+      { text: 'See whether the machine shows a GPU here at all.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' },
+      { text: 'See what the program may see: an empty or wrong value hides all GPUs.', command: "env | grep -E 'HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES'" },
+      (programs.has('docker') || programs.has('compose')) && {
+        text: 'In a container: pass the devices.',
+        command: 'docker run --device=/dev/kfd --device=/dev/dri <IMAGE>',
+      },
+    ]
+  if (system === 'windows')
+    return [
+      { text: 'See whether Windows shows the GPU.', command: 'nvidia-smi' },
+      { text: 'See whether CUDA_VISIBLE_DEVICES hides it.', command: 'set CUDA_VISIBLE_DEVICES' },
+    ]
+  return [
+    programs.has('ray') && {
+      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options).',
+      command: 'ray status',
+    },
+    { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
+    {
+      text: 'See what the program may see: an empty or wrong value hides all GPUs.',
+      command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
+    },
+    /\bMIG\b/.test(text) && {
+      text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',
+      command: 'nvidia-smi -L',
+    },
+    requestGpu(matched.situation()),
+  ]
+}
+export function build({ situation }: Matched): readonly Piece[] {
+  const at = situation()
+  if (at.vendor === 'intel')
+    return [
+      torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),
+      {
+        text: 'Check which build is installed: the version of an XPU build ends in +xpu.',
+        command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',
+      },
+    ]
+  return [
+    // Of the wheels cu128 runs on most: Turing to Blackwell, with a driver for CUDA 12 or newer.
+    torchWheel(
+      at,
+      at.vendor === 'amd' ? undefined : (wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128'),
+      'Install the build with CUDA: the one that is installed is for the CPU only.',
+    ),
+    {
+      text: 'See which build is installed: without CUDA the last word is None.',
+      command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"',
+    },
+  ]
+}
+
+/** The job or process asks for a number that it does not have. */
+export const ordinal = (matched: Matched): readonly Piece[] => {
+  const { text } = matched.situation()
+  const asked = /device index "(\d{1,3})"/.exec(text)?.[1]
+  const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]
+  return [
+    {
+      text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES. A MIG instance counts as one device, and a process sees only one.`,
+    },
+    (matched.situation().distributed || /local_rank|\baccelerate\b/.test(text)) && {
+      text: 'Start no more ranks on a node than it has GPUs (torchrun --nproc_per_node, accelerate launch --num_processes).',
+    },
+    { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
+    { text: 'See what the program may see.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
+    !/--gpus all/.test(text) && requestGpu(matched.situation()),
+  ]
+}

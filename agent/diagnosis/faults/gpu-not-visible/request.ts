@@ -1,0 +1,23 @@
+// How a container, pod or job asks for a GPU, by who starts it.
+import type { Situation } from '../../situation/situation.ts'
+import type { Piece } from '../remedies/plan.ts'
+
+/** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
+export function requestGpu(situation: Situation): Piece {
+  const { programs, subject, text } = situation
+  if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
+  if (programs.has('compose'))
+    return {
+      text: `In compose: give the service${subject.service === undefined ? '' : ` ${subject.service}`} a GPU (deploy.resources.reservations.devices, driver nvidia, capabilities [gpu]).`,
+    }
+  if (programs.has('podman'))
+    return { text: 'With podman: request the GPU by its CDI name.', command: `podman run --device nvidia.com/gpu=all ${subject.image ?? '<IMAGE>'}` }
+  if (programs.has('docker')) return { text: 'In a container: request the GPU.', command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` }
+  if (/\bslurmd\b/.test(text))
+    return {
+      text: 'The node daemon of Slurm starts before the driver has made its device files: start it again when they are there.',
+      command: 'sudo systemctl restart slurmd',
+    }
+  if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }
+  return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
+}

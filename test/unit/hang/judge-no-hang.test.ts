@@ -1,0 +1,45 @@
+// What looks like a hang and is none: a save, a GPU that computes, a straggler, dumps alone.
+import { describe, expect, test } from 'vitest'
+import { dumps, judged, stackOf, standing, steps, waiting, WAITS, WORLD, type Files, type Step } from './job-folder.ts'
+
+describe('what is no hang', () => {
+  const gpus = (busy: readonly [number, number, number][]): Files => ({
+    'gpu.json': JSON.stringify(
+      Object.fromEntries(busy.map(([sm_util, mem_util, power_w], rank) => [rank, { sm_util, mem_util, power_w, power_limit_w: 700 }])),
+    ),
+  })
+  const spin = [100, 0, 120] as [number, number, number]
+
+  test('a rank that saves while the others wait', () => {
+    const saves = stackOf(['/venv/lib/python3.12/site-packages/torch/serialization.py', 967, 'save'], ['/job/state.py', 12, 'keep'])
+    expect(judged({ ...dumps(WORLD, [steps(7), waiting, waiting, waiting]), ...standing([saves, WAITS, WAITS, WAITS]) })).toMatchObject({
+      verdict: 'slow_phase',
+      culprits: [0],
+    })
+  })
+
+  test('a GPU computes: the others wait for it for a moment', () => {
+    expect(judged({ ...dumps(WORLD, [steps(7), waiting, waiting, waiting]), ...gpus([[92, 40, 500], spin, spin, spin]) })).toMatchObject({
+      verdict: 'healthy',
+      culprits: [],
+    })
+  })
+
+  test('dumps alone look the same in a running job, so the verdict is unknown', () => {
+    expect(judged(dumps(WORLD, [steps(7), waiting, waiting, waiting])).verdict).toBe('unknown')
+  })
+
+  test('a rank that is late in each step is a straggler, whatever its clock says', () => {
+    const run = (delay: number, clock: number): Step[] =>
+      Array.from({ length: 60 }, (_, i): Step => ({ at: Math.floor(i / 3) + (i % 3) * 0.1 * (1 + delay) + 0.2 * delay + clock, size: (i % 3) + 1 }))
+    const moving = gpus([
+      [80, 40, 500],
+      [80, 40, 500],
+      [80, 40, 500],
+      [80, 40, 500],
+    ])
+    const ranks = (late: number): Files => ({ ...dumps(WORLD, [run(0, 0), run(0, 0), run(late, 0), run(0, 0)]), ...moving })
+    expect(judged(ranks(1))).toMatchObject({ verdict: 'straggler', culprits: [2] })
+    expect(judged(ranks(0.02))).toMatchObject({ verdict: 'healthy', culprits: [] })
+  })
+})
