@@ -9,8 +9,8 @@ import { poll } from '../setup/poll.ts'
 import { createUseScene, SLOTS } from '../setup/use-scene.ts'
 
 const SECONDS = 24
-/** Within 1 % where looks are on time; on a machine that is busy with other things some are late, and each shifts a beginning or an end by its second. */
-const BUSY_MACHINE = 0.05
+/** Within 1 % where looks are on time; on a machine that is busy with other things some are late, and each shifts a beginning or an end by half of its delay. */
+const BUSY_MACHINE = 0.03
 const sum = z.looseObject({
   key: z.string().optional(),
   running: z.number(),

@@ -4,6 +4,7 @@ import { createLoadShares } from '../../agent/attribution/gpu-utilization.ts'
 import { createLedgerBook, type LedgerBook } from '../../agent/jobs/ledger/book.ts'
 import type { CardHolder, UseOwner } from '../../agent/model/ledger.ts'
 import type { LedgerStore } from '../../agent/store/ledger.ts'
+import { randomOf } from './random.ts'
 
 export type MonthOptions = {
   readonly start: number
@@ -32,16 +33,6 @@ const FLUSH_S = 15
 const DOWN_S = 3
 const GONE_S = 3 * 3_600
 
-/** mulberry32: the same month for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 type Life = { job: string; pid: number; from: number; to: number; weight: number }
 
 export function simulateMonth({ start, seconds, kills, seed, open }: MonthOptions): Month {

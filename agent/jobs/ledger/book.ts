@@ -50,6 +50,8 @@ const groupOf = kept(({ user, namespace, account }: UseOwner): UseOwner => ({
 
 export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
+  /** Of the runs at the last look at each GPU: what ends is charged for the rest of its time. */
+  const lastOwners = new Map<string, ReadonlyMap<string, UseOwner>>()
   let rows = new Map<string, UseRow>()
   const totals = new Map<string, { readonly owner: UseOwner; readonly use: Use }>()
 
@@ -83,8 +85,24 @@ export function createLedgerBook(): LedgerBook {
   return {
     look(uuid, gpu, look, ownerOf) {
       const parts = meterOf(uuid)?.look(look, (run) => ownerOf(run) !== undefined) ?? []
-      for (const { holder, use: of } of parts) {
-        const owner: UseOwner = holder === undefined ? (look.holders.length === 0 ? NOBODY : UNKNOWN) : (ownerOf(holder.run) ?? UNKNOWN)
+      const before = lastOwners.get(uuid)
+      if (meters.has(uuid))
+        lastOwners.set(
+          uuid,
+          new Map(
+            look.holders.flatMap(({ run }) => {
+              const owner = ownerOf(run)
+              return owner === undefined ? [] : [[run, owner] as const]
+            }),
+          ),
+        )
+      for (const { holder, isUnheld, use: of } of parts) {
+        const owner: UseOwner =
+          holder === undefined
+            ? isUnheld === true || look.holders.length === 0
+              ? NOBODY
+              : UNKNOWN
+            : (ownerOf(holder.run) ?? before?.get(holder.run) ?? UNKNOWN)
         use(owner, holder?.card ?? { uuid, gpu }, of, look.t)
       }
       return parts

@@ -1,6 +1,7 @@
 // What each holder of one GPU used between two looks: time held, time active, idle time, memory, energy. The parts sum to the GPU's own counters. Pure.
 import { NO_USE, type CardCheckpoint, type CardHolder, type Use } from '../../model/ledger.ts'
 import { seatKey } from '../usage.ts'
+import { allTheTime, presenceOf, seatsOf, type Present, type SeatUse } from './presence.ts'
 
 /** One look at a GPU. What could not be read is absent. */
 export type CardLook = {
@@ -14,8 +15,8 @@ export type CardLook = {
   /** One for each run and instance. */
   readonly holders: readonly CardHolder[]
 }
-/** Without a holder: energy of a GPU that nobody held, or of processes that ended between two looks. */
-export type CardPart = { readonly holder?: CardHolder; readonly use: Use }
+/** Without a holder: energy of the time in which nobody held the GPU (`isUnheld`), or of processes that came and went between two looks. */
+export type CardPart = { readonly holder?: CardHolder; readonly isUnheld?: true; readonly use: Use }
 export type CardMeter = {
   /** `isRunning`: whether a run of the look before still goes on; asked after a time without looks. */
   readonly look: (look: CardLook, isRunning: (run: string) => boolean) => readonly CardPart[]
@@ -31,15 +32,12 @@ const IDLE = 0.005
 /** How much one look at an idle GPU moves its idle power. */
 const LEARNING = 0.05
 
-type Interval = { readonly ms: number; readonly holders: readonly CardHolder[] }
-const sharesOf = (holders: readonly CardHolder[]): ReadonlyMap<string, number> => {
-  const count = new Map<string, number>()
-  for (const { card } of holders) count.set(seatKey(card), (count.get(seatKey(card)) ?? 0) + 1)
-  return count
-}
+type Interval = { readonly ms: number; readonly present: readonly Present[] }
+type Before = { readonly t: number; readonly holders: readonly CardHolder[]; readonly ratios?: ReadonlyMap<CardHolder, number> }
+const NO_SEAT: SeatUse = { now: 0, weights: 1, occupied: 0 }
 
 export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMeter {
-  let before: { readonly t: number; readonly holders: readonly CardHolder[] } | undefined = restored
+  let before: Before | undefined = restored
   let counter = restored?.counter
   let idleWatts = restored?.idleWatts
 
@@ -61,64 +59,100 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     }
     return idleWatts === undefined ? joules * (1 - ratio) : Math.min(joules, (idleWatts * ms) / 1_000)
   }
-  const ratiosOf = (holders: readonly CardHolder[], ratio: number | undefined, instances: CardLook['instances']): readonly (number | undefined)[] => {
-    const shares = sharesOf(holders)
-    return holders.map(({ card, ratio: own }) => {
-      if (own !== undefined) return own
+  type Busy = Pick<CardLook, 'ratio' | 'instances'>
+  /** How busy each of those keeps the GPU who hold it now. */
+  const ratiosOf = (present: readonly Present[], seats: ReadonlyMap<string, SeatUse>, { ratio, instances }: Busy): ReadonlyMap<CardHolder, number> => {
+    const ratios = new Map<CardHolder, number>()
+    for (const { holder, isGone } of present) {
+      const { card, ratio: own } = holder
       const all = card.gi === undefined ? ratio : instances?.get(card.gi)
-      return all === undefined ? undefined : all / (shares.get(seatKey(card)) ?? 1)
-    })
+      const known = own ?? (all === undefined ? undefined : all / (seats.get(seatKey(card))?.now ?? 1))
+      if (!isGone && known !== undefined) ratios.set(holder, known)
+    }
+    return ratios
   }
-  const split = ({ ms, holders }: Interval, joules: number, look: Pick<CardLook, 'ratio' | 'instances'>): readonly CardPart[] => {
-    if (holders.length === 0) return joules === 0 ? [] : [{ use: { ...NO_USE, joules } }]
+  /** The part of the time in which the kernels of each ran. */
+  const activeOf = (
+    present: readonly Present[],
+    ratios: ReadonlyMap<CardHolder, number>,
+    last: Before['ratios'],
+  ): { readonly parts: readonly number[]; readonly bySeat: ReadonlyMap<string, number> } => {
+    const bySeat = new Map<string, number>()
+    const parts = present.map(({ holder, weight, isGone }) => {
+      const key = seatKey(holder.card)
+      const seat = bySeat.get(key) ?? 0
+      // The driver's own figure is of all the time since the look before; what ended worked on as it did, in what the others leave.
+      const part = isGone
+        ? Math.min((last?.get(holder) ?? holder.ratio ?? 0) * weight, Math.max(0, 1 - seat))
+        : holder.ratio === undefined
+          ? (ratios.get(holder) ?? 0) * weight
+          : Math.min(holder.ratio, weight)
+      bySeat.set(key, seat + part)
+      return part
+    })
+    return { parts, bySeat }
+  }
+  const split = ({ ms, present }: Interval, joules: number, look: Busy, last?: Before['ratios']): readonly CardPart[] => {
+    if (present.length === 0) return joules === 0 ? [] : [{ isUnheld: true, use: { ...NO_USE, joules } }]
     const { instances } = look
+    const seats = seatsOf(present)
+    const { parts: actives, bySeat } = activeOf(present, ratiosOf(present, seats, look), last)
     // The GPU is at least as busy as those who say so; with MIG only the instances are known.
-    const ratios = ratiosOf(holders, look.ratio, instances)
-    const sum = ratios.reduce<number>((total, ratio) => total + (ratio ?? 0), 0)
+    const sum = actives.reduce((total, part) => total + part, 0)
     const isPartitioned = look.ratio === undefined && instances !== undefined
     const ratio = look.ratio ?? (isPartitioned ? Math.min(1, sum) : undefined)
     const idleJoules = idlePart(joules, ms, ratio)
     const activeJoules = joules - idleJoules
-    const shares = sharesOf(holders)
-    const seats = shares.size
-    // What ended since the last look did the rest of the work.
+    // What came and went since the last look did the rest of the work.
     const whole = isPartitioned ? sum : Math.max(sum, ratio ?? 0)
-    const parts = holders.map((holder, at): CardPart => {
-      const [share, own] = [1 / (shares.get(seatKey(holder.card)) ?? 1), ratios[at]]
+    let unheld = joules
+    const parts = present.map(({ holder, weight }, at): CardPart => {
+      const { weights, occupied } = seats.get(seatKey(holder.card)) ?? NO_SEAT
+      const active = actives[at] ?? 0
+      const share = weight / weights
       const free = holder.card.gi === undefined ? ratio : instances?.get(holder.card.gi)
+      const idle = free === undefined ? 0 : Math.min(occupied * (1 - free), occupied - (bySeat.get(seatKey(holder.card)) ?? 0)) * share
+      const held = (share * occupied) / seats.size
+      const own = idleJoules * held + (whole < IDLE ? activeJoules * held : (activeJoules * active) / whole)
+      unheld -= own
       return {
         holder,
         use: {
-          heldMs: ms,
-          activeMs: own === undefined ? 0 : own * ms,
-          idleMs: free === undefined ? 0 : Math.max(0, 1 - free) * share * ms,
-          mibSeconds: (holder.mib * ms) / 1_000,
-          joules: (idleJoules * share) / seats + (whole < IDLE ? (activeJoules * share) / seats : (activeJoules * (own ?? 0)) / whole),
+          heldMs: weight * ms,
+          activeMs: active * ms,
+          idleMs: Math.max(0, Math.min(idle, weight - active)) * ms,
+          mibSeconds: (holder.mib * weight * ms) / 1_000,
+          joules: own,
           tokens: 0,
         },
       }
     })
     const rest = whole < IDLE ? 0 : (activeJoules * (whole - sum)) / whole
-    return rest <= 0 ? parts : [...parts, { use: { ...NO_USE, joules: rest } }]
+    unheld -= rest
+    // Less is the rounding of the sums.
+    if (rest > 0) parts.push({ use: { ...NO_USE, joules: rest } })
+    if (unheld > joules * 1e-9) parts.push({ isUnheld: true, use: { ...NO_USE, joules: unheld } })
+    return parts
   }
 
   return {
     look(look, isRunning) {
       const last = before
       const ms = last === undefined ? 0 : look.t - last.t
-      before = { t: look.t, holders: look.holders }
+      const now = allTheTime(look.holders)
+      before = { t: look.t, holders: look.holders, ratios: ratiosOf(now, seatsOf(now), look) }
       if (last === undefined || ms <= 0) {
         if (look.counter !== undefined) counter = look.counter
         return []
       }
       const joules = joulesOf(look, ms)
-      if (ms <= GAP_MS) return split({ ms, holders: look.holders }, joules, look)
-      if (ms > MAX_GAP_MS) return split({ ms, holders: [] }, joules, look)
+      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, look, last.ratios)
+      if (ms > MAX_GAP_MS) return split({ ms, present: [] }, joules, look)
       // Nobody looked: as it was before.
       const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
       const ratios = holders.map(({ ratio = 0 }) => ratio)
       return split(
-        { ms, holders },
+        { ms, present: allTheTime(holders) },
         joules,
         holders.length === 0 || look.ratio === undefined
           ? {}
