@@ -19,7 +19,7 @@ const LIMIT_SHIFT = 0.02
 const LIMIT_KB = 700
 const FIRST_MS = 5_000
 
-/** Tasks of at least 50 ms are what a browser tells. Shifts as CLS counts them: the largest sum within 5 s without a pause of 1 s, none within half a second of a key. */
+/** A browser reports tasks of at least 50 ms. Shifts as CLS counts them: the largest sum within 5 s without a pause of 1 s, none within half a second of a key. */
 const WATCH = `{
   window.seen = { tasks: [], shift: 0, at: '' }
   let [from, last, sum] = [-Infinity, -Infinity, 0]

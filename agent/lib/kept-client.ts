@@ -117,13 +117,13 @@ export function createKeptClient({ connect }: KeptClientOptions): KeptClient {
           const whole = reader.end()
           if (whole !== undefined) come(line, whole)
           // The server closed a connection that was kept, perhaps just as the request left.
-          else if (isKept && !isAnswered && !isOver) anew(text)
+          else if (isKept && !isAnswered && !isOver) askAgain(text)
           else fail(error)
         }
         line.socket.ref()
         line.socket.write(text, 'latin1')
       }
-      const anew = (text: string): void => {
+      const askAgain = (text: string): void => {
         current = undefined
         reader = createAnswerReader(maxBytes)
         open().then((line) => (isOver ? void line.socket.destroy() : ask(line, text, false)), fail)
@@ -133,7 +133,7 @@ export function createKeptClient({ connect }: KeptClientOptions): KeptClient {
         const text = textOf(request)
         const kept = idle
         idle = undefined
-        if (kept === undefined) anew(text)
+        if (kept === undefined) askAgain(text)
         else ask(kept, text, true)
       } catch (error) {
         fail(error instanceof Error ? error : new Error(String(error)))

@@ -92,7 +92,7 @@ const rebootFor = (facts: Facts): Piece => ({
 
 const lost = (facts: Facts, { system }: Situation): readonly Remedy[] =>
   plan(
-    system === 'windows' && { text: 'Restart Windows: the driver finds the GPU again only then, or after it is switched off and on in the Device Manager.' },
+    system === 'windows' && { text: 'Restart Windows, or disable and enable the GPU in Device Manager: until then the driver does not find it again.' },
     kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'),
     replaceIt(facts),
     rebootFor(facts),

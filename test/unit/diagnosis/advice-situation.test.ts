@@ -22,7 +22,7 @@ describe('out of GPU memory', () => {
     expect(verdict).toContain('501, 502, 503')
     expect(texts).toContain('LOCAL_RANK')
   })
-  test('a batch of one and offloading are not told again', () => {
+  test('a batch of one and offloading are not advised again', () => {
     const { texts } = answer(
       "RuntimeError: CUDA error: out of memory\n['python', 'tune.py', '--per_device_train_batch_size', '1', '--deepspeed', 'zero3_offload.json']",
     )

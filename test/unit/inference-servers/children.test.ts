@@ -70,7 +70,7 @@ test('a child that loads costs nothing, one that sleeps is asked no more', async
   expect(child.asked.length).toBeLessThanOrEqual(3)
 })
 
-test('a model that is loaded again, into host memory, is told of although no GPU holds anything for its server any more', async () => {
+test('a model that is loaded again, into host memory, is reported although its server holds no GPU memory any more', async () => {
   const pages = { ...OLLAMA }
   const [server, child] = [await standIn(pages, () => 200, await freePort()), await standIn(childPages(slot(0)))]
   const holders: Holder[] = [{ pid: 201, gpu: '0', bytes: 2 ** 30 }]

@@ -36,7 +36,7 @@ describe('processes on the host', () => {
     expect(tracker().roots()).toEqual([])
   })
 
-  test('is told with its GPU or not yet: a series without one would stay in Prometheus beside the right one', () => {
+  test('is listed with its GPU or not at all: a series without one would stay in Prometheus beside the right one', () => {
     const told = () => tracker().figures().running
     second(T, 1, 100, [[{ pid: '70' }, GIB]])
     seen(T, { unit: 'trainer.service' })

@@ -12,6 +12,8 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
+/** llama.cpp tries again with smaller buffers; if those do not fit either, it logs another failure. */
+const GOES_ON = /retrying without pipeline parallelism/
 const ggml = (situation: Situation): readonly Piece[] => (situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation))
 const taken = (situation: Situation, facts: Facts): readonly Piece[] => [whoHolds(situation), smallerShare(facts)]
 const figure = (bytes: number | undefined): string => (bytes === undefined ? 'an unknown amount' : gib(bytes))
@@ -145,18 +147,21 @@ export const cudaOomInference = memoryFamily(
     },
     {
       pattern: new RegExp(`allocating ${SIZE} on device (\\d{1,4}): ?cudaMalloc failed`),
+      unless: GOES_ON,
       who: 'llama.cpp',
       facts: ([, amount, unit, device]) => known({ requested_bytes: bytesOf(amount, unit), gpu_index: Number(device) }),
       remedies: ggml,
     },
     {
       pattern: /(?:failed|unable) to allocate (?:CUDA|ROCm)(\d{1,4})? buffer(?: of size (\d{1,18}))?/,
+      unless: GOES_ON,
       who: 'llama.cpp',
       facts: ([, device, bytes]) => known({ requested_bytes: bytesOf(bytes, ''), gpu_index: device === undefined ? undefined : Number(device) }),
       remedies: ggml,
     },
     {
       pattern: /cudaMalloc failed:? ?out of memory/,
+      unless: GOES_ON,
       facts: (_, message) =>
         known({
           requested_bytes: bytesOf(/buffer of size (\d{1,18})/.exec(message.slice(0, 300))?.[1], ''),

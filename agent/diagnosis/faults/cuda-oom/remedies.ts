@@ -114,7 +114,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       if (situation.programs.has('comfyui') || situation.programs.has('sd_webui') || situation.programs.has('diffusers'))
         return [
           {
-            text: 'Use a smaller resolution, batch or number of frames, decode the VAE in tiles, and an attention that builds no full matrix (PyTorch 2: scaled_dot_product_attention).',
+            text: 'Use a smaller resolution, batch or number of frames, decode the VAE in tiles, and use attention that builds no full matrix (PyTorch 2: scaled_dot_product_attention).',
           },
         ]
       return [

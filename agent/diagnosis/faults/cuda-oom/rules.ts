@@ -28,8 +28,6 @@ export type MemoryRule = {
   readonly causes?: readonly OomCause[]
 }
 
-/** llama.cpp tries again with smaller buffers; where they do not fit either, it says so anew. */
-const GOES_ON = /retrying without pipeline parallelism/
 const LINES = 5
 const MESSAGE = 1_600
 /** What stands before may name the allocator, and with it the GPU. */
@@ -62,7 +60,7 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       const match = rule.pattern.exec(joined)
       if (match === null || match.index > own) continue
       const message = joined.slice(match.index, match.index + MESSAGE)
-      if (rule.unless?.test(message) === true || GOES_ON.test(message)) return undefined
+      if (rule.unless?.test(message) === true) return undefined
       const figures = rule.facts?.(match, joined.slice(Math.max(0, match.index - BEFORE), match.index + MESSAGE)) ?? {}
       const judged = judgeCauses(figures)
       const causes = rule.causes ?? judged.causes

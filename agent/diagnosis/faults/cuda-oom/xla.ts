@@ -19,9 +19,9 @@ const less = (situation: Situation): readonly Piece[] =>
 const WRONG_SIZE: Piece = {
   text: 'Look for the array of that size, such as a full matrix of all pairs or a batch that is the whole data set, and compute it in pieces.',
 }
-/** It asks for nearly all that the card is said to have. */
+/** It requests nearly all the memory that the driver reports. */
 const WRONG_MEMORY: Piece = {
-  text: 'It asks for nearly all memory that the driver reports, so the report is wrong: use a release that was built for the installed driver.',
+  text: 'It requests nearly all the memory that the driver reports, and no GPU has that much: try a release that was built for the installed driver.',
 }
 /** So little fails only where the card was full before. */
 const LITTLE = 64 * 2 ** 20

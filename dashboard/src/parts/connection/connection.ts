@@ -69,7 +69,7 @@ effect(() => {
 })
 
 effect(() => {
-  // The agent sends each frame until it is told otherwise.
+  // The agent sends every frame until the page asks for fewer.
   if (connection.value.state === 'live') stream?.pace(pace.value)
 })
 

@@ -31,7 +31,7 @@ export const ready = signal(false)
 export const hidden = signal(false)
 /** Set by a view that draws nothing of the frames. */
 export const framesUnused = signal(false)
-/** Each so manieth frame is asked for: a page that nobody looks at costs the agent little. */
+/** One frame in so many is requested: a page that nobody looks at costs the agent little. */
 export const pace = computed(() => (hidden.value || framesUnused.value ? 5 : 1))
 /** This page's clock (ms), moved on once a second and with every frame. */
 export const clock = signal(Date.now())

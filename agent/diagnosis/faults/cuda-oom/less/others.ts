@@ -87,7 +87,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
   },
   /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? inForce(situation.text, OFFLOADS)
-      ? { text: 'ZeRO 3 with offloading is in use already: what is left to save is activations. Or use more GPUs.' }
+      ? { text: 'ZeRO 3 with offloading is already in use: shorten the sequences to reduce activation memory, or use more GPUs.' }
       : {
           text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
         }
