@@ -46,6 +46,7 @@ describe.skipIf(compiler === undefined)(`who used what${compiler === undefined ?
   test('agrees with the truth of the host, over restarts, processes of less than a second, a lost card and a killed agent', async () => {
     agent = await startAgent({ scenario: scene.scenario(), ready: true })
     const { dataDir } = agent
+    await poll(async () => (await agent?.metrics())?.value('warpwatch_gpu_energy_joules_total', { gpu: '1' }), { what: 'the counters of energy' })
     // By then the looks are on whole seconds: what begins and ends between two of them is counted in full on average.
     for (const _ of [1, 2]) await scene.step()
     await scene.step(() => {

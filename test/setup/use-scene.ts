@@ -41,7 +41,9 @@ export function createUseScene(tell: (scenario: FakeScenario) => void): UseScene
   const truth = new Map<string, Truth>()
   const held = new Map<number, Held>()
   const energy = [5e6, 7e6]
-  let [joules, at, isLost, briefPercent, nextBrief] = [0, Date.now(), false, 0, 4_191_000]
+  let [joules, isLost, briefPercent, nextBrief] = [0, false, 0, 4_191_000]
+  /** The clock starts with the first step: what the counters rose by before the agent's first look, no look finds. */
+  let at: number | undefined
   const percentOn = (card: number): number =>
     [...held.values()].reduce((sum, one) => sum + (one.card === card ? one.percent : 0), card === 0 ? briefPercent : 0)
 
@@ -65,8 +67,9 @@ export function createUseScene(tell: (scenario: FakeScenario) => void): UseScene
   const scenario = (): FakeScenario => ({ values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0 }, gpus: [gpuOf(0), gpuOf(1)] })
   /** The time since the last step, as the host was during it. */
   const settle = (): void => {
-    const ms = Date.now() - at
-    at += ms
+    const now = Date.now()
+    const ms = now - (at ?? now)
+    at = now
     for (const { job, percent } of held.values()) {
       const sums = truth.get(job) ?? { heldMs: 0, activeMs: 0 }
       truth.set(job, { heldMs: sums.heldMs + ms, activeMs: sums.activeMs + (ms * percent) / 100 })
