@@ -65,15 +65,20 @@ const parts = sources.filter((name) => name.endsWith('.c') && name !== 'layout.c
 /** The compiler's command, or undefined on a host without one. */
 export const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0)
 
+/** `arm64`: for that machine, on this one. */
+export type Machine = 'own' | 'arm64'
+const compilerFor = (machine: Machine): string | undefined => (machine === 'own' ? compiler : 'aarch64-linux-gnu-gcc')
+
 /** Builds in a folder of its own and moves the result into place, so that parallel builders do not disturb each other. */
-function built(name: string, flags: (scratch: string) => readonly string[]): string | undefined {
-  const target = join(folder, name)
+function built(name: string, machine: Machine, flags: (scratch: string) => readonly string[]): string | undefined {
+  const target = join(folder, machine === 'own' ? '' : machine, name)
   if (existsSync(target)) return target
-  if (compiler === undefined) return undefined
+  const command = compilerFor(machine)
+  if (command === undefined) return undefined
   const scratch = mkdtempSync(join(tmpdir(), 'fake-nvml-'))
   try {
     const result = join(scratch, 'result')
-    execFileSync(compiler, ['-O2', '-Wall', '-Wextra', ...flags(scratch), '-o', result], { stdio: ['ignore', 'pipe', 'pipe'] })
+    execFileSync(command, ['-O2', '-Wall', '-Wextra', ...flags(scratch), '-o', result], { stdio: ['ignore', 'pipe', 'pipe'] })
     mkdirSync(join(target, '..'), { recursive: true })
     const staged = `${target}.${process.pid}`
     writeFileSync(staged, readFileSync(result), { mode: 0o755 })
@@ -85,8 +90,8 @@ function built(name: string, flags: (scratch: string) => readonly string[]): str
 }
 
 /** Absolute path of the fake library of a profile; undefined without a C compiler. */
-export function fakeLibrary(profile: Profile = 'full'): string | undefined {
-  return built(`${profile}/libnvidia-ml.so.1`, (scratch) => {
+export function fakeLibrary(profile: Profile = 'full', machine: Machine = 'own'): string | undefined {
+  return built(`${profile}/libnvidia-ml.so.1`, machine, (scratch) => {
     const script = join(scratch, 'symbols.map')
     const hidden = PROFILES[profile]
     writeFileSync(script, `{ global: *; ${hidden.length > 0 ? `local: ${hidden.join('; ')};` : ''} };\n`)
@@ -95,6 +100,6 @@ export function fakeLibrary(profile: Profile = 'full'): string | undefined {
 }
 
 /** Absolute path of the program that prints the fake's struct layouts. */
-export function layoutProgram(): string | undefined {
-  return built('layout', () => [join(here, 'layout.c')])
+export function layoutProgram(machine: Machine = 'own'): string | undefined {
+  return built('layout', machine, () => [join(here, 'layout.c')])
 }
