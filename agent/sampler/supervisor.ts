@@ -48,6 +48,8 @@ export type SupervisorOptions = {
   readonly maxUnkillable?: number
   readonly respawnDelaysMs?: readonly number[]
   readonly failedDelaysMs?: readonly number[]
+  /** Whether anything speaks for it that a try could succeed where the last one said that it cannot; each costs a process. Always when absent. */
+  readonly mayWork?: () => boolean
   readonly probeDelaysMs?: readonly number[]
   readonly hangWindowMs?: number
   readonly execArgv?: readonly string[]
@@ -69,6 +71,8 @@ export type Supervisor = {
 
 const HEALTHY_MS = 60_000
 const GRACE_MS = 500
+/** Tried all the same, whatever `mayWork` says: a driver may show itself in a way that we do not know. */
+const TRIED_ANYWAY_MS = 30 * 60_000
 /**
  * The child holds a few hundred kB of live data; a small young generation keeps its memory small (nvml readings make little garbage), and V8's own threads would
  * only wake for it. V8's second optimizing compiler would cost a tenth of its time: the first (Maglev) makes the little that runs here fast enough.
@@ -220,7 +224,7 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
     events.restarted(end.kind, childEndText(end).detail)
     if (end.kind === 'failed') {
       if (active === undefined) events.down({ ...end.failed })
-      return again(retry.fail(workedMs))
+      return retryLater(retry.fail(workedMs))
     }
     const { gpu, function: name, detail } = childEndText(end)
     if (gpu !== undefined) {
@@ -238,6 +242,12 @@ export function createSupervisor(options: SupervisorOptions, events: SupervisorE
       })
     }
     again(delay)
+  }
+  const retryLater = (delayMs: number, failedAt = now()): void => {
+    if (stopped || starting !== undefined) return
+    clearTimeout(timer)
+    timer = setTimeout(() => (options.mayWork?.() === false && now() - failedAt < TRIED_ANYWAY_MS ? retryLater(delayMs, failedAt) : launch()), delayMs)
+    timer.unref()
   }
   const again = (delayMs: number): void => {
     if (stopped || starting !== undefined) return

@@ -9,6 +9,7 @@ import type { Source } from '../model/source.ts'
 import { createFiles } from '../drm/files.ts'
 import { onlyOtherMakers } from './cards/choose.ts'
 import { defineSource } from './definition.ts'
+import { showsDriver } from './gpu/driver-signs.ts'
 import { createGpuSource, gpuSourceMetrics } from './gpu/source.ts'
 import { createRuntimeSleep } from './gpu/runtime-sleep.ts'
 import { hostMemoryOf } from './gpu/unified-memory.ts'
@@ -44,6 +45,7 @@ export const gpu = defineSource({
     const source = createGpuSource({
       childEntry,
       libraries: nvmlLibraries(config.gpu.library),
+      ...(config.gpu.library === '' ? { mayWork: () => showsDriver({ sys, proc }) } : {}),
       peakHz: config.gpu.peak_hz,
       deadlineMs: config.gpu.deadline_ms,
       collectorMetrics,

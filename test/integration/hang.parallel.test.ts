@@ -131,6 +131,18 @@ describe.skipIf(compiler === undefined)('a driver that misbehaves (needs a C com
     expect(running.gapOf(undefined)).toBeUndefined()
   })
 
+  test('without a sign of a driver no child is begun again, and with one at once', async () => {
+    const scenario = eightH100()
+    let [asked, shows] = [0, false]
+    await using running = runFake({ ...scenario, values: { ...scenario.values, init: 9 } }, { failedDelaysMs: [50], mayWork: () => (asked++, shows) })
+    await until('it was asked some times', () => asked > 5)
+    expect(running.states.filter(({ kind }) => kind === 'down')).toHaveLength(1)
+    expect(running.gapOf(undefined)?.code).toBe(9)
+    running.file.write(scenario)
+    shows = true
+    await started(running)
+  })
+
   test('GPUs that appear and vanish', async () => {
     const scenario = eightH100()
     const fewer = { ...scenario, gpus: scenario.gpus.slice(0, 6) }
