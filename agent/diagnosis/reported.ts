@@ -33,5 +33,8 @@ const COMMENT = /^\s*(?:#|\/\/)\s/
 const ANOTHER_DAY =
   /^(?!\s*(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception|Warning):)[^\n]{0,200}\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
 
+/** The line says itself that it only warns: whether the program went on shows below. */
+export const isWarned = (line: string): boolean => /^.{0,80}\bWARN(?:ING)?\b/.test(line)
+
 /** So may a line about this run look, too: it counts as another's only where the text shows below that this run goes on. */
 export const isQuoted = (line: string): boolean => QUOTED.test(line) || COMMENT.test(line) || ANOTHER_DAY.test(line)

@@ -1,5 +1,5 @@
 // Reads the lines of a log for what they say of the end of its job. Incremental and bounded: the agent holds one for each run that it follows.
-import { isQuoted } from '../reported.ts'
+import { isQuoted, isWarned } from '../reported.ts'
 import { readLine } from '../traceback/line.ts'
 import { createTracebackReader } from '../traceback/reader.ts'
 import type { Sign } from './evidence.ts'
@@ -71,7 +71,7 @@ export function createEndReader(): EndReader {
   return {
     add(raw, number) {
       count = number
-      failed ||= isQuoted(raw)
+      failed ||= isQuoted(raw) || isWarned(raw)
       const line = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
       const token = tracebacks.add(line)
       if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {

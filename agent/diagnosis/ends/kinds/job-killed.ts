@@ -21,8 +21,8 @@ export const jobKilled: EndKind = {
         ? 'The node failed or was shut down'
         : `A process was killed${signal === undefined ? '' : ` by ${signal}`}`,
   verdict: (told) => {
-    const { signal, pattern } = told.facts
-    if (pattern === 'evicted') return 'The kubelet evicted the pod, because its node ran low on a resource (memory, disk or processes).'
+    const { signal, pattern, reason } = told.facts
+    if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
     return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal === 'SIGKILL' ? '; the kernel does so when host memory runs out' : ''}.`
   },

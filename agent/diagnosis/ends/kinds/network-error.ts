@@ -33,7 +33,7 @@ export const networkError: EndKind = {
       port,
     ),
     says(
-      /failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
+      /^(?:UNAVAILABLE|DEADLINE_EXCEEDED): |failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
       WEIGHT.message,
       port,
     ),

@@ -28,7 +28,7 @@ const WORDED: readonly RegExp[] = [
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
 const REPORTED =
-  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|#)/
+  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|terminated\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|code|rc=|status|Error \d/
