@@ -105,6 +105,7 @@ export const missingDependency: EndKind = {
       ...module(match),
       pattern: 'program',
     })),
+    says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
     says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),

@@ -48,8 +48,11 @@ const FORMS: readonly Form[] = [
   { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
   // set -u
   { name: 'shell', pattern: /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/ },
-  // LAMMPS, with the line of its own source
-  { name: 'message', pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} \([\w./]{1,120}\.(?:cpp|h):\d{1,6}\))$/ },
+  // LAMMPS, RELION and others, with the line of their own source
+  {
+    name: 'message',
+    pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/,
+  },
   // zsh says it the other way round
   { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
   // py_compile
@@ -86,7 +89,7 @@ const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =
-  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|[\w./-]{1,160}\.\w{1,5}: No such file or directory|\w+(?: \w+){0,3} failed!)$/
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!)$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =

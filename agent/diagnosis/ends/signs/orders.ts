@@ -51,6 +51,7 @@ const RULES: readonly Rule[] = [
     kind: 'cancelled',
     facts: () => ({ signal: 'SIGINT' }),
   },
+  { pattern: /^(?:This|The|Your) job (?:was|has been) (?:killed|terminated)\b/, kind: 'job_killed' },
   {
     pattern: /(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
     kind: 'job_killed',
@@ -68,7 +69,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 const MAY =
-  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG/
+  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#|\/\/)|trap |--signal/
 
