@@ -123,7 +123,9 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
     // A server that was told to stop, and did.
     (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
     (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
-      (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && (sign.by !== 'launcher' || isWarned(sign.text)))))
+      (sign.type === 'error' ||
+        sign.type === 'exit' ||
+        (sign.type === 'signal' && (sign.by !== 'launcher' || (sign.signal === 'SIGTERM' && isWarned(sign.text))))))
 
   const added = new Map<Fault, Facts>()
   const claimed = new Set<Sign>()

@@ -27,6 +27,20 @@ describe('survived', () => {
       'step 10 of 900: loss 2.31',
       'step 20 of 900: loss 2.11',
     ],
+    [
+      'a worker that its server replaced',
+      '[2031-02-03 04:05:06 +0000] [1] [WARNING] Worker with pid 61 was terminated due to signal 15',
+      '10.0.0.4 - - [03/Feb/2031:04:05:20 +0000] "POST /answer HTTP/1.1" 200 40',
+    ],
+    [
+      'a pod that completed after a restart',
+      'State:   Terminated',
+      '  Reason:       Completed',
+      '  Exit Code:    0',
+      'Last State: Terminated',
+      '  Reason:       Error',
+      '  Exit Code:    4',
+    ],
     ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
   ])('%s', (_, ...lines) => {
     expect(kinds(...lines)).toEqual([])
@@ -41,6 +55,9 @@ describe('ends without a traceback', () => {
   test.each([
     ['aborted', 'F0401 10:00:00.100000 4411 service.h:70] Ending the process: a peer is gone'],
     ['aborted', '2031-02-03T04:05:06Z [12ms] [Fatal] [carb.crashreporter.plugin] [crash] Crash detected in pid 41 thread 43'],
+    ['missing_dependency', 'bash: ./go.sh: /bin/zsh^M: bad interpreter: No such file or directory'],
+    ['job_failed', 'ERROR: the mask is empty in /opt/src/mask.cuh at line 40 (error-code 9)', 'leaving'],
+    ['job_killed', 'The queue is slow', 'This job was killed because it sent no heartbeat.'],
     ['file_missing', 'talk.mkv: No such file or directory'],
     ['job_failed', 'frame=  0 fps=0', 'Rendering failed!'],
     ['python_exception', '--> FOAM FATAL ERROR: ', 'the mesh of this case has no cells', '', 'FOAM exiting'],

@@ -8,6 +8,7 @@ import { numberSet } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Facts } from '../../../model/facts.ts'
+import type { FaultFamily } from '../family.ts'
 import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
@@ -34,9 +35,11 @@ const gibIn = (message: string, pattern: RegExp): number | undefined => bytesOf(
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
 const deviceOf = (message: string): number | undefined => integerIn(message, /on device (\d{1,4})\b/) ?? integerIn(message, DEVICE_OF_BUFFER)
 
-export const cudaOomInference = memoryFamily(
+const family = memoryFamily(
   'cuda-oom-inference',
   [
+    'retrying without pipeline parallelism',
+    'failed to create context with model',
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',
@@ -239,3 +242,7 @@ export const cudaOomInference = memoryFamily(
     },
   ],
 )
+export const cudaOomInference: FaultFamily = {
+  ...family,
+  mayGoOn: { as: /cudaMalloc failed|failed to allocate (?:(?:CUDA|ROCm)\d{0,4} buffer|compute buffers)/, on: GOES_ON },
+}
