@@ -11,7 +11,7 @@ const NAMED =
   /\b(?:the|a|that) (?:run|job|training) (?:of|on|from) (?:\w{2,6}day|yesterday|last|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\d{4}-\d\d)\b[^:\n]{0,40}\b(?:ended|failed|died|crashed|aborted|stopped)\b/i
 /** A list of problems in a manual, a search in another file, a line of a data set of questions. */
 const SPOKEN =
-  /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{0,120}(?:rror|ault|NCCL|CUDA|memory|[Ff]ail|denied|not found)[^`\n]{0,120}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?"(?:prompt|instruction|question|completion|(?:conversations|messages)" ?: ?\[)/
+  /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{0,120}(?:rror|ault|NCCL|CUDA|memory|[Ff]ail|denied|not found)[^`\n]{0,120}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?["'](?:prompt|instruction|question|completion|(?:conversations|messages)["'] ?: ?\[)/
 /** A list of changes. */
 const CHANGED = /^\s*[*+-]\s+(?:\w{1,20}: )?(?:[Ff]ix(?:ed|es)?|[Aa]void(?:s|ed)?|[Hh]andle[sd]?|[Pp]revent(?:s|ed)?|[Ii]mproved?|[Rr]emoved?)\b/
 /** A help text, and code that prints it. */

@@ -41,6 +41,8 @@ describe('survived', () => {
       '  Reason:       Error',
       '  Exit Code:    4',
     ],
+    ['a rule of a workflow that is tried again', 'Error in rule trim:', '    jobid: 3', 'Trying to restart job 3.', '3 of 3 steps (100%) done'],
+    ['a row of a data set, as Python prints it', "{'question': 'What is a Segmentation fault (core dumped)?', 'answer': 'A crash.'}"],
     ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
   ])('%s', (_, ...lines) => {
     expect(kinds(...lines)).toEqual([])
@@ -58,6 +60,9 @@ describe('ends without a traceback', () => {
     ['missing_dependency', 'bash: ./go.sh: /bin/zsh^M: bad interpreter: No such file or directory'],
     ['job_failed', 'ERROR: the mask is empty in /opt/src/mask.cuh at line 40 (error-code 9)', 'leaving'],
     ['job_killed', 'The queue is slow', 'This job was killed because it sent no heartbeat.'],
+    ['host_memory', 'memory allocation of 8589934592 bytes failed', 'Aborted (core dumped)'],
+    ['job_failed', 'Exiting because a step failed. Look above.'],
+    ['job_failed', 'Process `TRIM (2)` terminated with an error exit status (4)'],
     ['file_missing', 'talk.mkv: No such file or directory'],
     ['job_failed', 'frame=  0 fps=0', 'Rendering failed!'],
     ['python_exception', '--> FOAM FATAL ERROR: ', 'the mesh of this case has no cells', '', 'FOAM exiting'],
@@ -71,6 +76,11 @@ describe('ends without a traceback', () => {
     ],
   ])('%s: %s', (kind, ...lines) => {
     expect(kinds(...lines)).toEqual([kind])
+  })
+  test('a traceback behind a prefix that nobody knows', () => {
+    const behind = (line: string): string => `[5/fit/2 (pid 9)] ${line}`
+    const text = ['Traceback (most recent call last):', '  File "/job/fit.py", line 7, in go', '    x["a"]', "KeyError: 'a'", 'leaving'].map(behind)
+    expect(faultsOf(...text)).toMatchObject([{ kind: 'python_exception', facts: { exception: 'KeyError', frame: 'fit.py:7' } }])
   })
   test("an eviction is the pod's, whatever the node lacked, and names it", () => {
     const [fault, ...others] = faultsOf(

@@ -22,8 +22,8 @@ const EXACT: readonly RegExp[] = [
 ]
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
-  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=]{0,3}(?<code>-?\d{1,10})\b/,
-  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
+  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=[]{0,3}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
 ]
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */

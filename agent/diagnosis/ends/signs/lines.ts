@@ -5,7 +5,8 @@ import type { ErrorSign, Found } from '../evidence.ts'
 type Form = { readonly pattern: RegExp; readonly name: string }
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
-  { name: 'message', pattern: /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400})/ },
+  { name: 'message', pattern: /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/ },
+  { name: 'message', pattern: /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/ },
   { name: 'record', pattern: /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/ },
   { name: 'record', pattern: /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/ },
   {
@@ -89,11 +90,11 @@ const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =
-  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!)$/
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed!/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because /
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }

@@ -109,7 +109,7 @@ const LANGUAGES: readonly Language[] = [
     name: 'ErrorException',
   },
   // R
-  { head: /^Error in (?:.{1,200}?)(?: : |:$|: $)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
+  { head: /^Error in .{1,200}? :(?: |$)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
   // Ruby, Lua, Perl, Fortran, MATLAB
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
   { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
