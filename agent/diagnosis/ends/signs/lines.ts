@@ -65,12 +65,7 @@ const FORMS: readonly Form[] = [
   {
     name: 'shell',
     pattern:
-      /^-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
-  },
-  {
-    name: 'shell',
-    pattern:
-      /^\S{1,200}: line \d{1,6}: (?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+      /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   },
   { name: 'message', pattern: /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/ },
   { name: 'python', pattern: /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/ },
