@@ -7,6 +7,7 @@ import { gatherFaults } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import type { Knowledge } from './situation/knowledge.ts'
 import { createSituations, type Situations } from './situation/situation.ts'
+import { TRIES_AGAIN } from './tries-again.ts'
 
 /** Enough for a traceback above a message; at most this much for each of the origins that spoke last. */
 const LINES_KEPT = 48
@@ -89,8 +90,8 @@ export function createLogJudge(scanner: Scanner): LogJudge {
         candidates ??= createCandidates()
         const families = new Set(hits.flatMap((literal) => scanner.familiesOf(literal)))
         hits.length = 0
-        const waits = [...families].filter(({ mayGoOn }) => mayGoOn?.as.test(text) === true)
-        window.waiting = window.waiting.filter(({ family }) => family.mayGoOn?.on.test(text) !== true)
+        const waits = [...families].filter(({ id }) => TRIES_AGAIN.some(({ family, failure }) => family === id && failure.test(text)))
+        window.waiting = window.waiting.filter(({ family: { id } }) => !TRIES_AGAIN.some(({ family, again }) => family === id && again.test(text)))
         if (waits.length === 0 || window.waiting.some(({ t }) => line.t - t >= WAIT_MS)) {
           for (const { number, family } of window.waiting) if (number >= window.firstLine) candidates.add(number - window.firstLine, [family])
           window.waiting = []

@@ -74,27 +74,22 @@ export function gatherFaults(): FaultCollection {
 }
 
 /** Ranks that NCCL stops say the same, each for itself: one fault, with the ranks that were named. */
-function acrossRanks(faults: readonly Fault[]): readonly Fault[] {
-  const ranked = faults.filter(({ kind, facts }) => kind === 'nccl_error' && facts.rank !== undefined)
-  if (ranked.length < 2) return faults
-  const firstOf = (fault: Fault): Fault | undefined => ranked.find(({ title }) => title === fault.title)
-  return faults.flatMap((fault) => {
-    if (!ranked.includes(fault)) return [fault]
-    if (firstOf(fault) !== fault) return []
-    const same = ranked.filter(({ title }) => title === fault.title)
-    if (same.length < 2) return [fault]
+const acrossRanks = (faults: readonly Fault[]): readonly Fault[] =>
+  faults.flatMap((fault) => {
+    if (fault.kind !== 'nccl_error' || fault.facts.rank === undefined) return [fault]
+    const same = faults.filter(({ kind, title, facts }) => kind === fault.kind && title === fault.title && facts.rank !== undefined)
+    if (same[0] !== fault) return []
     const ranks = [...new Set(same.flatMap(({ facts: { rank } }) => rank ?? []))].toSorted((a, b) => a - b)
-    const named = ranks.slice(0, 16).join(', ')
+    if (ranks.length < 2) return same
     return [
       {
         ...fault,
         title: `${fault.title} (${ranks.length} ranks)`,
-        verdict: `${fault.verdict} ${ranks.length} ranks report it: ${named}${ranks.length > 16 ? ', …' : ''}.`,
+        verdict: `${fault.verdict} ${ranks.length} ranks report it: ${ranks.join(', ')}.`,
         evidence: same.map(({ evidence }) => evidence).reduce(mergeEvidence),
       },
     ]
   })
-}
 
 const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
 

@@ -10,7 +10,7 @@ import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candida
 import { classify } from './classify.ts'
 import type { EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
-import type { ErrorSign, Sign } from './evidence.ts'
+import type { Sign } from './evidence.ts'
 import { signalOfExit } from './signals.ts'
 import { TIMED_OUT } from './signs/exits.ts'
 
@@ -36,12 +36,14 @@ export type EndJudgement = {
 export const isFatal = ({ kind, severity }: Fault): boolean =>
   logKindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
 
-/** Whether the fault and this sign come from the same lines. */
-const claims = (fault: Fault, sign: Sign): boolean =>
-  fault.evidence.some(({ line }) => line >= sign.at && line <= (sign.type === 'error' ? sign.last + (announces(fault, sign) ? ANNOUNCED : 0) : sign.at))
 /** TensorFlow says by the name what its message says many lines below. */
 const ANNOUNCED = 24
-const announces = ({ kind }: Fault, { error }: ErrorSign): boolean => kind === 'cuda_oom' && /OutOfMemory|ResourceExhausted/.test(error.name ?? '')
+/** Whether the fault and this sign come from the same lines. */
+const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
+  const last =
+    sign.type === 'error' ? sign.last + (kind === 'cuda_oom' && /OutOfMemory|ResourceExhausted/.test(sign.error.name ?? '') ? ANNOUNCED : 0) : sign.at
+  return evidence.some(({ line }) => line >= sign.at && line <= last)
+}
 /** What a sign adds to a fault of another kind. */
 function addsTo(sign: Sign): Facts {
   if (sign.type !== 'error') return sign.facts

@@ -31,8 +31,6 @@ export type FaultFamily = {
    * Choose long and rare ones: a literal that stands in ordinary logs makes every such line a candidate.
    */
   readonly literals: readonly string[]
-  /** A failure that the program may get over: a line `as` such is told live when a later line has come that does not say `on`. */
-  readonly mayGoOn?: { readonly as: RegExp; readonly on: RegExp }
   /**
    * Called for each line that holds one of the literals. Looks around in `text` as far as its message reaches (wrapped lines, a traceback above).
    * Patterns must be linear: no nested quantifiers over the same characters. `situation` is read when it is first asked for: only where something was found.

@@ -2,6 +2,7 @@
 import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+import { slurmRecord } from '../../faults/remedies/shared.ts'
 
 export const jobKilled: EndKind = {
   kind: 'job_killed',
@@ -37,10 +38,7 @@ export const jobKilled: EndKind = {
         command: 'nohup <COMMAND> > train.log 2>&1 &',
       },
     pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
-    situation.programs.has('slurm') && {
-      text: 'See what Slurm recorded of the job: OUT_OF_MEMORY, TIMEOUT, PREEMPTED or CANCELLED.',
-      command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS,ReqMem`,
-    },
+    situation.programs.has('slurm') && slurmRecord(job),
     situation.programs.has('kubernetes') &&
       pattern === undefined && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },
     { text: 'Ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },

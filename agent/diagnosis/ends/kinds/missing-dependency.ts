@@ -129,7 +129,7 @@ export const missingDependency: EndKind = {
       module,
     ),
     raises(
-      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError|EnvironmentNameNotFound|CommandNotFoundError|PackagesNotFoundError|ResolvePackageNotFound|CondaError)$/,
+      /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|LoadLibraryError|CondaError)$/,
     ),
   ),
   title: ({ facts: { module: name } }) =>

@@ -8,7 +8,6 @@ import { numberSet } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Facts } from '../../../model/facts.ts'
-import type { FaultFamily } from '../family.ts'
 import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
@@ -35,7 +34,7 @@ const gibIn = (message: string, pattern: RegExp): number | undefined => bytesOf(
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
 const deviceOf = (message: string): number | undefined => integerIn(message, /on device (\d{1,4})\b/) ?? integerIn(message, DEVICE_OF_BUFFER)
 
-const family = memoryFamily(
+export const cudaOomInference = memoryFamily(
   'cuda-oom-inference',
   [
     'retrying without pipeline parallelism',
@@ -242,7 +241,3 @@ const family = memoryFamily(
     },
   ],
 )
-export const cudaOomInference: FaultFamily = {
-  ...family,
-  mayGoOn: { as: /cudaMalloc failed|failed to allocate (?:(?:CUDA|ROCm)\d{0,4} buffer|compute buffers)/, on: GOES_ON },
-}
