@@ -1,19 +1,33 @@
 // Judges log lines as they come: the few lines before are kept for each origin, so that a family can look back.
 import type { LogLine } from '../model/event.ts'
 import type { Fault } from '../model/fault.ts'
+import type { FaultFamily } from './faults/family.ts'
 import { createSeenLines, cutLine, judgePassage, type SeenLines } from './passage.ts'
 import { gatherFaults } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import type { Knowledge } from './situation/knowledge.ts'
 import { createSituations, type Situations } from './situation/situation.ts'
+import { TRIES_AGAIN } from './tries-again.ts'
 
 /** Enough for a traceback above a message; at most this much for each of the origins that spoke last. */
 const LINES_KEPT = 48
 const CHARACTERS_KEPT = 65_536
 const ORIGINS_KEPT = 512
 
+/** So long a failure that its program may get over waits for the next line of its origin. */
+const WAIT_MS = 2_000
+
 type Know = () => Knowledge
-type Window = { readonly lines: string[]; characters: number; firstLine: number; readonly seenLines: SeenLines; know: Know; readonly situations: Situations }
+type Waiting = { readonly number: number; readonly t: number; readonly family: FaultFamily }
+type Window = {
+  readonly lines: string[]
+  characters: number
+  firstLine: number
+  readonly seenLines: SeenLines
+  know: Know
+  readonly situations: Situations
+  waiting: readonly Waiting[]
+}
 
 /** `know`: asked where a fault was found. */
 export type LogJudge = { readonly judge: (line: LogLine, know?: Know) => readonly Fault[] }
@@ -25,7 +39,7 @@ const ofOrigin =
 function openWindow(line: LogLine): Window {
   const ofContainer = line.stream !== 'kernel' && line.origin.container_id !== undefined
   const situations = createSituations(() => window.know(), ofContainer)
-  const window: Window = { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), know: ofOrigin(line), situations }
+  const window: Window = { lines: [], characters: 0, firstLine: 1, seenLines: createSeenLines(), know: ofOrigin(line), situations, waiting: [] }
   return window
 }
 const originOf = ({ stream, origin }: LogLine): string => `${stream} ${origin.container_id ?? origin.container ?? ''} ${origin.path ?? ''}`
@@ -72,10 +86,21 @@ export function createLogJudge(scanner: Scanner): LogJudge {
         const at = window.lines.push(text) - 1
         window.characters += text.length
         scanner.search.inString(text, note)
-        if (hits.length === 0) continue
+        if (hits.length === 0 && window.waiting.length === 0) continue
         candidates ??= createCandidates()
-        for (const literal of hits) candidates.add(at, scanner.familiesOf(literal))
+        const families = new Set(hits.flatMap((literal) => scanner.familiesOf(literal)))
         hits.length = 0
+        const waits = [...families].filter(({ id }) => TRIES_AGAIN.some(({ family, failure }) => family === id && failure.test(text)))
+        window.waiting = window.waiting.filter(({ family: { id } }) => !TRIES_AGAIN.some(({ family, again }) => family === id && again.test(text)))
+        if (waits.length === 0 || window.waiting.some(({ t }) => line.t - t >= WAIT_MS)) {
+          for (const { number, family } of window.waiting) if (number >= window.firstLine) candidates.add(number - window.firstLine, [family])
+          window.waiting = []
+        }
+        window.waiting = [...window.waiting, ...waits.map((family) => ({ number: window.firstLine + at, t: line.t, family }))].slice(-LINES_KEPT)
+        candidates.add(
+          at,
+          [...families].filter((family) => !waits.includes(family)),
+        )
       }
       const found =
         candidates === undefined

@@ -11,7 +11,7 @@ const NAMED =
   /\b(?:the|a|that) (?:run|job|training) (?:of|on|from) (?:\w{2,6}day|yesterday|last|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\d{4}-\d\d)\b[^:\n]{0,40}\b(?:ended|failed|died|crashed|aborted|stopped)\b/i
 /** A list of problems in a manual, a search in another file, a line of a data set of questions. */
 const SPOKEN =
-  /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{0,120}(?:rror|ault|NCCL|CUDA|memory|[Ff]ail|denied|not found)[^`\n]{0,120}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?"(?:prompt|instruction|question|completion|(?:conversations|messages)" ?: ?\[)/
+  /^\s*(?:[*+-]|\d{1,2}[.)])\s+`[^`\n]{0,120}(?:rror|ault|NCCL|CUDA|memory|[Ff]ail|denied|not found)[^`\n]{0,120}` ?[:–-]|^\s*(?:\$|\w{1,32}@[\w.-]{1,60}:\S{0,200}[$#]) (?:sudo )?(?:z?grep|rg|ack|awk|sed|echo|printf)\b|^\s*\{ ?["'](?:prompt|instruction|question|completion|(?:conversations|messages)["'] ?: ?\[)/
 /** A list of changes. */
 const CHANGED = /^\s*[*+-]\s+(?:\w{1,20}: )?(?:[Ff]ix(?:ed|es)?|[Aa]void(?:s|ed)?|[Hh]andle[sd]?|[Pp]revent(?:s|ed)?|[Ii]mproved?|[Rr]emoved?)\b/
 /** A help text, and code that prints it. */
@@ -32,6 +32,9 @@ const COMMENT = /^\s*(?:#|\/\/)\s/
 /** `was the reason last week, see ticket 412`: prose about another day. */
 const ANOTHER_DAY =
   /^(?!\s*(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception|Warning):)[^\n]{0,200}\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
+
+/** The line says itself that it only warns: whether the program went on shows below. */
+export const isWarned = (line: string): boolean => /^.{0,80}\bWARN(?:ING)?\b/.test(line)
 
 /** So may a line about this run look, too: it counts as another's only where the text shows below that this run goes on. */
 export const isQuoted = (line: string): boolean => QUOTED.test(line) || COMMENT.test(line) || ANOTHER_DAY.test(line)

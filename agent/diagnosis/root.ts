@@ -8,6 +8,8 @@ import { logKindOf } from '../model/log-kinds.ts'
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(0.011 * 2 ** 20, 0.011 * Math.max(Math.abs(a), Math.abs(b)))
 
 function agree(a: unknown, b: unknown, key: string): boolean {
+  // A folder, and what is in it.
+  if (key === 'path' && typeof a === 'string' && typeof b === 'string') return a.startsWith(b) || b.startsWith(a)
   if (typeof a === 'number' && typeof b === 'number') return key.endsWith('_bytes') ? near(a, b) : a === b
   return typeof a === 'object' || a === b
 }
@@ -67,9 +69,27 @@ export function gatherFaults(): FaultCollection {
       counts.set(fault.kind, count + 1)
       faults.push(fault)
     },
-    ordered: () => rootFirst(faults),
+    ordered: () => rootFirst(acrossRanks(faults)),
   }
 }
+
+/** Ranks that NCCL stops say the same, each for itself: one fault, with the ranks that were named. */
+const acrossRanks = (faults: readonly Fault[]): readonly Fault[] =>
+  faults.flatMap((fault) => {
+    if (fault.kind !== 'nccl_error' || fault.facts.rank === undefined) return [fault]
+    const same = faults.filter(({ kind, title, facts }) => kind === fault.kind && title === fault.title && facts.rank !== undefined)
+    if (same[0] !== fault) return []
+    const ranks = [...new Set(same.flatMap(({ facts: { rank } }) => rank ?? []))].toSorted((a, b) => a - b)
+    if (ranks.length < 2) return same
+    return [
+      {
+        ...fault,
+        title: `${fault.title} (${ranks.length} ranks)`,
+        verdict: `${fault.verdict} ${ranks.length} ranks report it: ${ranks.join(', ')}.`,
+        evidence: same.map(({ evidence }) => evidence).reduce(mergeEvidence),
+      },
+    ]
+  })
 
 const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
 

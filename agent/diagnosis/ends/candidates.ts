@@ -32,6 +32,8 @@ function ofError(sign: ErrorSign, before: Before): Candidate | undefined {
   const { end, weight } = known
   // A record of a logger is no end, unless a kind knows its words.
   if (sign.error.name === 'record' && weight < WEIGHT.exception) return undefined
+  // `Error: …` is what any program prints, also of what it gets over: only last words count.
+  if (sign.weak && sign.error.name === 'Error' && weight < WEIGHT.exception && sign.error.tail.trim() !== '') return undefined
   return { sign, end, facts: { ...known.facts, ...sign.facts }, place: placeOf(sign, end, weight, before) }
 }
 function placeOf(sign: ErrorSign, { stage }: EndKind, weight: number, before: Before): number {

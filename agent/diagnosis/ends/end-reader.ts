@@ -1,5 +1,5 @@
 // Reads the lines of a log for what they say of the end of its job. Incremental and bounded: the agent holds one for each run that it follows.
-import { isQuoted } from '../reported.ts'
+import { isQuoted, isWarned } from '../reported.ts'
 import { readLine } from '../traceback/line.ts'
 import { createTracebackReader } from '../traceback/reader.ts'
 import type { Sign } from './evidence.ts'
@@ -35,6 +35,7 @@ const LAST_SIGNS = 192
 const TEXTS = 512
 const TEXT_LENGTH = 2_000
 const LONGEST_LINE = 16_384
+const LEAD = /^\S.{0,100}[\]:|>] $/
 
 export function createEndReader(): EndReader {
   const tracebacks = createTracebackReader()
@@ -50,6 +51,8 @@ export function createEndReader(): EndReader {
   let count = 0
   let isOpen = false
   let failed = false
+  /** What a program unknown to us puts before each line, as it stood before the last traceback's head. */
+  let lead = ''
 
   const keepText = (number: number, raw: string): void => {
     texts.set(number, raw.slice(0, TEXT_LENGTH))
@@ -71,8 +74,11 @@ export function createEndReader(): EndReader {
   return {
     add(raw, number) {
       count = number
-      failed ||= isQuoted(raw)
-      const line = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
+      failed ||= isQuoted(raw) || isWarned(raw)
+      const whole = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
+      const head = whole.text.indexOf('Traceback (most recent')
+      if (head >= 0) lead = LEAD.exec(whole.text.slice(0, head))?.[0] ?? ''
+      const line = lead !== '' && whole.text.startsWith(lead) ? { ...whole, text: whole.text.slice(lead.length) } : whole
       const token = tracebacks.add(line)
       if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
         keepText(number, raw)

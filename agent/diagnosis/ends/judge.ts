@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
 import { plan } from '../faults/remedies/plan.ts'
-import { isQuoted } from '../reported.ts'
+import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
@@ -36,9 +36,14 @@ export type EndJudgement = {
 export const isFatal = ({ kind, severity }: Fault): boolean =>
   logKindOf(kind).crash?.fatal !== false && (severity === 'critical' || kind === 'host_oom_kill' || END_OF.has(kind))
 
+/** TensorFlow says by the name what its message says many lines below. */
+const ANNOUNCED = 24
 /** Whether the fault and this sign come from the same lines. */
-const claims = (fault: Fault, sign: Sign): boolean =>
-  fault.evidence.some(({ line }) => line >= sign.at && line <= (sign.type === 'error' ? sign.last : sign.at))
+const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
+  const last =
+    sign.type === 'error' ? sign.last + (kind === 'cuda_oom' && /OutOfMemory|ResourceExhausted/.test(sign.error.name ?? '') ? ANNOUNCED : 0) : sign.at
+  return evidence.some(({ line }) => line >= sign.at && line <= last)
+}
 /** What a sign adds to a fault of another kind. */
 function addsTo(sign: Sign): Facts {
   if (sign.type !== 'error') return sign.facts
@@ -51,10 +56,11 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   let facts: Facts = root
   const native = root.exception === undefined
   for (const { type, facts: said } of others) {
-    const { exit_code, rank, pid, job_id, signal, errno, exception, frame } = said
+    const { exit_code, rank, pid, job_id, signal, errno, exception, frame, reason } = said
     const add: Facts = {
       ...(exit_code === undefined ? {} : { exit_code }),
       ...(job_id === undefined ? {} : { job_id }),
+      ...(reason === undefined ? {} : { reason }),
       ...(errno === undefined || type === 'error' ? {} : { errno }),
       ...(type === 'exit' || type === 'signal' || type === 'order'
         ? { ...(rank === undefined ? {} : { rank }), ...(pid === undefined ? {} : { pid }) }
@@ -75,6 +81,8 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   }
   return facts
 }
+/** What a program may warn of and go on. */
+const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom'])
 const declared = (facts: Facts, kind: LogKind): Facts => {
   const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
@@ -102,19 +110,24 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
  * says; without it the text alone decides. A run that ended well has no verdict, whatever was handled on its way.
  */
 export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
-  // Quoted, and the program goes on below: the text is about another run.
-  const faults = found.filter(({ evidence: lines }) => lines.length === 0 || lines.some(({ line, text }) => !isQuoted(text) || evidence.aliveAt <= line))
   const signs: readonly Sign[] = [...evidence.signs, ...knownSigns(known, evidence.lines + 1)]
   const endedBadly =
     (known.exitCode ?? 0) !== 0 ||
     known.signal !== undefined ||
     known.oomKilled === true ||
     signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
+  // The program goes on below: the text is about another run, or about what the program got over.
+  const faults = found.filter(
+    ({ kind, evidence: lines }) =>
+      lines.length === 0 || lines.some(({ line, text }) => evidence.aliveAt <= line || !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && isWarned(text)))),
+  )
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.
     (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
     (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
-      (sign.type === 'error' || sign.type === 'exit' || (sign.type === 'signal' && sign.by !== 'launcher')))
+      (sign.type === 'error' ||
+        sign.type === 'exit' ||
+        (sign.type === 'signal' && (sign.by !== 'launcher' || (sign.signal === 'SIGTERM' && isWarned(sign.text))))))
 
   const added = new Map<Fault, Facts>()
   const claimed = new Set<Sign>()

@@ -3,10 +3,10 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
+import { CUT_CHECKPOINT, MODEL_FILE } from './remedies/shared.ts'
 
-const FILE = /((?:\/|~\/|\.{1,2}\/)?[\w@+.-]{1,80}(?:\/[\w@+.-]{1,80}){0,12}\.(?:safetensors|gguf|bin|pth?|ckpt))\b/
 const near = ({ text, at }: Seen): string => around(text, at, 4, 3)
-const fileIn = (seen: Seen): string | undefined => FILE.exec(seen.message)?.[1] ?? FILE.exec(near(seen))?.[1]
+const fileIn = (seen: Seen): string | undefined => MODEL_FILE.exec(seen.message)?.[1] ?? MODEL_FILE.exec(near(seen))?.[1]
 const facts = (seen: Seen): Facts => known({ pattern: 'unreadable', path: fileIn(seen) })
 const REPOSITORY = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?:\/|\s|$)/
 
@@ -24,10 +24,7 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
       command: 'git lfs pull',
     },
     { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` },
-    {
-      text: 'If it is a checkpoint of your own, it was cut while it was saved: resume from the one before it, and see whether the disk was full.',
-      command: 'df -h',
-    },
+    CUT_CHECKPOINT,
   ]
 }
 const verdict = ({ facts: { path }, match }: Matched): string =>

@@ -144,7 +144,6 @@ export const diskFull = ruleFamily({
     'ENOSPC: ',
     'file write failed',
     'database or disk is full',
-    'low on resource: ephemeral-storage',
     'NoSpaceLeftError',
   ],
   facts,
@@ -166,18 +165,13 @@ export const diskFull = ruleFamily({
       verdict: 'NumPy could not write an array to its end: most likely the disk or a quota is full.',
     },
     {
-      pattern:
-        /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|low on resource: ephemeral-storage|\bENOSPC\b[:,]/,
+      pattern: /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|\bENOSPC\b[:,]/,
       severity,
       title,
       remedies: (matched) => remediesFor(matched),
       verdict: ({ match, message, text, at }) => {
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
-        if (/low on resource: ephemeral-storage/.test(message)) {
-          const used = /Container ([\w.-]{1,60}) was using (\w{1,20})/.exec(message)
-          return `Kubernetes evicted the pod because the disk of its node was nearly full${used === null ? '' : `; container ${used[1]} had written ${used[2]}`}.`
-        }
         if (LAYER.test(message))
           return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text)}`
         const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]

@@ -18,7 +18,7 @@ const TEARDOWN = /Exception ignored in|__del__|shutting down|KeyboardInterrupt|r
  */
 const LINES_ABOVE = 24
 const EXPLAINED =
-  /Traceback \(most recent call last\)|^.{0,40} File "[^"\n]{1,300}", line \d{1,7}, in |terminate called (?:after throwing|without an active)|Fatal Python error|Watchdog caught collective|\(core dumped\)|Segmentation fault|CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|KeyboardInterrupt|(?:^|[\s$#;])(?:sudo )?(?:kill (?:-9|-KILL|-SIGKILL|-s KILL)|pkill|killall|timeout (?:-s|--signal)) ?|[Rr]eceived (?:signal )?(?:SIGTERM|15\b)/
+  /Traceback \(most recent call last\)|^.{0,40} File "[^"\n]{1,300}", line \d{1,7}, in |terminate called (?:after throwing|without an active)|Fatal Python error|Watchdog (?:caught collective|timeout)|\(core dumped\)|Segmentation fault|CANCELLED AT|DUE TO (?:TIME LIMIT|PREEMPTION)|KeyboardInterrupt|(?:^|[\s$#;])(?:sudo )?(?:kill (?:-9|-KILL|-SIGKILL|-s KILL)|pkill|killall|timeout (?:-s|--signal)) ?|[Rr]eceived (?:signal )?(?:SIGTERM|sigquit|15\b)/
 /** A failure that itself says that a process was killed, or that host memory ran out, makes the kernel more likely and not less. */
 const OF_HOST_MEMORY =
   /SIGKILL|[Ss]ignal:? 9\b|exitcode ?: ?-9\b|MemoryError|Cannot allocate memory|terminated abruptly|is killed by signal: Killed|std::bad_alloc/
@@ -34,10 +34,9 @@ const explained = (text: LogText, at: number): boolean => {
   return found
 }
 
-const titleOf = 'Killed because host memory ran out'
-
 function said(verdict: string, facts: Facts, lines: readonly number[], pieces: readonly Piece[], severity: Recognised['severity'] = 'critical'): Recognised {
-  return { kind: 'host_oom_kill', severity, title: titleOf, verdict, facts, remedies: plan(pieces), lines }
+  const title = severity === 'critical' ? 'Killed because host memory ran out' : 'Killed by SIGKILL, likely because host memory ran out'
+  return { kind: 'host_oom_kill', severity, title, verdict, facts, remedies: plan(pieces), lines }
 }
 
 function exitCodeNear(text: LogText, at: number): { readonly code: number | undefined; readonly line: number | undefined } {

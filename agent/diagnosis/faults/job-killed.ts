@@ -4,6 +4,7 @@ import { KERNEL_LOG } from './host-oom/remedies.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
+import { slurmRecord } from './remedies/shared.ts'
 
 const near = ({ text, at }: Seen): string => around(text, at, 6, 3)
 const facts = (seen: Seen): Facts => {
@@ -20,10 +21,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   return [
     KERNEL_LOG,
-    programs.has('slurm') && {
-      text: 'See what Slurm recorded of the job: OUT_OF_MEMORY, TIMEOUT, PREEMPTED or CANCELLED.',
-      command: `sacct -j ${subject.slurmJob ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS,ReqMem`,
-    },
+    programs.has('slurm') && slurmRecord(subject.slurmJob),
     programs.has('kubernetes') && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${subject.pod ?? '<POD>'}` },
     { text: 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.' },
     { text: 'If the kernel did not: ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },

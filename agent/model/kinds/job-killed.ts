@@ -6,7 +6,7 @@ export const jobKilled = defineKind({
   title: 'A process was killed',
   layer: 'program',
   from: 'logs',
-  facts: ['pattern'],
+  facts: ['pattern', 'reason'],
   quietMinutes: 15,
   crash: { rank: 12 },
   afterInText: BEFORE_ENDS,

@@ -25,6 +25,24 @@ describe('the judge of live lines', () => {
     expect(faults).toHaveLength(1)
     expect(faults[0]?.facts).toMatchObject({ gpu_index: 1, requested_bytes: 2 * 2 ** 30, reserved_bytes: 21 * 2 ** 30 })
   })
+  test('what llama.cpp tries again is no fault; what it gives up is one', () => {
+    const { judge } = createLogJudge(logScanner())
+    const told = (text: string): readonly string[] => judge(line(text)).map(({ kind }) => kind)
+    const alloc = 'ggml_x_alloc_buffer: allocating 700.00 MiB on device 0: cudaMalloc failed: out of memory'
+    expect(told(alloc)).toEqual([])
+    expect(told('ggml_y: failed to allocate CUDA0 buffer of size 734003200')).toEqual([])
+    expect(told('llama_z: compute buffer allocation failed, retrying without pipeline parallelism')).toEqual([])
+    expect(told('srv: request done')).toEqual([])
+    expect(told(alloc)).toEqual([])
+    expect(judge(line("common_x: failed to create context with model 'm.gguf'"))).toMatchObject([
+      { kind: 'cuda_oom', facts: { requested_bytes: 700 * 2 ** 20, gpu_index: 0 } },
+    ])
+  })
+  test('one that says nothing more than another line is told with that', () => {
+    const { judge } = createLogJudge(logScanner())
+    expect(judge(line('ggml_x_alloc_buffer: allocating 700.00 MiB on device 0: cudaMalloc failed: out of memory'))).toEqual([])
+    expect(judge(line('main: leaving')).map(({ kind }) => kind)).toEqual(['cuda_oom'])
+  })
   test('kernel lines of one kill are looked back at', () => {
     const { judge } = createLogJudge(logScanner())
     const kernel = (text: string): LogLine => ({ type: 'log', t: 0, stream: 'kernel', origin: {}, text })

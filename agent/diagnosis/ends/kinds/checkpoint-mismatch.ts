@@ -1,10 +1,10 @@
 // A checkpoint that does not fit the model, or cannot be read.
 import type { Facts } from '../../../model/facts.ts'
+import { CUT_CHECKPOINT, MODEL_FILE } from '../../faults/remedies/shared.ts'
 import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type ErrorPart } from '../end-kind.ts'
 
-const FILE = /((?:\/|~\/|\.{1,2}\/)?[\w@+.-]{1,80}(?:\/[\w@+.-]{1,80}){0,12}\.(?:safetensors|gguf|bin|pth?|ckpt|h5|msgpack|npz|pkl))\b/
 const unreadable = ({ input }: RegExpExecArray): Facts => {
-  const path = FILE.exec(input)?.[1]
+  const path = MODEL_FILE.exec(input)?.[1]
   return { pattern: 'unreadable', ...(path === undefined ? {} : { path }) }
 }
 /** Reading a checkpoint fails with errors that say nothing of it. */
@@ -61,10 +61,7 @@ export const checkpointMismatch: EndKind = {
             text: 'Compare the size of the file with that of its neighbours or of the hub.',
             command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}`,
           },
-          {
-            text: 'If it is a checkpoint of your own, it was cut while it was saved: resume from the one before it, and see whether the disk was full.',
-            command: 'df -h',
-          },
+          CUT_CHECKPOINT,
           { text: 'If it was downloaded, fetch it again: the incomplete file is replaced.', command: 'hf download <REPOSITORY> --force-download' },
           { text: 'Save to a temporary name and rename it when it is complete: a crash while saving then leaves the old one.' },
         ]

@@ -2,6 +2,7 @@
 import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+import { slurmRecord } from '../../faults/remedies/shared.ts'
 
 export const jobKilled: EndKind = {
   kind: 'job_killed',
@@ -21,8 +22,8 @@ export const jobKilled: EndKind = {
         ? 'The node failed or was shut down'
         : `A process was killed${signal === undefined ? '' : ` by ${signal}`}`,
   verdict: (told) => {
-    const { signal, pattern } = told.facts
-    if (pattern === 'evicted') return 'The kubelet evicted the pod, because its node ran low on a resource (memory, disk or processes).'
+    const { signal, pattern, reason } = told.facts
+    if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
     return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal === 'SIGKILL' ? '; the kernel does so when host memory runs out' : ''}.`
   },
@@ -37,10 +38,7 @@ export const jobKilled: EndKind = {
         command: 'nohup <COMMAND> > train.log 2>&1 &',
       },
     pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
-    situation.programs.has('slurm') && {
-      text: 'See what Slurm recorded of the job: OUT_OF_MEMORY, TIMEOUT, PREEMPTED or CANCELLED.',
-      command: `sacct -j ${job ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS,ReqMem`,
-    },
+    situation.programs.has('slurm') && slurmRecord(job),
     situation.programs.has('kubernetes') &&
       pattern === undefined && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },
     { text: 'Ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },

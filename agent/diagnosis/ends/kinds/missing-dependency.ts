@@ -105,6 +105,7 @@ export const missingDependency: EndKind = {
       ...module(match),
       pattern: 'program',
     })),
+    says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
     says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
@@ -128,7 +129,7 @@ export const missingDependency: EndKind = {
       module,
     ),
     raises(
-      /^(?:ModuleNotFoundError|ImportError|PackageNotFoundError|DistributionNotFound|VersionConflict|ContextualVersionConflict|ClassNotFoundException|NoClassDefFoundError|DependencyError|MissingDependencyError|LoadLibraryError|EnvironmentNameNotFound|CommandNotFoundError|PackagesNotFoundError|ResolvePackageNotFound|CondaError)$/,
+      /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|LoadLibraryError|CondaError)$/,
     ),
   ),
   title: ({ facts: { module: name } }) =>

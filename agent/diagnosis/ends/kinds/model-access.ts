@@ -12,7 +12,7 @@ export const modelAccess: EndKind = {
   severity: 'warning',
   claims: anyOf(
     raises(
-      /^(?:GatedRepoError|RepositoryNotFoundError|RevisionNotFoundError|EntryNotFoundError|RemoteEntryNotFoundError|LocalEntryNotFoundError|OfflineModeIsEnabled|LocalTokenNotFoundError|DisabledRepoError|HFValidationError)$/,
+      /^(?:(?:Gated|Disabled)RepoError|(?:Repository|Revision|(?:Remote|Local)?Entry|LocalToken)NotFoundError|OfflineModeIsEnabled|HFValidationError)$/,
       WEIGHT.errno + 0.5,
     ),
     says(

@@ -20,7 +20,7 @@ export const networkError: EndKind = {
       WEIGHT.message,
     ),
     raises(
-      /^(?:Connection(?:Refused|Reset|Aborted|Closed)?Error|ConnectError|NewConnectionError|MaxRetryError|ConnectTimeout|ReadTimeout|ConnectTimeoutError|ReadTimeoutError|ReadError|WriteError|RemoteProtocolError|RemoteDisconnected|ProxyError|SSLError|SSLCertVerificationError|URLError|gaierror|herror|NameResolutionError|ClientConnectorError|ServerDisconnectedError|EndpointConnectionError|Rendezvous\w{1,30}Error|DistStoreError|DistNetworkError|_InactiveRpcError|AioRpcError|ServiceUnavailable|UnknownHostException|ConnectException|SocketTimeoutException|NoRouteToHostException|APIConnectionError|IncompleteRead|ChunkedEncodingError|ProtocolError)$/,
+      /^(?:\w{0,40}Connect(?:ion(?:Refused|Reset|Aborted|Closed)?|or)?(?:Error|Exception)|MaxRetryError|(?:Connect|Read)Timeout(?:Error)?|(?:Read|Write)Error|RemoteDisconnected|\w{0,40}ProtocolError|ProxyError|SSL\w{0,20}Error|URLError|gaierror|herror|NameResolutionError|ServerDisconnectedError|Rendezvous\w{1,30}Error|Dist(?:Store|Network)Error|\w{0,40}RpcError|ServiceUnavailable|UnknownHostException|SocketTimeoutException|NoRouteToHostException|IncompleteRead|ChunkedEncodingError)$/,
     ),
     says(
       /\bName or service not known|[Tt]emporary failure in name resolution|nodename nor servname|Network is unreachable|No route to host|[Cc]onnection (?:refused|reset|timed out|aborted|closed by peer|closed by remote|was closed)|Connection (?:closed|broken)|failed to connect to|getaddrinfo (?:failed|ENOTFOUND)|Could not resolve host|TLS handshake|certificate verify failed|Max retries exceeded|Remote end closed connection/i,
@@ -33,7 +33,7 @@ export const networkError: EndKind = {
       port,
     ),
     says(
-      /failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
+      /^(?:UNAVAILABLE|DEADLINE_EXCEEDED): |failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
       WEIGHT.message,
       port,
     ),

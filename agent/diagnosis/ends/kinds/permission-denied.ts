@@ -10,10 +10,14 @@ export const permissionDenied: EndKind = {
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
-    says(/[Pp]ermission denied|Operation not permitted|Read-only file system|Access is denied|\bEACCES\b|\bEPERM\b|\bEROFS\b/, WEIGHT.errno, (match) => {
-      const path = pathIn(match.input) ?? /^([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
-      return path === undefined ? {} : { path }
-    }),
+    says(
+      /[Pp]ermission denied|Operation not permitted|Read-only file system|Access is denied|\bEACCES\b|\bEPERM\b|\bEROFS\b|An error occurred \((?:403|AccessDenied)\)/,
+      WEIGHT.errno,
+      (match) => {
+        const path = pathIn(match.input) ?? /^([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
+        return path === undefined ? {} : { path }
+      },
+    ),
     // Of a service, not a file.
     says(/(?:do|does)(?: not|n't) have (?:the )?permissions? to\b/, WEIGHT.exception + 0.5),
     raises(/^(?:PermissionError|AccessDeniedException|AccessDenied)$/, WEIGHT.errno),

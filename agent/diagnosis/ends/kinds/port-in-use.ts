@@ -14,7 +14,7 @@ export const portInUse: EndKind = {
   severity: 'critical',
   claims: anyOf(
     says(
-      /[Aa]ddress already in use|\bEADDRINUSE\b|WinError 10048|[Pp]ort \d{2,5} (?:is|was) (?:already )?(?:in use|taken|occupied|not available)|Cannot find empty port|Connection in use: /,
+      /[Aa]ddress already in use|\bEADDRINUSE\b|WinError 10048|[Pp]ort \d{2,5} (?:is|was) (?:already )?(?:in use|taken|occupied|not available)|Cannot find empty port|another process is (?:already )?(?:utilizing|using|listening)|Connection in use: /,
       WEIGHT.message,
       port,
     ),

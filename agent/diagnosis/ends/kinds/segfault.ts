@@ -7,7 +7,7 @@ export const segfault: EndKind = {
   stage: 'crash',
   severity: 'critical',
   claims: says(
-    /terminated with signal SIGSEGV|killed by signal: Segmentation fault|^[Ss]egmentation fault|access violation (?:reading|writing)/,
+    /terminated with signal SIGSEGV|killed by signal: Segmentation fault|^`?[Ss]egmentation fault|access violation (?:reading|writing)/,
     WEIGHT.message,
     () => ({ signal: 'SIGSEGV' }),
   ),

@@ -8,7 +8,7 @@ export const shapeMismatch: EndKind = {
   claims: anyOf(
     says(/\bshapes? .{1,80} (?:are|is) (?:incompatible|not compatible|mismatched)/i, WEIGHT.message),
     says(
-      /shapes? (?:\S{1,40} and \S{1,40} )?(?:cannot be (?:multiplied|broadcast)|not aligned|(?:are|is) incompatible|mismatch|do(?:es)? not match|must (?:be equal|match)|mismatched)|[Ss]hape mismatch|size mismatch(?!,? for \w[\w.]{2,} ?: ?copying)|[Ii]ncompatible shapes|[Mm]ismatched shapes?/,
+      /shapes? (?:\S{1,40} and \S{1,40} )?(?:cannot be (?:multiplied|broadcast)|not aligned|(?:are|is) incompatible|mismatch|do(?:es)? not match|must (?:be equal|match)|mismatched)|[Ss]hape mismatch|must have the same shape|size mismatch(?!,? for \w[\w.]{2,} ?: ?copying)|[Ii]ncompatible shapes|[Mm]ismatched shapes?/,
       WEIGHT.exception + 0.5,
     ),
     says(

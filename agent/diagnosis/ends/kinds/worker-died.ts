@@ -48,7 +48,7 @@ export const workerDied: EndKind = {
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
     raises(
-      /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:RayActorError|WorkerCrashedError|NodeDiedError|LocalRayletDiedError|OwnerDiedError|BrokenProcessPool|TerminatedWorkerError|ProcessExitedException|WorkerLostError|(?:Async)?EngineDeadError|EngineGenerateError|BrokenExecutor|KilledWorker|NannyFailed)$/,
+      /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:Worker(?:Crashed|Lost)Error|(?:Node|LocalRaylet|Owner)DiedError|Broken(?:ProcessPool|Executor)|TerminatedWorkerError|ProcessExitedException|(?:Async)?EngineDeadError|EngineGenerateError|KilledWorker|NannyFailed)$/,
       WEIGHT.errno,
     ),
   ),

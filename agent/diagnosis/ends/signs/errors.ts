@@ -37,10 +37,11 @@ function rankOf({ rank, blocks }: Traceback): number | undefined {
   return spawned?.[1] === undefined ? undefined : Number(spawned[1])
 }
 
-/** The last line that surely belongs to the message: up to the first blank one. */
+/** The last line that surely belongs to the message: up to the first blank one, unless the message only announces what follows. */
 function lastOf({ last, blocks }: Traceback): number {
   const block = blocks.at(-1)
   if (block?.raised === undefined) return last
+  if (block.raised.message.endsWith(':')) return Math.max(last, block.raised.at + block.tail.length)
   const blank = block.tail.findIndex((line) => line.trim() === '')
   return Math.max(last, block.raised.at + (blank === -1 ? Math.min(block.tail.length, 3) : Math.min(blank, 12)))
 }

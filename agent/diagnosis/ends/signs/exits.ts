@@ -22,13 +22,13 @@ const EXACT: readonly RegExp[] = [
 ]
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
-  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=]{0,3}(?<code>-?\d{1,10})\b/,
-  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=]? {0,12}(?<code>-?\d{1,10})\b/,
+  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=[]{0,3}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
 ]
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
 const REPORTED =
-  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|#)/
+  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|terminated\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|code|rc=|status|Error \d/
@@ -36,6 +36,9 @@ const MAY = /exit|Exit|code|rc=|status|Error \d/
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
 const TABLE_LINES = 12
+const COMPLETED = /^\s{1,20}Reason: {1,20}Completed$/
+const LAST_STATE = /^\s{0,20}Last State:/
+const STATE_LINES = 6
 /** Why a runtime could not start or had to end it. */
 const REASON =
   /^\s*(?:-\s*)?"?[Rr]eason"?: {1,20}"?(Error|ContainerCannotRun|StartError|RunContainerError|CreateContainerError|CreateContainerConfigError|BackoffLimitExceeded|CrashLoopBackOff|UnexpectedAdmissionError|ErrImagePull|ImagePullBackOff|InvalidImageName|OutOf\w{2,20}|NodeAffinity)"?,?\s*$/
@@ -52,8 +55,16 @@ export function createExitReader(): ExitReader {
   let table = 0
   let facts: Facts = {}
   let aborted: number | undefined
+  let [completed, skip] = [false, 0]
   return (line, found) => {
     const { text, number: at, raw } = line
+    // A pod's last state is not how it ended, where it completed since.
+    completed ||= COMPLETED.test(text)
+    if (completed && LAST_STATE.test(text)) skip = STATE_LINES
+    if (skip > 0) {
+      skip -= 1
+      return
+    }
     const code = aborted === undefined ? undefined : MPI_CODE.exec(text)?.[1]
     if (aborted !== undefined && code !== undefined) found({ type: 'exit', at, text: raw, facts: { rank: aborted, exit_code: Number(code) } })
     const rank = MPI_ABORT.exec(text)?.[1]

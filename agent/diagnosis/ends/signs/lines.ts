@@ -5,7 +5,8 @@ import type { ErrorSign, Found } from '../evidence.ts'
 type Form = { readonly pattern: RegExp; readonly name: string }
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
-  { name: 'message', pattern: /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400})/ },
+  { name: 'message', pattern: /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/ },
+  { name: 'message', pattern: /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/ },
   { name: 'record', pattern: /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/ },
   { name: 'record', pattern: /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/ },
   {
@@ -48,8 +49,11 @@ const FORMS: readonly Form[] = [
   { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
   // set -u
   { name: 'shell', pattern: /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/ },
-  // LAMMPS, with the line of its own source
-  { name: 'message', pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} \([\w./]{1,120}\.(?:cpp|h):\d{1,6}\))$/ },
+  // LAMMPS, RELION and others, with the line of their own source
+  {
+    name: 'message',
+    pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/,
+  },
   // zsh says it the other way round
   { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
   // py_compile
@@ -61,12 +65,7 @@ const FORMS: readonly Form[] = [
   {
     name: 'shell',
     pattern:
-      /^-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
-  },
-  {
-    name: 'shell',
-    pattern:
-      /^\S{1,200}: line \d{1,6}: (?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+      /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   },
   { name: 'message', pattern: /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/ },
   { name: 'python', pattern: /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/ },
@@ -84,13 +83,13 @@ const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\
 const LOGGER_ERROR = /^(?:\([^()\n]{1,80}\) ?)?(?:ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})? \[[\w./-]{1,80}:\d{1,6}\] (?<message>[^\n]{8,600})/
 const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80}:\d{1,6}\] ?(?<message>[^\n]{8,600})/
 /** Last words without any other form. */
-/** As perror(3) prints it: who, what, and the system's words. */
+/** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =
-  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system))$/
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?<message>\S[^\n]{2,600})$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because /
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }

@@ -9,6 +9,8 @@ type Language = {
   readonly head: RegExp
   /** Frames below it; groups `file` and `line`. */
   readonly frame?: RegExp
+  /** The head is in what elsewhere counts as a prefix. */
+  readonly raw?: true
   /** The process ends itself: native code. */
   readonly aborts?: true
   /** A line below it without which the head is an ordinary line. */
@@ -58,7 +60,9 @@ const LANGUAGES: readonly Language[] = [
   // TensorRT-LLM's C++ side
   { head: /\[TensorRT-LLM\]\[ERROR\] (?:Encountered an error in \w{1,40} function: )?(?<message>(?!CUDA runtime error|\[)[^\n]{8,300})$/, name: 'error' },
   // glog and absl
-  { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check' },
+  { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check', raw: true },
+  // Omniverse's crash reporter
+  { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>.*)$/, name: 'crash', raw: true },
   // Not NVIDIA's driver, which checks and goes on.
   { aborts: true, head: /(?:^|\s)(?<message>Check fail(?:ed|ure):? (?![^\n]{0,80}\[NV_ERR_)[^\n]{1,300})$/, name: 'check' },
   // Rust
@@ -100,12 +104,12 @@ const LANGUAGES: readonly Language[] = [
   },
   // Julia
   {
-    head: /^ERROR: (?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: ))(?:: |\())?(?<message>.*)$/,
+    head: /^(?:julia> )?ERROR: (?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: ))(?:: |\())?(?<message>.*)$/,
     frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },
   // R
-  { head: /^Error in (?:.{1,200}?)(?: : |:$|: $)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
+  { head: /^Error in .{1,200}? :(?: |$)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
   // Ruby, Lua, Perl, Fortran, MATLAB
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
   { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
@@ -113,10 +117,14 @@ const LANGUAGES: readonly Language[] = [
   { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
   // GROMACS
   { head: /^(?<message>)Fatal error:$/, name: 'error', message: /^(?<message>\S.*)$/, confirmed: /GROMACS/ },
-  { head: /^Error using (?<message>.{1,200})$/, name: 'error' },
+  { head: /^--> FOAM FATAL (?:IO )?ERROR ?:(?<message>)/, name: 'error', message: /^(?<message>\S.*)$/ },
+  { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
+  // MATLAB: the function, then what it says
+  { head: /^Error using \S{1,100}(?<message>)(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
 ]
 const MAY =
-  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|^F\d{4} |panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|^ERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|\.py:\d|: (?:fatal )?error: /
+  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|FATAL|\.py:\d|: (?:fatal )?error: /
+const MAY_RAW = /^F\d{4} |\[Fatal\]/
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3
@@ -201,9 +209,9 @@ export function createNativeReader(): NativeReader {
           if (/^Execution halted|^Stacktrace:|^exit status \d/.test(text)) reading.confirmed = true
         }
       }
-      if (inTraceback || !MAY.test(text)) return
+      if (inTraceback || !(MAY.test(text) || MAY_RAW.test(line.raw))) return
       for (const language of LANGUAGES) {
-        const match = language.head.exec(text)
+        const match = language.head.exec(language.raw === true ? line.raw.slice(-2_000) : text)
         if (match === null) continue
         const { name, message, file, line: number } = match.groups ?? {}
         finish(found)

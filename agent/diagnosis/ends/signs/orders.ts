@@ -19,10 +19,10 @@ const RULES: readonly Rule[] = [
     pattern: /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/,
     kind: 'time_limit',
   },
-  { pattern: /"?reason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
+  { pattern: /"?[Rr]eason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
   { pattern: /^timeout: sending signal (\w{2,8}) to command/, kind: 'time_limit', facts: signalled },
   {
-    pattern: /"?reason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/,
+    pattern: /"?[Rr]eason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/,
     kind: 'preempted',
   },
   {
@@ -31,12 +31,16 @@ const RULES: readonly Rule[] = [
     kind: 'preempted',
   },
   {
-    pattern: /"?reason"?: {1,20}"?Evicted\b|^The node was low on resource: ([\w-]{3,30})|The node had condition: \[(\w{3,30})\]|Evicted: /,
+    pattern:
+      /"?[Rr]eason"?: {1,20}"?Evicted\b|\bThe node was low on resource: ([\w-]{3,30})|The node had condition: \[(\w{3,30})\]|Evicted: |\b[Pp]od (ephemeral)[- ](?:local )?storage usage exceeds/,
     kind: 'job_killed',
-    facts: () => ({ pattern: 'evicted' }),
+    facts: (match) => {
+      const lacked = match.slice(1).find((group) => group !== undefined)
+      return { pattern: 'evicted', ...(lacked === undefined ? {} : { reason: lacked === 'ephemeral' ? 'ephemeral-storage' : lacked }) }
+    },
   },
   {
-    pattern: /"?reason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE/,
+    pattern: /"?[Rr]eason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE/,
     kind: 'job_killed',
     facts: () => ({ pattern: 'node_failed' }),
   },
@@ -47,6 +51,7 @@ const RULES: readonly Rule[] = [
     kind: 'cancelled',
     facts: () => ({ signal: 'SIGINT' }),
   },
+  { pattern: /^(?:This|The|Your) job (?:was|has been) (?:killed|terminated)\b/, kind: 'job_killed' },
   {
     pattern: /(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
     kind: 'job_killed',
@@ -64,7 +69,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 const MAY =
-  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|Node|reason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG/
+  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#|\/\/)|trap |--signal/
 

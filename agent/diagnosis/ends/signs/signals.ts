@@ -54,10 +54,8 @@ const FORMS: readonly Form[] = [
     pattern:
       /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
   },
-  { by: 'itself', pattern: /^\*{3} (?<signal>SIG[A-Z]{2,6}) \((?:@0x[0-9a-f]{1,16}|TID|@)/ },
-  // Abseil's handler, as in Ray
-  { by: 'itself', pattern: /^\*{3} (?<signal>SIG[A-Z]{2,6}) received at time=\d/ },
-  { by: 'itself', pattern: /\*{3} (?<signal>SIG[A-Z]{2,6}) \(@0x[0-9a-f]{1,16}\) received by PID (?<pid>\d{1,10})/ },
+  // Also Abseil's handler, as in Ray
+  { by: 'itself', pattern: /\*{3} (?<signal>SIG[A-Z]{2,6}) (?:\((?:TID|@)[^)\n]{0,40}\)? ?(?:received by PID (?<pid>\d{1,10}))?|received at time=\d)/ },
   { by: 'itself', pattern: /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/ },
   { by: 'itself', pattern: /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/ },
   {

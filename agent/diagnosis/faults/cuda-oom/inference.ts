@@ -37,6 +37,8 @@ const deviceOf = (message: string): number | undefined => integerIn(message, /on
 export const cudaOomInference = memoryFamily(
   'cuda-oom-inference',
   [
+    'retrying without pipeline parallelism',
+    'failed to create context with model',
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',

@@ -1,0 +1,126 @@
+// What a program got over is no end: restarts, retries, warnings, trials. And ends whose words stand elsewhere than in a traceback.
+import { describe, expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const faultsOf = (...lines: readonly string[]) => explainText(logScanner(), `${lines.join('\n')}\n`)
+const kinds = (...lines: readonly string[]): readonly string[] => faultsOf(...lines).map(({ kind }) => kind)
+
+describe('survived', () => {
+  test.each([
+    [
+      'a worker group that the launcher started again',
+      'E0401 10:00:00.100000 55 torch/distributed/elastic/multiprocessing/api.py:800] failed (exitcode: 3) local_rank: 1 (pid: 61) of binary: /opt/py/bin/python',
+      'I0401 10:00:00.200000 55 torch/distributed/elastic/agent/server/api.py:800] [default] Worker group FAILED. 2/2 attempts left; will restart worker group',
+      'I0401 10:40:00.000000 55 torch/distributed/elastic/agent/server/api.py:801] [default] worker group successfully finished. Waiting 60 seconds for other agents to finish.',
+    ],
+    [
+      'a task that a scheduler of workflows tried again',
+      'TimeoutError: no answer from the feature store',
+      '[2031-02-03, 04:05:06 UTC] {runner.py:10} INFO - Marking task as UP_FOR_RETRY',
+      '[2031-02-03, 04:15:06 UTC] {runner.py:10} INFO - Marking task as SUCCESS',
+    ],
+    ['an error that a renderer prints while it leaves', 'Frame 9 finished', 'Error: 3 blocks were not given back', 'Renderer quit'],
+    [
+      'what NCCL warns of, where steps go on',
+      'node3:91:97 [2] net_x.cc:12 NCCL WARN NET/IB : could not open port 2',
+      'step 10 of 900: loss 2.31',
+      'step 20 of 900: loss 2.11',
+    ],
+    [
+      'a worker that its server replaced',
+      '[2031-02-03 04:05:06 +0000] [1] [WARNING] Worker with pid 61 was terminated due to signal 15',
+      '10.0.0.4 - - [03/Feb/2031:04:05:20 +0000] "POST /answer HTTP/1.1" 200 40',
+    ],
+    [
+      'a pod that completed after a restart',
+      'State:   Terminated',
+      '  Reason:       Completed',
+      '  Exit Code:    0',
+      'Last State: Terminated',
+      '  Reason:       Error',
+      '  Exit Code:    4',
+    ],
+    ['a rule of a workflow that is tried again', 'Error in rule trim:', '    jobid: 3', 'Trying to restart job 3.', '3 of 3 steps (100%) done'],
+    ['a row of a data set, as Python prints it', "{'question': 'What is a Segmentation fault (core dumped)?', 'answer': 'A crash.'}"],
+    ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
+  ])('%s', (_, ...lines) => {
+    expect(kinds(...lines)).toEqual([])
+  })
+  test('the same words are an end where nothing goes on below', () => {
+    expect(kinds('Loading scene', 'Error: the scene needs version 9')).toEqual(['job_failed'])
+    expect(kinds('step 10 of 900: loss 2.31', 'node3:91:97 [2] net_x.cc:12 NCCL WARN NET/IB : could not open port 2')).toEqual(['nccl_error'])
+  })
+})
+
+describe('ends without a traceback', () => {
+  test.each([
+    ['aborted', 'F0401 10:00:00.100000 4411 service.h:70] Ending the process: a peer is gone'],
+    ['aborted', '2031-02-03T04:05:06Z [12ms] [Fatal] [carb.crashreporter.plugin] [crash] Crash detected in pid 41 thread 43'],
+    ['missing_dependency', 'bash: ./go.sh: /bin/zsh^M: bad interpreter: No such file or directory'],
+    ['job_failed', 'ERROR: the mask is empty in /opt/src/mask.cuh at line 40 (error-code 9)', 'leaving'],
+    ['job_killed', 'The queue is slow', 'This job was killed because it sent no heartbeat.'],
+    ['host_memory', 'memory allocation of 8589934592 bytes failed', 'Aborted (core dumped)'],
+    ['job_failed', 'Exiting because a step failed. Look above.'],
+    ['job_failed', 'Process `TRIM (2)` terminated with an error exit status (4)'],
+    ['file_missing', 'talk.mkv: No such file or directory'],
+    ['job_failed', 'frame=  0 fps=0', 'Rendering failed!'],
+    ['python_exception', '--> FOAM FATAL ERROR: ', 'the mesh of this case has no cells', '', 'FOAM exiting'],
+    ['job_failed', 'Pod: team.train-worker-1 exited with code 4\t{"type": "Normal"}'],
+    [
+      'network_error',
+      'Traceback (most recent call last):',
+      '  File "/job/fit.py", line 4, in <module>',
+      '    connect()',
+      'XlaRuntimeError: DEADLINE_EXCEEDED: Barrier x',
+    ],
+  ])('%s: %s', (kind, ...lines) => {
+    expect(kinds(...lines)).toEqual([kind])
+  })
+  test('a traceback behind a prefix that nobody knows', () => {
+    const behind = (line: string): string => `[5/fit/2 (pid 9)] ${line}`
+    const text = ['Traceback (most recent call last):', '  File "/job/fit.py", line 7, in go', '    x["a"]', "KeyError: 'a'", 'leaving'].map(behind)
+    expect(faultsOf(...text)).toMatchObject([{ kind: 'python_exception', facts: { exception: 'KeyError', frame: 'fit.py:7' } }])
+  })
+  test("an eviction is the pod's, whatever the node lacked, and names it", () => {
+    const [fault, ...others] = faultsOf(
+      'Status:   Failed',
+      'Reason:   Evicted',
+      'Message:  The node was low on resource: ephemeral-storage. Threshold quantity: 5Gi, available: 4Gi.',
+    )
+    expect(fault).toMatchObject({ kind: 'job_killed', facts: { pattern: 'evicted', reason: 'ephemeral-storage' } })
+    expect(fault?.verdict).toContain('ran low on ephemeral-storage')
+    expect(others).toEqual([])
+  })
+  test("a shell's Killed says how sure the cause is", () => {
+    expect(faultsOf('epoch 3', './go.sh: line 4:  812 Killed                  python fit.py')[0]).toMatchObject({
+      severity: 'warning',
+      title: 'Killed by SIGKILL, likely because host memory ran out',
+    })
+  })
+})
+
+describe('one fault for what is one', () => {
+  test('ranks that NCCL stops', () => {
+    const cry = (rank: number): string =>
+      `[rank${rank}]:[E401 10:00:0${rank}.100 ProcessGroupNCCL.cpp:600] [Rank ${rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=60000) ran for 6000${rank} milliseconds before timing out.`
+    const faults = faultsOf(cry(2), cry(0), cry(5))
+    expect(faults.map(({ title }) => title)).toEqual(['A rank waited too long for another one (3 ranks)'])
+    expect(faults[0]?.verdict).toContain('3 ranks report it: 0, 2, 5.')
+    expect(faults[0]?.evidence).toHaveLength(3)
+  })
+  test('a cache and the folder in it that cannot be written', () => {
+    expect(
+      kinds(
+        "PermissionError: [Errno 13] Permission denied: '/.cache/huggingface/hub/models--own--net'",
+        '',
+        'There was a problem when trying to write in your cache folder (/.cache/huggingface/hub).',
+      ),
+    ).toEqual(['cache_permission'])
+  })
+  test('what MATLAB prints of a full GPU', () => {
+    expect(kinds('Error using gpuArray/ones', "Out of memory on device. To view more detail about available memory on the GPU, use 'gpuDevice()'.")).toEqual([
+      'cuda_oom',
+    ])
+  })
+})
