@@ -8,6 +8,10 @@ const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|
 /** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
 const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 
+/** Tokens a second of a server, which counts no steps. */
+const isServing = ({ rate, step, shape }: Observation): boolean =>
+  step === undefined && rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
+
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
   const { step, stepIsAside, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
@@ -24,7 +28,7 @@ export function strong(seen: Observation): boolean {
     )
   if (lossIs !== undefined) return (epochIs ?? gradNorm ?? done) !== undefined
   if (done !== undefined && etaSeconds !== undefined && epochIs !== undefined) return true
-  return rate !== undefined && epochIs !== undefined ? true : rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
+  return rate !== undefined && epochIs !== undefined ? true : isServing(seen) && shape.includes('|')
 }
 
 /** What stands near a line of the same writer. */
@@ -47,6 +51,8 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true
+  // Alone on its line it may be the result of a benchmark; a server says it again and again.
+  if (isServing(seen) && track.seen >= 2) return true
   // A rate that only a training has, again and again: `global_step/sec: 0.29`.
   if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
   // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.

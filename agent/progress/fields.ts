@@ -45,6 +45,8 @@ const BEHIND =
   /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
 const COUNTED = /^ (steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
+/** `the 40624th step`. */
+const ORDINAL = /^(?:st|nd|rd|th)(?![a-zA-Z])/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 /** `Epoch: [12 | 300]`. */
@@ -110,6 +112,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     if (value === undefined) continue
     let to = from + all.length
     if (!Number.isFinite(value) && duration === undefined && !SAID.test(gap) && !/^\s*(?:$|[|,;)\]}])/.test(line.slice(to, to + 8))) continue
+    if (figure !== undefined && kilo === '') to += ORDINAL.exec(line.slice(to, to + 4))?.[0].length ?? 0
     // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
     const rest = line.slice(to, to + 32)
     if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue

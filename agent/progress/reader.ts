@@ -32,7 +32,7 @@ const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
 /** Statements glued into one line. */
-const MAX_GLUED = 4
+const MAX_GLUED = 32
 
 /** `Epoch: 22 [2024-01-02 10:11:12] | …`: what is said before the time, too. */
 const SAID_BEFORE = /\b(?:epoch|step|iter|iteration|batch|round|update)\b\W{0,4}\d/i

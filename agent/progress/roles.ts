@@ -32,7 +32,7 @@ const WHOLE_LOSS =
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
@@ -190,7 +190,7 @@ const saying = memo((words) => ({
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
     (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
-    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|trials?|frames|timesteps?|micro|accumulated|generations?|gen)\b/.test(words) ? -3 : 0) +
+    (/\b(?:actor|env|evaluator|critic|agent|player|episodes?|trials?|frames|timesteps?|micro|accumulated|cycles?|generations?|gen)\b/.test(words) ? -3 : 0) +
     (/\b(?:global|num updates)\b/.test(words) ? -1 : 0) -
     words.split(' ').length / 10,
   metric: METRIC.test(words) || RATE_WORD.test(words),

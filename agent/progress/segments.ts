@@ -8,16 +8,24 @@ export const MAX_SEGMENT = 4_096
 const BARE_COLOUR = /\[(?:\d{1,3}(?:;\d{1,3}){0,5})m|\[[AK](?=\s|$)/g
 const OTHER_ESCAPES = /\u001b(?:\[[0-9;?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,256}(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78M])/g
 
+const GLUED_BAR = /%\|[^|]{0,200}\| *[\d.,kM]+\/[\d.,kM?]+ \[/
 /** Backspaces rewrite as carriage returns do. */
 const REWRITE = /[\r\n\u2028]+|[\b]{2,}/
 
+/** Of what is too long its beginning; of bars that were glued together the last ones. */
+function cut(text: string): string {
+  if (text.length <= MAX_SEGMENT) return text
+  const end = text.slice(-MAX_SEGMENT)
+  return GLUED_BAR.test(end) ? end : text.slice(0, MAX_SEGMENT)
+}
+
 export function segmentsOf(text: string): readonly string[] {
   const clean = withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, '')
-  if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [clean.slice(0, MAX_SEGMENT)]
+  if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [cut(clean)]
   return clean
     .split(REWRITE)
     .filter((part) => part.trim() !== '')
-    .map((part) => part.slice(0, MAX_SEGMENT))
+    .map(cut)
 }
 
 export type Written = {

@@ -65,7 +65,7 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=|\bsha\d{1,3}:/i
 
 /** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
 const MOVED =
