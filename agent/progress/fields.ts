@@ -37,7 +37,7 @@ const HAS_CLOCKS = /\d\s?<\s?\d/
 const DATE = /^\/\d{2,4}(?![\d,.]\d|\/)/
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
@@ -127,7 +127,9 @@ export function fieldsOf(printed: string): readonly Field[] {
       continue
     }
     const total = duration === undefined ? TOTAL.exec(line.slice(to, to + 40)) : null
-    const totalValue = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
+    const of = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
+    // `4/0` counts to nothing.
+    const totalValue = of === 0 && value > 0 ? undefined : of
     const date = total === null ? null : DATE.exec(line.slice(to + total[0].length))
     if (total !== null && date !== null) {
       end = to + total[0].length + date[0].length

@@ -23,12 +23,12 @@ const EVALUATION =
   /\b(?:val|valid|validation|eval|[vt]?valloss|vloss|testloss|devloss|evalloss|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
 export const isEvaluation = memo((words) => EVALUATION.test(words))
 const LOSS =
-  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
 const LOSS_WORD =
-  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|損失|потер[иья]|손실/u
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|損失|потер[иья]|손실/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
+  /^(?:loss|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
@@ -42,7 +42,7 @@ const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|epoka|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
-  /\b(?:eta|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
+  /\b(?:eta|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
