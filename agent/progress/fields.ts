@@ -112,7 +112,8 @@ export function fieldsOf(printed: string): readonly Field[] {
     if (value === undefined) continue
     let to = from + all.length
     if (!Number.isFinite(value) && duration === undefined && !SAID.test(gap) && !/^\s*(?:$|[|,;)\]}])/.test(line.slice(to, to + 8))) continue
-    if (figure !== undefined && kilo === '') to += ORDINAL.exec(line.slice(to, to + 4))?.[0].length ?? 0
+    const ordinal = figure === undefined || kilo !== '' ? null : ORDINAL.exec(line.slice(to, to + 4))
+    to += ordinal?.[0].length ?? 0
     // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
     const rest = line.slice(to, to + 32)
     if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
@@ -152,7 +153,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')
       to += counted[0].length
-    } else if (name !== null && (key === '' || name[1] !== undefined || name[2] !== undefined)) {
+    } else if (name !== null && (key === '' || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
       key = wordsOf(name[1] ?? name[2] ?? name[3] ?? '')
       to += name[0].length
     }

@@ -2,7 +2,8 @@
 import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
-import { segmentsOf, stampOf, writtenBy } from './segments.ts'
+import { unwrapped, withoutLead } from './lead.ts'
+import { againStamped, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -31,6 +32,7 @@ const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
+const INNER_WRITER = /^ ?(?:\[(?:default|rank)?\d{1,6}\]: ?|\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=)/i
 /** Statements glued into one line. */
 const MAX_GLUED = 32
 
@@ -86,10 +88,15 @@ export function createProgressReader(): ProgressReader {
     return undefined
   }
   const readSegment = (segment: string, clock: number | undefined): void => {
-    const { writer, rank, text } = writtenBy(segment, known)
-    const stamp = stampOf(text)
+    const outer = writtenBy(withoutLead(segment), known)
+    const first = stampOf(outer.text)
+    const led = first === undefined ? outer.text : withoutLead(withoutStamp(outer.text, first))
+    // Behind the collector's time may stand the rank, and the program's own time.
+    const { writer, rank, text } = first !== undefined && outer.writer === '' && INNER_WRITER.test(led) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
+    const second = first !== undefined && againStamped(text) ? stampOf(text) : undefined
+    const stamp = second ?? first
     const state = stateOf(writer, rank)
-    const behind = stamp === undefined ? text : withoutStamp(text, stamp)
+    const behind = second === undefined ? text : withoutStamp(text, second)
     const unled = behind.replace(LOGGER, '')
     const plain = CODE_END.test(unled) ? unled.replace(CODE_PLACE, ' ') : unled
     const at = stamp === undefined ? {} : { at: stamp.at }
@@ -105,7 +112,7 @@ export function createProgressReader(): ProgressReader {
     push(line, clock) {
       turn += 1
       const before = said()
-      for (const segment of segmentsOf(line)) readSegment(segment, clock)
+      for (const segment of segmentsOf(unwrapped(line))) readSegment(segment, clock)
       return said() > before
     },
     said,

@@ -56,7 +56,7 @@ export function writtenBy(segment: string, known: (rank: number) => boolean): Wr
 }
 
 const DATED =
-  /(?:^|[\s[(:="])(?:(\d{2,4})[-/.](\d\d)[-/.](\d\d)|(\d\d)[-/](\d\d)(?:[-/](?:19|20)\d\d)?)[T :,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)/
+  /(?:^|[\s[(:="])(?:(\d{2,4})[-/.](\d\d)[-/.](\d\d)|(\d\d)[-/](\d\d)(?:[-/](?:19|20)\d\d)?)[T :,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)(?:Z(?![A-Za-z])|[+-]\d\d:?\d\d(?!\d))?/
 const KLOG = /^\[?[IWEFD]?(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: {1,8}\d{1,10}(?= [\w./-]{1,80}:\d))?/
 const CLOCK = /^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d:<])(?=[\s\])])/
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
@@ -70,6 +70,10 @@ const HEAD = 90
 
 const clock = (h: string | undefined, m: string | undefined, s: string | undefined, fraction: string | undefined): number =>
   Number(h) * 3_600 + Number(m) * 60 + Number(s) + (fraction === undefined ? 0 : Number(`0.${fraction}`))
+
+/** Another time right at the head. */
+export const againStamped = (text: string): boolean => AGAIN.test(text)
+const AGAIN = /^\W{0,3}(?:\d{2,4}[-/.:]\d\d[-/.: ]|[IWEFD]\d{4} \d\d:)/
 
 type Stamp = { readonly at: number; readonly from: number; readonly end: number }
 /** When the line was written, in seconds on a scale of the log's own, and where the stamp ends. */

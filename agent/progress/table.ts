@@ -28,8 +28,10 @@ const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 
 /** Names that only the head of a table has. */
 const ALIASES: Readonly<Record<string, string>> = { e: 'epoch', '#': 'step' }
+/** `Step/Total` over `400/90000`. */
+const OF_TOTAL = /\/\s?(?:total|max)\w{0,10}$/i
 /** A bracket behind a name is its unit, or says more of it: `Step (% Done)`. */
-const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, ''))
+const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, '').replace(OF_TOTAL, ''))
 
 export function createTable(): Table {
   let names: readonly string[] = []

@@ -115,7 +115,7 @@ function pairOf(field: Field | undefined, out: Figures): void {
   delete out.total
 }
 
-const SECTION_LINES = 12
+const SECTION_LINES = 3
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
