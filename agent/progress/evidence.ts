@@ -49,7 +49,8 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   if (strong(seen)) return true
   const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
   // Generations and episodes count in other programs, too.
-  if (stepIsAside === true && lossIs === undefined && metrics === 0 && !(beside.rate() && track.rose >= 1) && !(decimals === true && track.rose >= 4)) return false
+  if (stepIsAside === true && lossIs === undefined && metrics === 0 && !(beside.rate() && track.rose >= 1) && !(decimals === true && track.rose >= 4))
+    return false
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true
@@ -70,7 +71,11 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
     if (beside.loss() && beside.rate()) return true
     if (beside.loss() || beside.rate() || beside.metrics()) return total !== undefined || track.rose >= 1
     if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
-    return loose !== true && track.rose >= 2 && (total !== undefined || ((at !== undefined || decimals === true || HEADING.test(seen.title ?? '')) && (STEP_WORD.test(shape) || stepIsAside === true)))
+    return (
+      loose !== true &&
+      track.rose >= 2 &&
+      (total !== undefined || ((at !== undefined || decimals === true || HEADING.test(seen.title ?? '')) && (STEP_WORD.test(shape) || stepIsAside === true)))
+    )
   }
   if (lossIs !== undefined) return track.seen >= 2 || beside.epoch() || beside.counted()
   return false

@@ -26,11 +26,12 @@ export function withoutLead(text: string): string {
   return rest
 }
 
+const STREAM_KEY = /"stream": ?"std/
 /** A line of Docker's own file, `{"log":"…\n","stream":"stdout","time":"…"}`, or of Kubernetes': its text behind the time. */
 export function unwrapped(line: string): string {
   const head = criHead(line)
   if (head !== undefined) return `${head.stamp} ${line.slice(head.length)}`
-  if (!line.startsWith('{"log":"') || !line.includes('"stream":"std')) return line
+  if (!line.startsWith('{"log":') || !STREAM_KEY.test(line)) return line
   try {
     const value: unknown = JSON.parse(line)
     if (typeof value !== 'object' || value === null || !('log' in value) || typeof value.log !== 'string') return line

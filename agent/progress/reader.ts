@@ -3,7 +3,7 @@ import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
 import { unwrapped, withoutLead } from './lead.ts'
-import { againStamped, segmentsOf, stampOf, writtenBy } from './segments.ts'
+import { againStamped, MAX_SEGMENT, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -44,6 +44,7 @@ function withoutStamp(text: string, { from, end }: { readonly from: number; read
   return SAID_BEFORE.test(head) ? `${head.replace(/[\s[(]+$/, '')} ${behind}` : behind
 }
 
+type Author = { readonly writer: string; readonly rank?: number }
 type State = { readonly writer: Writer; readonly rank?: number; readonly formats: readonly ((line: Line) => Read | undefined)[]; title: string; at: number }
 
 /** Of ranks that say as much the first; a prefix that is known as a rank's only when it comes again goes on where none was. */
@@ -55,11 +56,16 @@ export function createProgressReader(): ProgressReader {
   /** Said by writers that were forgotten. */
   let gone = 0
   /** Numbers before a colon at the head of lines: ranks come again. */
-  const labels = new Map<number, number>()
+  const labels = new Set<number>()
+  /** The line that a number before a colon began, read again once it has turned out to be a rank's. */
+  const firsts = new Map<number, string>()
+  let now = ''
   const known = (rank: number): boolean => {
-    const times = (labels.get(rank) ?? 0) + 1
-    if (labels.size < MAX_LABELS || labels.has(rank)) labels.set(rank, times)
-    return times > 1
+    if (labels.has(rank)) return true
+    if (labels.size >= MAX_LABELS) return false
+    labels.add(rank)
+    firsts.set(rank, now.slice(0, MAX_SEGMENT))
+    return false
   }
 
   const stateOf = (name: string, rank: number | undefined): State => {
@@ -87,14 +93,28 @@ export function createProgressReader(): ProgressReader {
     }
     return undefined
   }
-  const readSegment = (segment: string, clock: number | undefined): void => {
-    const outer = writtenBy(withoutLead(segment), known)
-    const first = stampOf(outer.text)
-    const led = first === undefined ? outer.text : withoutLead(withoutStamp(outer.text, first))
+  /** `from`: who began the line, which is not said again behind a carriage return. */
+  const readSegment = (segment: string, clock: number | undefined, from: Author | undefined): Author => {
+    now = segment
+    const own = writtenBy(withoutLead(segment), known)
+    const first = own.rank === undefined ? undefined : firsts.get(own.rank)
+    if (first !== undefined && own.rank !== undefined) {
+      firsts.delete(own.rank)
+      const nobody = writers.get('')
+      if (nobody !== undefined && nobody.writer.count() <= 1) {
+        gone += nobody.writer.count()
+        writers.delete('')
+      }
+      readSegment(first, undefined, undefined)
+    }
+    const outer = own.writer === '' && from !== undefined ? { ...from, text: own.text } : own
+    const time = stampOf(outer.text)
+    const led = time === undefined ? outer.text : withoutLead(withoutStamp(outer.text, time))
     // Behind the collector's time may stand the rank, and the program's own time.
-    const { writer, rank, text } = first !== undefined && outer.writer === '' && INNER_WRITER.test(led) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
-    const second = first !== undefined && againStamped(text) ? stampOf(text) : undefined
-    const stamp = second ?? first
+    const { writer, rank, text } =
+      time !== undefined && outer.writer === '' && INNER_WRITER.test(led) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
+    const second = time !== undefined && againStamped(text) ? stampOf(text) : undefined
+    const stamp = second ?? time
     const state = stateOf(writer, rank)
     const behind = second === undefined ? text : withoutStamp(text, second)
     const unled = behind.replace(LOGGER, '')
@@ -103,6 +123,7 @@ export function createProgressReader(): ProgressReader {
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
+    return { writer, ...(rank === undefined ? {} : { rank }) }
   }
   const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.weight() > 0)
 
@@ -112,7 +133,8 @@ export function createProgressReader(): ProgressReader {
     push(line, clock) {
       turn += 1
       const before = said()
-      for (const segment of segmentsOf(unwrapped(line))) readSegment(segment, clock)
+      let from: Author | undefined
+      for (const segment of segmentsOf(unwrapped(line))) from = readSegment(segment, clock, from)
       return said() > before
     },
     said,

@@ -37,7 +37,7 @@ export type Written = {
 }
 
 /** ` 0: ` of `srun --label`. A loop may print its step so too: a rank comes again, a step does not. */
-const SRUN = /^ {0,4}(\d{1,4}): (?=.)/
+const SRUN = /^ {0,4}(\d{1,4}):(?: (?=.)|\s*$)/
 /** The program itself puts its rank before its bar or line: `rank1: …`, `[Rank 0] step=…`, `GPU 3 | …`. */
 const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{0,4}/i
 

@@ -94,5 +94,7 @@ function placesOf(line: string, cells: readonly string[]): readonly Place[] {
 function byPlace(fields: readonly Field[], names: readonly string[], places: readonly Place[]): readonly Field[] {
   if (fields.length < 3 || fields.length > names.length) return fields
   const under = fields.map(({ from, to }) => places.findIndex((place) => Math.abs(place.from - from) <= 1 || place.to === to))
-  return under.every((at, index) => at >= 0 && at > (under[index - 1] ?? -1)) ? fields.map((field, at) => ({ ...field, key: names[under[at] ?? -1] ?? '' })) : fields
+  return under.every((at, index) => at >= 0 && at > (under[index - 1] ?? -1))
+    ? fields.map((field, at) => ({ ...field, key: names[under[at] ?? -1] ?? '' }))
+    : fields
 }
