@@ -2,7 +2,7 @@
 import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
-import { unwrapped, withoutLead } from './lead.ts'
+import { unwrapped, withoutLead, withoutLogger } from './lead.ts'
 import { againStamped, MAX_SEGMENT, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -45,10 +45,17 @@ function withoutStamp(text: string, { from, end }: { readonly from: number; read
 }
 
 type Author = { readonly writer: string; readonly rank?: number }
-type State = { readonly writer: Writer; readonly rank?: number; readonly formats: readonly ((line: Line) => Read | undefined)[]; title: string; at: number }
+type State = {
+  readonly writer: Writer
+  readonly rank?: number
+  readonly formats: readonly ((line: Line) => Read | undefined)[]
+  title: string
+  at: number
+  toldAt: number
+}
 
 /** Of ranks that say as much the first; a prefix that is known as a rank's only when it comes again goes on where none was. */
-const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.at - a.at : a.rank - b.rank)
+const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.toldAt - a.toldAt : a.rank - b.rank)
 
 export function createProgressReader(): ProgressReader {
   const writers = new Map<string, State>()
@@ -78,7 +85,14 @@ export function createProgressReader(): ProgressReader {
           writers.delete(oldest[0])
         }
       }
-      state = { writer: createWriter(), ...(rank === undefined ? {} : { rank }), formats: FORMATS.map(({ create }) => create()), title: '', at: turn }
+      state = {
+        writer: createWriter(),
+        ...(rank === undefined ? {} : { rank }),
+        formats: FORMATS.map(({ create }) => create()),
+        title: '',
+        at: turn,
+        toldAt: turn,
+      }
       writers.set(name, state)
     }
     state.at = turn
@@ -109,7 +123,7 @@ export function createProgressReader(): ProgressReader {
     }
     const outer = own.writer === '' && from !== undefined ? { ...from, text: own.text } : own
     const time = stampOf(outer.text)
-    const led = time === undefined ? outer.text : withoutLead(withoutStamp(outer.text, time))
+    const led = time === undefined ? outer.text : withoutLogger(withoutLead(withoutStamp(outer.text, time)))
     // Behind the collector's time may stand the rank, and the program's own time.
     const { writer, rank, text } =
       time !== undefined && outer.writer === '' && INNER_WRITER.test(led) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
@@ -120,9 +134,11 @@ export function createProgressReader(): ProgressReader {
     const unled = behind.replace(LOGGER, '')
     const plain = CODE_END.test(unled) ? unled.replace(CODE_PLACE, ' ') : unled
     const at = stamp === undefined ? {} : { at: stamp.at }
+    const told = state.writer.count()
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
+    if (state.writer.count() > told) state.toldAt = turn
     return { writer, ...(rank === undefined ? {} : { rank }) }
   }
   const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.weight() > 0)
