@@ -115,6 +115,7 @@ function pairOf(field: Field | undefined, out: Figures): void {
   delete out.total
 }
 
+const NOT_FINITE = /nan|inf/i
 const SECTION_LINES = 3
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
@@ -150,7 +151,11 @@ function createReader(): (line: Line) => Read | undefined {
   let section: Phase | undefined
   /** Lines that a heading still speaks of. */
   let under = 0
+  let last = ''
   const readOne = ({ text: line, at }: Line): Observation | undefined => {
+    // A second handler or rank prints the same again; a loss that is none counts each time.
+    if (line === last && !NOT_FINITE.test(line)) return undefined
+    last = line
     const text = table.parted(line)
     const found = fieldsOf(text)
     const opened = sectionOf(text)
