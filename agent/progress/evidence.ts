@@ -5,8 +5,14 @@ import type { Track } from './track.ts'
 /** A line whose only figure is a counter counts steps where it says so. */
 const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
 const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
+/** `=== METRICS STEP 3 ===`, above the figures of the step. */
+const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/
 /** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
 const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
+
+/** Tokens a second of a server, which counts no steps. */
+const isServing = ({ rate, step, shape }: Observation): boolean =>
+  step === undefined && rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
 
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
@@ -24,7 +30,7 @@ export function strong(seen: Observation): boolean {
     )
   if (lossIs !== undefined) return (epochIs ?? gradNorm ?? done) !== undefined
   if (done !== undefined && etaSeconds !== undefined && epochIs !== undefined) return true
-  return rate !== undefined && epochIs !== undefined ? true : rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
+  return rate !== undefined && epochIs !== undefined ? true : isServing(seen) && shape.includes('|')
 }
 
 /** What stands near a line of the same writer. */
@@ -43,23 +49,33 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   if (strong(seen)) return true
   const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
   // Generations and episodes count in other programs, too.
-  if (stepIsAside === true && lossIs === undefined && metrics === 0) return false
+  if (stepIsAside === true && lossIs === undefined && metrics === 0 && !(beside.rate() && track.rose >= 1) && !(decimals === true && track.rose >= 4))
+    return false
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true
+  // Alone on its line it may be the result of a benchmark; a server says it again and again.
+  if (isServing(seen) && track.seen >= 2) return true
   // A rate that only a training has, again and again: `global_step/sec: 0.29`.
   if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
   // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
   if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= 2
   if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
   if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
-    return loose !== true && track.doneRose >= 2 && SHARE_TITLE.test(seen.title ?? '')
+    return loose !== true && track.doneRose >= 2 && (SHARE_TITLE.test(seen.title ?? '') || /^line progress\b/.test(shape))
+  // Simulations say how long they have run and how long is left, and count without a word for it.
+  const timed = seen.etaSeconds !== undefined && seen.elapsedSeconds !== undefined && loose !== true
+  if (risen !== undefined && risen >= 2 && timed) return true
   if (risen !== undefined) return risen >= 2 && beside.metrics() && (total !== undefined || decimals === true)
   if (step !== undefined) {
     if (beside.loss() && beside.rate()) return true
     if (beside.loss() || beside.rate() || beside.metrics()) return total !== undefined || track.rose >= 1
     if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
-    return loose !== true && track.rose >= 2 && (total !== undefined || ((at !== undefined || decimals === true) && STEP_WORD.test(shape)))
+    return (
+      loose !== true &&
+      track.rose >= 2 &&
+      (total !== undefined || ((at !== undefined || decimals === true || HEADING.test(seen.title ?? '')) && (STEP_WORD.test(shape) || stepIsAside === true)))
+    )
   }
   if (lossIs !== undefined) return track.seen >= 2 || beside.epoch() || beside.counted()
   return false

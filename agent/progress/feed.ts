@@ -13,9 +13,13 @@ export function createFeed(reader: Pick<ProgressReader, 'push'>): Feed {
   let rest = ''
   return {
     push(text) {
-      const parts = (rest + text).split(/[\r\n]+/)
-      rest = (parts.pop() ?? '').slice(-2 * MAX_SEGMENT)
-      for (const part of parts) if (part !== '') reader.push(part)
+      const lines = (rest + text).split('\n')
+      const open = lines.pop() ?? ''
+      for (const line of lines) if (line !== '') reader.push(line)
+      // Bars that are drawn over one another end no line.
+      const end = open.lastIndexOf('\r')
+      if (end > 0) reader.push(open.slice(0, end))
+      rest = open.slice(end + 1).slice(-2 * MAX_SEGMENT)
     },
     end() {
       if (rest !== '') reader.push(rest)

@@ -37,7 +37,7 @@ const HAS_CLOCKS = /\d\s?<\s?\d/
 const DATE = /^\/\d{2,4}(?![\d,.]\d|\/)/
 const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
@@ -45,6 +45,8 @@ const BEHIND =
   /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
 const COUNTED = /^ (steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
+/** `the 40624th step`. */
+const ORDINAL = /^(?:st|nd|rd|th)(?![a-zA-Z])/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
 const LEFT = /^ (?:remain\w*|left|to go|übrig|restant\w*)\b(?!\s*[:=]?\s*\d)/i
 /** `Epoch: [12 | 300]`. */
@@ -110,6 +112,8 @@ export function fieldsOf(printed: string): readonly Field[] {
     if (value === undefined) continue
     let to = from + all.length
     if (!Number.isFinite(value) && duration === undefined && !SAID.test(gap) && !/^\s*(?:$|[|,;)\]}])/.test(line.slice(to, to + 8))) continue
+    const ordinal = figure === undefined || kilo !== '' ? null : ORDINAL.exec(line.slice(to, to + 4))
+    to += ordinal?.[0].length ?? 0
     // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
     const rest = line.slice(to, to + 32)
     if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
@@ -124,7 +128,9 @@ export function fieldsOf(printed: string): readonly Field[] {
       continue
     }
     const total = duration === undefined ? TOTAL.exec(line.slice(to, to + 40)) : null
-    const totalValue = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
+    const of = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
+    // `4/0` counts to nothing.
+    const totalValue = of === 0 && value > 0 ? undefined : of
     const date = total === null ? null : DATE.exec(line.slice(to + total[0].length))
     if (total !== null && date !== null) {
       end = to + total[0].length + date[0].length
@@ -147,7 +153,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')
       to += counted[0].length
-    } else if (name !== null && (key === '' || name[1] !== undefined || name[2] !== undefined)) {
+    } else if (name !== null && (key === '' || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
       key = wordsOf(name[1] ?? name[2] ?? name[3] ?? '')
       to += name[0].length
     }

@@ -16,7 +16,10 @@ const WORDS: readonly (readonly [Phase, RegExp])[] = [
     'loading',
     /\b(?:load\w*|copying|moving|checkpoint shards|shards?|weights|materializ\w*|initiali[sz]\w*|initing|warm-?up|warming|compil\w*|captur\w*|cuda graph\w*|autotun\w*|(?<!fine.?)tuning|profil\w*|benchmark\w* kernels?|calibrat\w*|jit\w*|charg(?:ement|er)|l[aä]d(?:e|en))\b/i,
   ],
-  ['evaluating', /\b(?:valid\w*|val|eval\w*|test\w*|infer\w*|predict\w*|sanity|dev set|mAP\w*|metrics?|bleu|scoring)\b|验证|测试|评估/i],
+  [
+    'evaluating',
+    /\b(?:valid\w*|val|cv(?= batch)|eval\w*|test\w*|infer\w*|predict\w*|sanity|dev set|mAP\w*|metrics?(?! (?:step|iter|update))|bleu|scoring)\b|验证|测试|评估/i,
+  ],
 ]
 
 export function phaseOf(title: string): Phase | undefined {

@@ -6,7 +6,7 @@ import { lookup } from '../text/lookup.ts'
 export const NUMBER = String.raw`[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d{1,3})?|\.\d+(?:[eE][-+]?\d{1,3})?|(?:nan|inf(?:inity)?)(?![a-z]))`
 const DAYS = String.raw`\d{1,4} ?d(?:ays?)?`
 const HOURS = String.raw`\d{1,5} ?h(?:(?:ou)?rs?)?`
-const MINUTES = String.raw`\d{1,5} ?m(?:in(?:ute)?s?)?`
+const MINUTES = String.raw`\d{1,5}(?:\.\d{1,3}(?= ?m(?:in|\b)))? ?m(?:in(?:ute)?s?)?`
 const SECS = String.raw`\d{1,5}(?:\.\d{1,6})? ?s(?:ec(?:ond)?s?)?`
 const AND = String.raw`(?:,? and |,? ?)`
 /** `mm:ss`, `h:mm:ss`, `2 days, 19:52:04`, `1d 09h 51m`, `22h23m24s`, `9 m, 14 s`, `1 hour and 2 minutes`. */
@@ -36,7 +36,7 @@ export function durationOf(text: string): number | undefined {
     .toLowerCase()
     .replace(/\band\b|[,\s]+/g, '')
     .replace(/([dhms])[a-z]+/g, '$1')
-  const [all, d, h, m, s] = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?$/.exec(plain) ?? []
+  const [all, d, h, m, s] = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?$/.exec(plain) ?? []
   if (all === undefined || all === '') return undefined
   return Number(d ?? 0) * 86_400 + Number(h ?? 0) * 3_600 + Number(m ?? 0) * 60 + Number(s ?? 0)
 }

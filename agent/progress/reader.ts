@@ -2,7 +2,8 @@
 import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
-import { segmentsOf, stampOf, writtenBy } from './segments.ts'
+import { unwrapped, withoutLead, withoutLogger } from './lead.ts'
+import { againStamped, MAX_SEGMENT, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -31,8 +32,9 @@ const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
+const INNER_WRITER = /^ ?(?:\[(?:default|rank)?\d{1,6}\]: ?|\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=)/i
 /** Statements glued into one line. */
-const MAX_GLUED = 4
+const MAX_GLUED = 32
 
 /** `Epoch: 22 [2024-01-02 10:11:12] | …`: what is said before the time, too. */
 const SAID_BEFORE = /\b(?:epoch|step|iter|iteration|batch|round|update)\b\W{0,4}\d/i
@@ -42,10 +44,18 @@ function withoutStamp(text: string, { from, end }: { readonly from: number; read
   return SAID_BEFORE.test(head) ? `${head.replace(/[\s[(]+$/, '')} ${behind}` : behind
 }
 
-type State = { readonly writer: Writer; readonly rank?: number; readonly formats: readonly ((line: Line) => Read | undefined)[]; title: string; at: number }
+type Author = { readonly writer: string; readonly rank?: number }
+type State = {
+  readonly writer: Writer
+  readonly rank?: number
+  readonly formats: readonly ((line: Line) => Read | undefined)[]
+  title: string
+  at: number
+  toldAt: number
+}
 
 /** Of ranks that say as much the first; a prefix that is known as a rank's only when it comes again goes on where none was. */
-const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.at - a.at : a.rank - b.rank)
+const before = (a: State, b: State): number => (a.rank === undefined || b.rank === undefined ? b.toldAt - a.toldAt : a.rank - b.rank)
 
 export function createProgressReader(): ProgressReader {
   const writers = new Map<string, State>()
@@ -53,11 +63,16 @@ export function createProgressReader(): ProgressReader {
   /** Said by writers that were forgotten. */
   let gone = 0
   /** Numbers before a colon at the head of lines: ranks come again. */
-  const labels = new Map<number, number>()
+  const labels = new Set<number>()
+  /** The line that a number before a colon began, read again once it has turned out to be a rank's. */
+  const firsts = new Map<number, string>()
+  let now = ''
   const known = (rank: number): boolean => {
-    const times = (labels.get(rank) ?? 0) + 1
-    if (labels.size < MAX_LABELS || labels.has(rank)) labels.set(rank, times)
-    return times > 1
+    if (labels.has(rank)) return true
+    if (labels.size >= MAX_LABELS) return false
+    labels.add(rank)
+    firsts.set(rank, now.slice(0, MAX_SEGMENT))
+    return false
   }
 
   const stateOf = (name: string, rank: number | undefined): State => {
@@ -70,7 +85,14 @@ export function createProgressReader(): ProgressReader {
           writers.delete(oldest[0])
         }
       }
-      state = { writer: createWriter(), ...(rank === undefined ? {} : { rank }), formats: FORMATS.map(({ create }) => create()), title: '', at: turn }
+      state = {
+        writer: createWriter(),
+        ...(rank === undefined ? {} : { rank }),
+        formats: FORMATS.map(({ create }) => create()),
+        title: '',
+        at: turn,
+        toldAt: turn,
+      }
       writers.set(name, state)
     }
     state.at = turn
@@ -85,17 +107,39 @@ export function createProgressReader(): ProgressReader {
     }
     return undefined
   }
-  const readSegment = (segment: string, clock: number | undefined): void => {
-    const { writer, rank, text } = writtenBy(segment, known)
-    const stamp = stampOf(text)
+  /** `from`: who began the line, which is not said again behind a carriage return. */
+  const readSegment = (segment: string, clock: number | undefined, from: Author | undefined): Author => {
+    now = segment
+    const own = writtenBy(withoutLead(segment), known)
+    const first = own.rank === undefined ? undefined : firsts.get(own.rank)
+    if (first !== undefined && own.rank !== undefined) {
+      firsts.delete(own.rank)
+      const nobody = writers.get('')
+      if (nobody !== undefined && nobody.writer.count() <= 1) {
+        gone += nobody.writer.count()
+        writers.delete('')
+      }
+      readSegment(first, undefined, undefined)
+    }
+    const outer = own.writer === '' && from !== undefined ? { ...from, text: own.text } : own
+    const time = stampOf(outer.text)
+    const led = time === undefined ? outer.text : withoutLogger(withoutLead(withoutStamp(outer.text, time)))
+    // Behind the collector's time may stand the rank, and the program's own time.
+    const { writer, rank, text } =
+      time !== undefined && outer.writer === '' && INNER_WRITER.test(led) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
+    const second = time !== undefined && againStamped(text) ? stampOf(text) : undefined
+    const stamp = second ?? time
     const state = stateOf(writer, rank)
-    const behind = stamp === undefined ? text : withoutStamp(text, stamp)
+    const behind = second === undefined ? text : withoutStamp(text, second)
     const unled = behind.replace(LOGGER, '')
     const plain = CODE_END.test(unled) ? unled.replace(CODE_PLACE, ' ') : unled
     const at = stamp === undefined ? {} : { at: stamp.at }
+    const told = state.writer.count()
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
+    if (state.writer.count() > told) state.toldAt = turn
+    return { writer, ...(rank === undefined ? {} : { rank }) }
   }
   const telling = (): readonly State[] => [...writers.values()].filter(({ writer }) => writer.weight() > 0)
 
@@ -105,7 +149,8 @@ export function createProgressReader(): ProgressReader {
     push(line, clock) {
       turn += 1
       const before = said()
-      for (const segment of segmentsOf(line)) readSegment(segment, clock)
+      let from: Author | undefined
+      for (const segment of segmentsOf(unwrapped(line))) from = readSegment(segment, clock, from)
       return said() > before
     },
     said,

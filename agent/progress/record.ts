@@ -15,7 +15,7 @@ const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
 const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
 /** What batches hold: beside a loss they count as steps do where nothing else does. */
-const THING = /^(?:data|samples?|images?|examples?)$/
+const THING = /^(?:data|samples?|images?|examples?|process(?:ed|ing)?)$/
 
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
 function bareTimeOf({ unit, whole }: Field): number | undefined {
@@ -104,8 +104,9 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         if (role.part) parts.push(field.value)
         if (role.weight > loss.weight && (!role.part || loss.weight < 0)) {
           loss.weight = role.weight
-          out.loss = field.value
-          out.lossIsMean = role.mean
+          const current = role.mean ? currentBefore(fields[index - 1], field) : undefined
+          out.loss = current ?? field.value
+          out.lossIsMean = role.mean && current === undefined
           out.lossIsPart = role.part
         }
         break
@@ -202,6 +203,12 @@ function isWholeLoss(
   if (key === 'l') return loss === undefined && step !== undefined && of !== undefined
   if (key !== 'total') return false
   return parts.length > 0 ? parts.every((part) => part <= value) : loss === undefined && step !== undefined && learningRate !== undefined
+}
+
+/** `957: 0.660188, 0.689227 avg loss`: the value of the step stands before the mean, and nothing names it. */
+function currentBefore(before: Field | undefined, { from, aside }: Field): number | undefined {
+  const bare = before !== undefined && before.key === '' && !before.whole && before.unit === undefined && before.total === undefined && !before.aside
+  return bare && !aside && before.duration === undefined && from - before.to <= 3 ? before.value : undefined
 }
 
 /** `Train loss 3210 0.412`: the step stands between the name and its figure. */

@@ -8,16 +8,24 @@ export const MAX_SEGMENT = 4_096
 const BARE_COLOUR = /\[(?:\d{1,3}(?:;\d{1,3}){0,5})m|\[[AK](?=\s|$)/g
 const OTHER_ESCAPES = /\u001b(?:\[[0-9;?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,256}(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78M])/g
 
+const GLUED_BAR = /%\|[^|]{0,200}\| *[\d.,kM]+\/[\d.,kM?]+ \[/
 /** Backspaces rewrite as carriage returns do. */
 const REWRITE = /[\r\n\u2028]+|[\b]{2,}/
 
+/** Of what is too long its beginning; of bars that were glued together the last ones. */
+function cut(text: string): string {
+  if (text.length <= MAX_SEGMENT) return text
+  const end = text.slice(-MAX_SEGMENT)
+  return GLUED_BAR.test(end) ? end : text.slice(0, MAX_SEGMENT)
+}
+
 export function segmentsOf(text: string): readonly string[] {
   const clean = withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, '')
-  if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [clean.slice(0, MAX_SEGMENT)]
+  if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [cut(clean)]
   return clean
     .split(REWRITE)
     .filter((part) => part.trim() !== '')
-    .map((part) => part.slice(0, MAX_SEGMENT))
+    .map(cut)
 }
 
 export type Written = {
@@ -29,9 +37,9 @@ export type Written = {
 }
 
 /** ` 0: ` of `srun --label`. A loop may print its step so too: a rank comes again, a step does not. */
-const SRUN = /^ {0,4}(\d{1,4}): (?=.)/
+const SRUN = /^ {0,4}(\d{1,4}):(?: (?=.)|\s*$)/
 /** The program itself puts its rank before its bar or line: `rank1: …`, `[Rank 0] step=…`, `GPU 3 | …`. */
-const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})\b[\]):| -]{0,4}/i
+const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{0,4}/i
 
 /** `known`: whether this rank has been seen before. */
 export function writtenBy(segment: string, known: (rank: number) => boolean): Written {
@@ -48,7 +56,7 @@ export function writtenBy(segment: string, known: (rank: number) => boolean): Wr
 }
 
 const DATED =
-  /(?:^|[\s[(:="])(?:(\d{2,4})[-/.](\d\d)[-/.](\d\d)|(\d\d)[-/](\d\d)(?:[-/](?:19|20)\d\d)?)[T :,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)/
+  /(?:^|[\s[(:="])(?:(\d{2,4})[-/.](\d\d)[-/.](\d\d)|(\d\d)[-/](\d\d)(?:[-/](?:19|20)\d\d)?)[T :,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)(?:Z(?![A-Za-z])|[+-]\d\d:?\d\d(?!\d))?/
 const KLOG = /^\[?[IWEFD]?(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: {1,8}\d{1,10}(?= [\w./-]{1,80}:\d))?/
 const CLOCK = /^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d:<])(?=[\s\])])/
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
@@ -62,6 +70,10 @@ const HEAD = 90
 
 const clock = (h: string | undefined, m: string | undefined, s: string | undefined, fraction: string | undefined): number =>
   Number(h) * 3_600 + Number(m) * 60 + Number(s) + (fraction === undefined ? 0 : Number(`0.${fraction}`))
+
+/** Another time right at the head. */
+export const againStamped = (text: string): boolean => AGAIN.test(text)
+const AGAIN = /^\W{0,3}(?:\d{2,4}[-/.:]\d\d[-/.: ]|[IWEFD]\d{4} \d\d:)/
 
 type Stamp = { readonly at: number; readonly from: number; readonly end: number }
 /** When the line was written, in seconds on a scale of the log's own, and where the stamp ends. */

@@ -13,6 +13,8 @@ export type Table = {
 
 const BARS = /\s*[|│┃║]\s*/
 const COMMA = /\s*,\s*/
+/** `#"Progress (%)" "Time Remaining"`. */
+const QUOTED = /^"[^"]{1,40}"(?:[\s,]+"[^"]{1,40}"){2,}\s*$/
 const COMMA_ROW = /^[-+\d.,\seEnaif]+$/i
 const DELIMITERS: readonly RegExp[] = [BARS, COMMA, /\t+/, /\s{2,}/, /\s+/]
 const cells = (text: string, delimiter: RegExp): readonly string[] =>
@@ -22,26 +24,32 @@ const cells = (text: string, delimiter: RegExp): readonly string[] =>
     .trim()
     .split(delimiter)
     .filter((cell) => cell !== '' || delimiter === COMMA)
-const NAME = /^[\p{L}_#][\p{L}\w /.()@%#-]{0,30}$/u
+const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 
 /** Names that only the head of a table has. */
 const ALIASES: Readonly<Record<string, string>> = { e: 'epoch', '#': 'step' }
+/** `Step/Total` over `400/90000`. */
+const OF_TOTAL = /\/\s?(?:total|max)\w{0,10}$/i
 /** A bracket behind a name is its unit, or says more of it: `Step (% Done)`. */
-const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, ''))
+const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, '').replace(OF_TOTAL, ''))
 
 export function createTable(): Table {
   let names: readonly string[] = []
   /** The same head parted at each space: `Epoch batch    loss` may be three names or two. */
   let words: readonly string[] = []
+  /** Where each name of the head begins and ends on its line. */
+  let places: readonly Place[] = []
   return {
     head(line) {
-      const text = line.replace(/^\s*#\s+(?=\p{L})/u, '')
-      if (text.length > 400 || !/\b(?:epoch|step|iter|loss|batch|round|it)/i.test(text)) return
+      const plain = line.replace(/^\s*#\s*(?=["'\p{L}])/u, '')
+      const text = QUOTED.test(plain) ? plain.replace(/"\s+"/g, '"\t"').replaceAll('"', '') : plain
+      if (text.length > 400 || !/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) return
       for (const delimiter of DELIMITERS) {
         const found = cells(text, delimiter)
         if (found.length < 3 || !found.every((cell) => NAME.test(cell))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
         names = found.map(nameOf)
+        places = placesOf(line, found)
         const single = cells(text, /\s+/)
         words = single.length <= 12 && single.every((cell) => NAME.test(cell)) ? single.map(nameOf) : []
         return
@@ -67,7 +75,26 @@ export function createTable(): Table {
           return { ...field, key: heads[cell] ?? '' }
         })
       }
-      return fields
+      return named ? fields : byPlace(fields, names, places)
     },
   }
+}
+
+type Place = { readonly from: number; readonly to: number }
+function placesOf(line: string, cells: readonly string[]): readonly Place[] {
+  let to = 0
+  return cells.map((cell) => {
+    const from = line.indexOf(cell, to)
+    to = from + cell.length
+    return { from, to }
+  })
+}
+
+/** Cells that are empty leave the others under their names: these begin or end where the figure does. */
+function byPlace(fields: readonly Field[], names: readonly string[], places: readonly Place[]): readonly Field[] {
+  if (fields.length < 3 || fields.length > names.length) return fields
+  const under = fields.map(({ from, to }) => places.findIndex((place) => Math.abs(place.from - from) <= 1 || place.to === to))
+  return under.every((at, index) => at >= 0 && at > (under[index - 1] ?? -1))
+    ? fields.map((field, at) => ({ ...field, key: names[under[at] ?? -1] ?? '' }))
+    : fields
 }

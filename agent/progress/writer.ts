@@ -160,7 +160,8 @@ export function createWriter(): Writer {
         if (other.last.form === 'record' && (other.last.step ?? other.last.done) !== undefined && near(other.at)) {
           const { total, epochs } = other.last
           const alone = seen.loss === undefined && seen.rate === undefined
-          if (alone && other.rose === 0) continue
+          // A time that nothing names says less than the movement of the counter.
+          if ((alone || (seen.loss === undefined && seen.rateIsLoose === true) || other.last.foreign === true) && other.rose === 0) continue
           const share = other.last.done !== undefined && other.last.etaSeconds !== undefined
           if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }

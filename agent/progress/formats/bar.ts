@@ -117,6 +117,9 @@ function known(parts: Known): Omit<Parts, 'title' | 'rest'> {
   return out
 }
 
+/** Where a bar begins that was written over this one, and the copy kept no line end: `…, gnorm=9.4, trai| epoch 001:   0%| | 2/10127 [`. */
+const NEXT_BAR = /(?:[^|,\]\r\n]{0,40}\s)?\d{1,3}(?:\.\d+)?%\s?\|[^|]{0,200}\|\s{0,8}[\d.,kM]{1,16}\/[\d.,kM?]{1,16} \[/
+
 /** The postfix ends with the bracket of the bar; what follows is glued on. */
 function split(rest: string): { readonly postfix: string; readonly behind: string } {
   let depth = 1
@@ -127,7 +130,8 @@ function split(rest: string): { readonly postfix: string; readonly behind: strin
     else if (char === '{') return { postfix: rest.slice(0, at), behind: rest.slice(at) }
     if (depth === 0) return { postfix: rest.slice(0, at), behind: rest.slice(at + 1) }
   }
-  return { postfix: rest, behind: '' }
+  const next = rest.includes('%') ? (NEXT_BAR.exec(rest)?.index ?? -1) : -1
+  return next < 0 ? { postfix: rest, behind: '' } : { postfix: rest.slice(0, next), behind: rest.slice(next).replace(/^\|\s*/, '') }
 }
 
 /** Names of a bar may count: `Epoch 39`, `loss 11.45`, `  149/299  2.3G  0.0266 …` (YOLO: epoch, memory, losses), `1|52|Loss: 2.37` (torchtune). */

@@ -11,21 +11,28 @@ const OPEN_ROW = /^\s*([A-Za-z][\w/.()%-]{0,60}(?: [\w/.()%-]{1,30}){0,5})\s{2,}
 /** So many rows make a table of such. */
 const LEAST_ROWS = 3
 const MAX_ROWS = 64
+const OTHERS = 3
+const CLOSING = /^\s*[-=+_─━]{5,}\s*$/
 
 function createReader(): (line: Line) => Read | undefined {
   let rows = new Map<string, Field>()
-  let open = false
+  /** Lines of others that may still stand between its rows. */
+  let open = 0
+  let last = ''
   return ({ text, at }) => {
     const framed = ROW.exec(text)
     const found = framed ?? OPEN_ROW.exec(text)
     if (found === null) {
-      open = false
+      open = CLOSING.test(text) ? 0 : open - 1
       return undefined
     }
+    // The same row again, of the other rank.
+    if (text === last) return undefined
+    last = text
     const key = wordsOf(found[1] ?? '')
     const value = numberOf(found[2] ?? '')
-    if (!open || rows.has(key)) rows = new Map()
-    open = true
+    if (open <= 0 || rows.has(key)) rows = new Map()
+    open = OTHERS
     if (value === undefined || rows.size >= MAX_ROWS) return undefined
     rows.set(key, { key, value, aside: false, whole: /^\d[\d,]*$/.test(found[2] ?? ''), from: 0, to: 0 })
     if (framed === null && rows.size < LEAST_ROWS) return undefined

@@ -1,7 +1,7 @@
 // All lines of names and figures: print loops, dicts, loggers, Megatron's rows of fields, servers' throughput, tables. The shape is the names in their order.
 import { fieldsOf, type Field } from '../fields.ts'
 import { createLearner, type Learned } from '../learner.ts'
-import type { Observation } from '../observation.ts'
+import type { Observation, Phase } from '../observation.ts'
 import { phaseOf } from '../phases.ts'
 import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
@@ -44,10 +44,12 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
 
 /** `eval/reward:` names a figure. */
 const PATH_KEY = /^\w+\/[\w/]+[:=]/
+/** `cpu_test: FindTheTarget: Step: …`: the name of a run and of its part. */
+const LOGGER_CHAIN = /^\s*\w{1,40}[_.-][\w.-]{1,40}: (?=[A-Za-z]\w{0,40}: )/
 /** The first words, in which a validation or a save says so. */
 const leadOf = (text: string): string =>
   // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
-  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text)
+  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LOGGER_CHAIN, ''))
     .trimStart()
     .split(/\s+/)
     .slice(0, 3)
@@ -65,7 +67,7 @@ function summary(fields: readonly Field[], out: Figures): void {
 
 /** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
 const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=/i
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=|\bsha\d{1,3}:/i
 
 /** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
 const MOVED =
@@ -113,6 +115,18 @@ function pairOf(field: Field | undefined, out: Figures): void {
   delete out.total
 }
 
+const NOT_FINITE = /nan|inf/i
+const SECTION_LINES = 3
+/** Two dictionaries that a copy has put on one line. */
+const GLUED = "} {'"
+/** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
+const HEADING = /^\s*[#=*>-]{1,80}\s*[\p{L}\d][^:]{2,80}$/u
+const sectionOf = (text: string): Phase | undefined => {
+  if (!HEADING.test(text)) return undefined
+  const said = phaseOf(text)
+  return said === 'evaluating' && !/train(?:ing)?\b.{0,20}$/i.test(text.replace(/\btrained\b/gi, '')) ? 'evaluating' : 'training'
+}
+
 const MAX_SKELETONS = 64
 const ASCII = /^[\0-\x7f]*$/
 /** The words of lines: a loop prints the same again and again. */
@@ -134,9 +148,19 @@ function createReader(): (line: Line) => Read | undefined {
   const learner = createLearner()
   const table = createTable()
   const skeletons = createSkeletons()
-  return ({ text: line, at }) => {
+  let section: Phase | undefined
+  /** Lines that a heading still speaks of. */
+  let under = 0
+  let last = ''
+  const readOne = ({ text: line, at }: Line): Observation | undefined => {
+    // A second handler or rank prints the same again; a loss that is none counts each time.
+    if (line === last && !NOT_FINITE.test(line)) return undefined
+    last = line
     const text = table.parted(line)
     const found = fieldsOf(text)
+    const opened = sectionOf(text)
+    under = opened === undefined ? under - 1 : SECTION_LINES
+    section = opened ?? (under > 0 ? section : undefined)
     if (found.length === 0) {
       table.head(text)
       return undefined
@@ -159,7 +183,9 @@ function createReader(): (line: Line) => Read | undefined {
     const before = skeletons.see(text)
     if (!told && (figures.metrics ?? 0) < 1) return undefined
     if ((figures.metrics ?? 0) < 1 && MOVED.test(text)) return undefined
-    const phase = phaseOf(leadOf(text))
+    // Under a heading that says so, a line that counts nothing is of the evaluation.
+    if (step !== undefined || epoch !== undefined) under = 0
+    const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined ? section : undefined)
     const observation: Observation = {
       ...figures,
       metrics: figures.metrics ?? 0,
@@ -173,7 +199,12 @@ function createReader(): (line: Line) => Read | undefined {
       ...(fields.some(isDecimal) ? { decimals: true as const } : {}),
       ...(at === undefined ? {} : { at }),
     }
-    return { observation }
+    return observation
+  }
+  return (line) => {
+    const end = line.text.indexOf(GLUED) + 1
+    const observation = readOne(end === 0 ? line : { ...line, text: line.text.slice(0, end) })
+    return observation === undefined ? undefined : { observation, ...(end === 0 ? {} : { rest: line.text.slice(end) }) }
   }
 }
 

@@ -64,6 +64,7 @@ describe.each([
   ['fourth', 0.96],
   ['fifth', 0.96],
   ['sixth', 0.96],
+  ['seventh', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

@@ -59,7 +59,7 @@ describe('formats', () => {
     [
       'figures before their names',
       ' 12: 2.1, 2.3 avg loss, 0.001 rate, 3.4 seconds, 1.5 hours left\n 13: 2.0, 2.2 avg loss, 0.001 rate, 3.4 seconds, 1.5 hours left',
-      { step: 13, loss: 2.2, etaSeconds: 5_400 },
+      { step: 13, loss: 2, etaSeconds: 5_400 },
       '3.4 s/it',
     ],
   ])('%s', (_, text, wanted, wantedRate) => {
