@@ -1,5 +1,6 @@
 // What is known of one family of inference servers: how it is recognised, what may be asked of it, and what its answers mean.
 import type { ServerFigures } from './model.ts'
+import type { SeenPage } from './seen-page.ts'
 
 /** What is known of the process that listens. */
 export type Known = {
@@ -7,7 +8,11 @@ export type Known = {
   readonly figures: ServerFigures
   /** Only these two latencies are wanted: to the first token and between tokens. Absent: all. */
   readonly quantilesOnly?: boolean
+  /** How the same page of the same server looked before, for readers of metrics. */
+  readonly seen?: SeenPage
 }
+/** What a reader of metrics makes use of. */
+export type Asked = Pick<Known, 'quantilesOnly' | 'seen'>
 
 export type Page = {
   /** Asked by GET, never in another way. */

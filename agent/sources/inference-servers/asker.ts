@@ -4,6 +4,7 @@ import { releaseBuffer } from '../../lib/release-buffer.ts'
 import type { Answer, Family, Page } from '../../servers/family.ts'
 import { joined, type ServerFigures } from '../../servers/model.ts'
 import type { Recognised } from '../../servers/recognise.ts'
+import { createSeenPage, type SeenPage } from '../../servers/seen-page.ts'
 
 export type AskerOptions = {
   readonly recognised: Pick<Recognised, 'by'> & { readonly family: Pick<Family, 'proof' | 'pages'> }
@@ -52,6 +53,12 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
   let silentSince: number | undefined
   const absent = new Set<string>()
   const rare = new Map<string, ServerFigures>()
+  const seen = new Map<string, SeenPage>()
+  const seenAt = (path: string): SeenPage => {
+    let page = seen.get(path)
+    if (page === undefined) seen.set(path, (page = createSeenPage()))
+    return page
+  }
   /** Also of a page that said nothing that can be read. */
   const askedAt = new Map<string, number>()
   let proof: ServerFigures = {}
@@ -149,7 +156,7 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
         continue
       }
       if (!('body' in got)) continue
-      const read = page.read(got.body, { argv, figures: whole, quantilesOnly })
+      const read = page.read(got.body, { argv, figures: whole, quantilesOnly, seen: seenAt(page.path) })
       if (read === undefined) continue
       fresh = joined(fresh, read)
       if (page.rate === 'rare') rare.set(page.path, read)
