@@ -36,6 +36,8 @@ export type Family = {
   readonly helper?: RegExp
   /** Of the container's image. */
   readonly image?: RegExp
+  /** Of its process, as the kernel has it: it is found by that where it holds no GPU memory, since it computes on the CPU without saying so. */
+  readonly processName?: string
   /** Where it listens unless told otherwise. */
   readonly port: number
   /** One harmless GET that shows that it is this family; gives what it learns by the way. */
