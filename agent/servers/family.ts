@@ -40,6 +40,10 @@ export type Family = {
   readonly processName?: string
   /** Where it listens unless told otherwise. */
   readonly port: number
+  /** With this flag it wants a key for all but these pages: without a key no other is asked. */
+  readonly keyed?: { readonly flag: RegExp; readonly open: readonly string[] }
+  /** The flag behind which the path stands that all of its pages are moved to. */
+  readonly prefixFlag?: string
   /** One harmless GET that shows that it is this family; gives what it learns by the way. */
   readonly proof: { readonly path: string; readonly read: (answer: Answer) => ServerFigures | undefined }
   /** Others listen on the same port and answer `proof` alike: such a port is not asked when nothing but its number speaks for the family. */

@@ -62,6 +62,7 @@ export const llamaCpp = defineFamily({
   helper: /\/ollama\/[\w./-]*llama-server\b/,
   image: /(?:^|\/)llama\.cpp(?:[:@]|$)/,
   port: 8_080,
+  prefixFlag: '--api-prefix',
   proof: {
     path: '/props',
     read: ({ body, headers }) => readProps(body) ?? (headers['server'] === 'llama.cpp' ? {} : undefined),

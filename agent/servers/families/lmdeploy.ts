@@ -28,7 +28,7 @@ export function readMetrics(body: string, { seen }: Asked = {}): ServerFigures |
       { samples: samplesOf(page, ['num_requests_failed']), wordOf: () => 'failed' },
     ]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
-    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds', 'iter_token_latency']),
+    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'iter_token_latency', 'time_per_output_token_seconds']),
     timePerOutputToken: histogramOf(page, ['time_per_output_token_seconds']),
     requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
   })

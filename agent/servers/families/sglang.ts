@@ -149,10 +149,12 @@ const models = z.object({ data: listOf(z.object({ id: words, max_model_len: amou
 export const sglang = defineFamily({
   id: 'sglang',
   title: 'SGLang',
-  command: /sglang\.launch_server|(?:^|[\s/])sglang serve\b/,
-  helper: /sglang::/,
+  command: /sglang\.launch_server|(?:^|\s)sglang::server\b|(?:^|[\s/])sglang serve\b/,
+  // Behind a router of its own (sglang_router.launch_server) each server has this title alone.
+  helper: /sglang::(?!server\b)/,
   image: /(?:^|\/)sglang(?:[:@]|$)/,
   port: 30_000,
+  keyed: { flag: /^--api-key(?:=|$)/, open: ['/metrics'] },
   proof: {
     path: '/model_info',
     read: ({ body }) => {

@@ -90,13 +90,15 @@ function serversOf(
     const who = identify(pid)
     if (who === undefined) return []
     const { startTicks, container } = who
+    // Several servers in one family have each their own engines, where those are their descendants.
+    const own = holders.filter((holder) => table.upFrom(holder).includes(pid))
     return [
       {
         pid,
         startTicks,
         recognised,
         argv: table.argvOf(pid),
-        holders,
+        holders: own.length > 0 ? own : holders,
         children: childrenOf(recognised),
         ...(container === undefined ? {} : { container: container.name }),
         ...more,
