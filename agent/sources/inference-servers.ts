@@ -24,7 +24,7 @@ const TTL_MS = 6 * EVERY_MS
 const LOOK_AGAIN_MS = 60_000
 /** While a server loads its model, and for the first looks at holders of which none is known to be a server. */
 const LOOK_SOON_MS = 5_000
-const SOON_LOOKS = 60
+const SOON_LOOKS = 120
 /** Then each look at such holders is this much later than the one before: a training job is no server an hour later either. */
 const LOOK_LATER = 1.3
 const AT_ONCE = 2
