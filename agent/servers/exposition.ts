@@ -1,8 +1,5 @@
 // Reads a page in the Prometheus text format. The page is a stranger's: sizes are bounded and a line that is none is left out.
-
-export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number }
-/** Samples by the name of their series. */
-export type Exposition = ReadonlyMap<string, readonly Sample[]>
+import { createPlanMaker, readAgain, type Exposition, type PlanMaker, type Sample, type SeenPage } from './seen-page.ts'
 
 const MAX_SAMPLES = 20_000
 const MAX_LABEL_CHARS = 300
@@ -74,10 +71,13 @@ function endOfName(page: string, from: number): number {
   return at
 }
 
+function skipSpace(page: string, from: number, last: number): number {
+  let at = from
+  while (at < last && isSpace(page.charCodeAt(at))) at++
+  return at
+}
 /** Behind the value a timestamp or an exemplar may follow. */
-function readValue(page: string, from: number, last: number): number {
-  let start = from
-  while (start < last && isSpace(page.charCodeAt(start))) start++
+function readValue(page: string, start: number, last: number): number {
   let end = start
   while (end < last && !isSpace(page.charCodeAt(end))) end++
   return start === end ? Number.NaN : Number(page.slice(start, end))
@@ -110,11 +110,27 @@ function behindHistogram(page: string, spelled: string, from: number): number {
   return page.startsWith(spelled.slice(0, -'bucket'.length), last) ? comment + 1 : from
 }
 
+/** With `seen`, what this server's page looked like before, only the values are read where the page has the same lines; the samples are then those of the last reading. */
+export function readExposition(page: string, wanted: Wanted, seen?: SeenPage): Exposition {
+  const plan = seen?.get(wanted)
+  const again = plan === undefined ? undefined : readAgain(plan, page)
+  if (again !== undefined) return again
+  const maker = seen === undefined ? undefined : createPlanMaker(page)
+  const found = readWhole(page, wanted, maker?.add)
+  const made = maker?.made()
+  if (made === undefined) {
+    seen?.delete(wanted)
+    return found
+  }
+  seen?.set(wanted, made)
+  return made.page
+}
+
 /**
  * `wanted` gives the name under which a series is kept, or undefined for one that nobody asks for: a page of 600 lines holds 60 that matter, and of the others
  * nothing is made, not even a text. A histogram whose buckets are not wanted is left out as a whole. Values that are no finite number are left out.
  */
-export function readExposition(page: string, wanted: Wanted): Exposition {
+function readWhole(page: string, wanted: Wanted, note?: PlanMaker['add']): Exposition {
   const found = new Map<string, Sample[]>()
   const [nameOf, labelsAt] = [createNames(wanted), createLabelReader(page)]
   let samples = 0
@@ -136,7 +152,9 @@ export function readExposition(page: string, wanted: Wanted): Exposition {
     const labelled = start + spelled.length
     const head = page.charCodeAt(labelled) === BRACE_OPEN ? labelsAt(labelled + 1, end) : { labels: {}, end: labelled }
     if (head === undefined) continue
-    const value = readValue(page, head.end, end)
+    const at = skipSpace(page, head.end, end)
+    const value = readValue(page, at, end)
+    note?.(start, at, end + 1, name, head.labels, value)
     if (!Number.isFinite(value)) continue
     samples++
     if (list === undefined) found.set(name, (list = []))

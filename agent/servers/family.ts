@@ -1,5 +1,6 @@
 // What is known of one family of inference servers: how it is recognised, what may be asked of it, and what its answers mean.
 import type { ServerFigures } from './model.ts'
+import type { SeenPage } from './seen-page.ts'
 
 /** What is known of the process that listens. */
 export type Known = {
@@ -7,7 +8,11 @@ export type Known = {
   readonly figures: ServerFigures
   /** Only these two latencies are wanted: to the first token and between tokens. Absent: all. */
   readonly quantilesOnly?: boolean
+  /** How the same page of the same server looked before, for readers of metrics. */
+  readonly seen?: SeenPage
 }
+/** What a reader of metrics makes use of. */
+export type Asked = Pick<Known, 'quantilesOnly' | 'seen'>
 
 export type Page = {
   /** Asked by GET, never in another way. */
@@ -31,8 +36,14 @@ export type Family = {
   readonly helper?: RegExp
   /** Of the container's image. */
   readonly image?: RegExp
+  /** Of its process, as the kernel has it: it is found by that where it holds no GPU memory, since it computes on the CPU without saying so. */
+  readonly processName?: string
   /** Where it listens unless told otherwise. */
   readonly port: number
+  /** With this flag it wants a key for all but these pages: without a key no other is asked. */
+  readonly keyed?: { readonly flag: RegExp; readonly open: readonly string[] }
+  /** The flag behind which the path stands that all of its pages are moved to. */
+  readonly prefixFlag?: string
   /** One harmless GET that shows that it is this family; gives what it learns by the way. */
   readonly proof: { readonly path: string; readonly read: (answer: Answer) => ServerFigures | undefined }
   /** Others listen on the same port and answer `proof` alike: such a port is not asked when nothing but its number speaks for the family. */

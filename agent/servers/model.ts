@@ -59,10 +59,11 @@ export type ServerFigures = {
 
 /** Keys whose value is undefined, or no number, are left out, so that they hide nothing when figures are joined. */
 export function figures(values: { readonly [K in keyof ServerFigures]: ServerFigures[K] | undefined }): ServerFigures {
-  return Object.fromEntries(Object.entries(values).filter(isSaid))
+  const said: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(values)) if (isSaid(value)) said[name] = value
+  return said
 }
-const isSaid = ([, value]: readonly [string, unknown]): boolean =>
-  value !== undefined && !isNoNumber(value) && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value)
+const isSaid = (value: unknown): boolean => value !== undefined && !isNoNumber(value) && !(Array.isArray(value) && value.length === 0) && !isEmptyRecord(value)
 /** Sums of what a stranger says may leave the numbers. */
 const isNoNumber = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value)
 function isEmptyRecord(value: unknown): boolean {

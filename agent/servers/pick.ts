@@ -1,7 +1,7 @@
 // Figures out of a metrics page. Servers rename their metrics each year, so a figure is asked for by all its names, the newest first.
 import type { Histogram } from '../model/histogram.ts'
 import { REQUEST_OUTCOMES, type RequestOutcome } from './model.ts'
-import type { Exposition, Sample } from './exposition.ts'
+import type { Exposition, Sample } from './seen-page.ts'
 import { lookup } from '../text/lookup.ts'
 
 /** The samples under the first of the names that the page has. Counters are spelled with and without `_total`. */
@@ -13,24 +13,25 @@ export function samplesOf(page: Exposition, names: readonly string[]): readonly 
   return []
 }
 
+const ANY: Readonly<Record<string, string>> = {}
 const matching = (samples: readonly Sample[], where: Readonly<Record<string, string>>): readonly Sample[] => {
-  const wanted = Object.entries(where)
+  const wanted = where === ANY ? [] : Object.entries(where)
   return wanted.length === 0 ? samples : samples.filter(({ labels }) => wanted.every(([name, value]) => labels[name] === value))
 }
 
 /** Over all engines, models and processes of the page. */
-export function sumOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): number | undefined {
+export function sumOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = ANY): number | undefined {
   const found = matching(samplesOf(page, names), where)
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
 }
 
-export function highestOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): number | undefined {
+export function highestOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = ANY): number | undefined {
   const found = matching(samplesOf(page, names), where)
   return found.length === 0 ? undefined : Math.max(...found.map(({ value }) => value))
 }
 
 /** A share from 0 to 1; anything else is no share (old servers tell -1 where it is off, or percent). */
-export function shareOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): number | undefined {
+export function shareOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = ANY): number | undefined {
   const found = highestOf(page, names, where)
   return found === undefined || found < 0 || found > 1.000_001 ? undefined : Math.min(1, found)
 }
@@ -60,36 +61,47 @@ export function labelValues(page: Exposition, label: string, names?: readonly st
 }
 
 const MAX_BUCKETS = 100
-/** A page has up to ten thousand of such lines, each five seconds: no object is made for each of them. */
-function addBuckets(samples: readonly Sample[]): { readonly bounds: number[]; readonly counts: number[]; readonly series: number[] } {
-  const [bounds, counts, series]: [number[], number[], number[]] = [[], [], []]
+/** Where each sample's count belongs, or -1. */
+type Layout = { readonly bounds: readonly number[]; readonly places: readonly number[] }
+/** A page that was read again has the same samples in the same order. */
+const layouts = new WeakMap<readonly Sample[], Layout | { readonly none: true }>()
+
+/** Bounds that not all series have are left out. */
+function layoutOf(samples: readonly Sample[]): Layout | undefined {
+  const [bounds, series, places]: [number[], number[], number[]] = [[], [], []]
   let at = -1
-  for (const { labels, value } of samples) {
+  for (const { labels } of samples) {
     const text = labels['le'] ?? ''
     const bound = text === '+Inf' ? Infinity : text === '' ? Number.NaN : Number(text)
-    if (Number.isNaN(bound)) continue
+    if (Number.isNaN(bound)) {
+      places.push(-1)
+      continue
+    }
     // The buckets of each series stand in the same order.
     at = bounds[at + 1] === bound ? at + 1 : bounds.indexOf(bound)
     if (at < 0) at = bounds.push(bound) - 1
-    counts[at] = (counts[at] ?? 0) + value
     series[at] = (series[at] ?? 0) + 1
-    if (bounds.length > 2 * MAX_BUCKETS) break
+    places.push(at)
+    if (bounds.length > 2 * MAX_BUCKETS) return undefined
   }
-  return { bounds, counts, series }
+  const most = Math.max(0, ...series)
+  const order = [...bounds.keys()].filter((place) => series[place] === most).toSorted((a, b) => (bounds[a] ?? 0) - (bounds[b] ?? 0))
+  if (bounds[order.at(-1) ?? -1] !== Infinity || order.length > MAX_BUCKETS) return undefined
+  return { bounds: order.map((place) => bounds[place] ?? 0), places: places.map((place) => order.indexOf(place)) }
 }
 
-/** Buckets of the first of the names that has any, summed over the series of the page; bounds that not all have are left out. */
-export function histogramOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = {}): Histogram | undefined {
+/** Buckets of the first of the names that has any, summed over the series of the page. */
+export function histogramOf(page: Exposition, names: readonly string[], where: Readonly<Record<string, string>> = ANY): Histogram | undefined {
   const name = names.find((one) => page.has(`${one}_bucket`))
   if (name === undefined) return undefined
-  const { bounds, counts, series } = addBuckets(matching(page.get(`${name}_bucket`) ?? [], where))
-  const most = Math.max(0, ...series)
-  const isPlain = series.every((count) => count === most) && bounds.every((bound, at) => at === 0 || bound > (bounds[at - 1] ?? Infinity))
-  const order = isPlain ? [...bounds.keys()] : [...bounds.keys()].filter((at) => series[at] === most).toSorted((a, b) => (bounds[a] ?? 0) - (bounds[b] ?? 0))
-  if (bounds[order.at(-1) ?? -1] !== Infinity || order.length > MAX_BUCKETS) return undefined
+  const samples = matching(page.get(`${name}_bucket`) ?? [], where)
+  let layout = layouts.get(samples)
+  if (layout === undefined) layouts.set(samples, (layout = layoutOf(samples) ?? { none: true }))
+  if ('none' in layout) return undefined
+  const counts = layout.bounds.map(() => 0)
+  for (const [at, place] of layout.places.entries()) if (place >= 0) counts[place] = (counts[place] ?? 0) + (samples[at]?.value ?? 0)
   const sum = sumOf(page, [`${name}_sum`], where)
-  if (isPlain) return { bounds, counts, ...(sum === undefined ? {} : { sum }) }
-  return { bounds: order.map((at) => bounds[at] ?? 0), counts: order.map((at) => counts[at] ?? 0), ...(sum === undefined ? {} : { sum }) }
+  return { bounds: layout.bounds, counts, ...(sum === undefined ? {} : { sum }) }
 }
 
 /** Counts by our words for how a request ended; `undefined` of `wordOf` is left out. */

@@ -8,6 +8,7 @@ import type { ConnectInside } from '../sampler/connections.ts'
 import { joined, type ServerFigures } from '../servers/model.ts'
 import { FAMILIES } from '../servers/recognise.ts'
 import { defineSource } from './definition.ts'
+import { createServersByName } from './inference-servers/by-name.ts'
 import type { Holder } from './inference-servers/discover.ts'
 import { createKnownServers, type Server, type ServersConfig } from './inference-servers/known-servers.ts'
 import { linkOf } from './inference-servers/listening.ts'
@@ -23,7 +24,7 @@ const TTL_MS = 6 * EVERY_MS
 const LOOK_AGAIN_MS = 60_000
 /** While a server loads its model, and for the first looks at holders of which none is known to be a server. */
 const LOOK_SOON_MS = 5_000
-const SOON_LOOKS = 60
+const SOON_LOOKS = 120
 /** Then each look at such holders is this much later than the one before: a training job is no server an hour later either. */
 const LOOK_LATER = 1.3
 const AT_ONCE = 2
@@ -32,6 +33,8 @@ export type InferenceServersOptions = {
   readonly procRoot: string
   readonly identify: IdentifyProcess
   readonly holders: () => readonly Holder[]
+  /** Whether the host has a GPU; without one nothing is looked for that holds no GPU memory. */
+  readonly hasGpu?: () => boolean
   readonly config: ServersConfig
   /** Of the agent itself; its link as the kernel spells it. */
   readonly ownNamespace?: string | undefined
@@ -100,7 +103,7 @@ async function told(server: Server, { t, holders, lives, histograms }: Now): Pro
 }
 
 export function createInferenceServersSource(options: InferenceServersOptions): Source {
-  const { procRoot, identify, holders: holdersNow, config, ownNamespace = linkOf('/proc/self/ns/net') } = options
+  const { procRoot, identify, holders: holdersNow, hasGpu = () => false, config, ownNamespace = linkOf('/proc/self/ns/net') } = options
   const ending = new AbortController()
   const servers = createKnownServers({
     procRoot,
@@ -111,11 +114,12 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
     readHead: options.readHead ?? createLogHead({ procRoot, engineOf: () => undefined }),
     signal: ending.signal,
   })
+  const byName = createServersByName(procRoot)
   let [seen, lookedAt, looks] = ['', -Infinity, 0]
   let said = false
 
-  const mustLook = (t: number, holders: readonly Holder[]): boolean => {
-    const now = [...new Set(holders.map(({ pid }) => pid))].toSorted((a, b) => a - b).join(' ')
+  const mustLook = (t: number, holders: readonly Holder[], named: readonly number[]): boolean => {
+    const now = `${[...new Set(holders.map(({ pid }) => pid))].toSorted((a, b) => a - b).join(' ')}; ${named.join(' ')}`
     const all = servers.all()
     const isNew = now !== seen
     if (isNew) looks = 0
@@ -124,7 +128,9 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
     const isNamed = all.some(({ found }) => found !== undefined && identify(found.pid)?.container?.name !== found.container)
     const isLoading = all.some(({ found }) => found !== undefined && found.reach === undefined)
     // Holders of memory behind which no server is known.
-    const isOpen = holders.some(({ pid }) => !all.some(({ found, engines }) => found?.port !== undefined && engines.some((engine) => engine.pid === pid)))
+    const isMissing = named.some((pid) => !all.some(({ found }) => found?.pid === pid))
+    const isOpen =
+      isMissing || holders.some(({ pid }) => !all.some(({ found, engines }) => found?.port !== undefined && engines.some((engine) => engine.pid === pid)))
     const later = isLoading && looks < SOON_LOOKS ? LOOK_SOON_MS : isOpen ? LOOK_SOON_MS * LOOK_LATER ** Math.max(0, looks - 3) : LOOK_AGAIN_MS
     return isNew || isGone || isNamed || t - lookedAt >= Math.min(later, LOOK_AGAIN_MS)
   }
@@ -140,15 +146,16 @@ export function createInferenceServersSource(options: InferenceServersOptions): 
       every(EVERY_MS, async (t) => {
         const begunAt = performance.now()
         const holders = holdersNow()
-        if (holders.length === 0 && servers.all().length === 0 && servers.added === 0) {
+        const named = hasGpu() ? byName() : []
+        if (holders.length === 0 && named.length === 0 && servers.all().length === 0 && servers.added === 0) {
           // Told once that there is none any more; a host without holders costs nothing.
           if (said) emit({ type: 'scrape', t, source: ID, group: '', ttlMs: TTL_MS, durationMs: 0, readings: [], gaps: [] })
           said = false
           seen = ''
           return
         }
-        if (mustLook(t, holders)) {
-          servers.look(holders)
+        if (mustLook(t, holders, named)) {
+          servers.look(holders, named)
           lookedAt = t
           looks++
         }
@@ -187,8 +194,9 @@ export const inferenceServers = defineSource({
   create({ config, identify, latest, connectInside, watchList }) {
     if (!config.servers.enabled || config.simulate.scenario !== 'off') return undefined
     const holders = (): readonly Holder[] => latest.inventory.processes().map(({ pid, gpu, bytes }) => ({ pid, gpu, bytes }))
+    const hasGpu = (): boolean => latest.inventory.gpus().length > 0
     const { proc_root: procRoot } = config.host
     const readHead = createLogHead({ procRoot, engineOf: watchList.engineOf })
-    return createInferenceServersSource({ procRoot, identify, holders, config: config.servers, connectInside: connectInside.get, readHead })
+    return createInferenceServersSource({ procRoot, identify, holders, hasGpu, config: config.servers, connectInside: connectInside.get, readHead })
   },
 })

@@ -5,6 +5,7 @@ import { gib } from '../../text/bytes.ts'
 import { percent } from '../../text/figures.ts'
 import { defineDetector } from './definition.ts'
 import { createServerJudge } from './parts/server-judge.ts'
+import { quoted } from './parts/server-remedies.ts'
 import { aboutServer, SERVER_METRICS, type ServerRow } from './parts/server-rows.ts'
 import { flagsOf, neighboursOf, neighboursText, onGpus, serverText, setTo } from './parts/server-text.ts'
 import type { Tracks } from './parts/tracks.ts'
@@ -21,6 +22,15 @@ function remediesOf(row: ServerRow, tracks: Tracks): readonly Remedy[] {
   const more = short === undefined ? 'memory' : gib(short)
   const reload = row.server === 'ollama' && row.model !== undefined ? `ollama stop ${row.model.split(', ')[0]}` : undefined
   const remedies: Remedy[] = []
+  // It decided at its own start which GPUs it can compute on.
+  if (row.server === 'ollama' && row.gpus.length === 0)
+    remedies.push({
+      text: 'See whether Ollama found a GPU when it started (a line "inference compute" names each), and whether its container was given one; then restart it.',
+      command:
+        row.container === undefined
+          ? `journalctl --no-pager _PID=${row.pid ?? '<PID>'} | grep -E 'inference compute|compatible GPUs'`
+          : `docker logs ${quoted(row.container)} 2>&1 | grep -E 'inference compute|compatible GPUs'`,
+    })
   if (neighbours.length > 0)
     remedies.push({
       text: `Free ${more} on its card, then load the model again: ${neighboursText(neighbours)} hold memory there.`,

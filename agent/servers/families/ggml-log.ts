@@ -3,8 +3,8 @@ import { bytesOf, inLog, linesOf } from '../log-figures.ts'
 import { figures, type MemoryPart, type ServerFigures } from '../model.ts'
 import { lookup } from '../../text/lookup.ts'
 
-/** Buffers in host memory: `CPU`, `CPU_Mapped`, `CPU_REPACK`, `CUDA_Host`, `ROCm_Host`. */
-const HOST = /^CPU|_Host$/
+/** Buffers in host memory: `CPU`, `CPU_Mapped`, `CPU_REPACK`, `BLAS`, `CUDA_Host`, `ROCm_Host`. */
+const HOST = /^CPU|^BLAS$|_Host$/
 const BUFFER = /(\S{1,80}):\s{1,8}(\S{1,80})\s{1,8}(?:(model|KV|RS|compute|output)\s+)?buffer size =\s*([\d.]+) (MiB)/
 /** Of llm_load_tensors up to b3001 without a word for what it holds. */
 const PART_OF: Readonly<Record<string, MemoryPart>> = { model: 'weights', KV: 'kv_cache', RS: 'kv_cache', compute: 'other', output: 'other' }
@@ -56,12 +56,14 @@ export function readGgmlLog(text: string): ServerFigures {
   let cells: number | undefined
   let layers: readonly [number, number] | undefined
   let build: string | undefined
+  const sizes: Sizes = {}
   for (const line of linesOf(text)) {
     build ??= /\bbuild:? (?:= )?(\d{3,6}) \(/.exec(line)?.[1]
     if (ANEW.test(line)) {
       buffers = []
       cells = undefined
     }
+    noteSizes(sizes, line)
     const length = /llama_(?:context|new_context_with_model): n_ctx\s+= (\d+)/.exec(line)?.[1]
     if (length !== undefined) context = Number(length)
     const slot = /initializing, n_slots = \d+, n_ctx_slot = (\d+)/.exec(line)?.[1]
@@ -86,20 +88,34 @@ export function readGgmlLog(text: string): ServerFigures {
     version: build === undefined ? undefined : `b${build}`,
     context,
     kvCapacityTokens: cells,
-    offloadedRatio: offloaded(buffers, layers),
+    offloadedRatio: offloaded(buffers, layers, tableOf(sizes)),
     layers: layers?.join('/'),
     memory: Object.fromEntries(Object.entries(memory).filter(([, figure]) => figure !== undefined)),
   })
 }
 
+/** Of the model, as its file says. */
+type Sizes = { vocabulary?: number; width?: number; isF32?: boolean }
+function noteSizes(sizes: Sizes, line: string): void {
+  const [, name, value] = /(?:print_info|llm_load_print_meta): +n_(vocab|embd) += (\d{1,9})\b/.exec(line) ?? []
+  if (name === 'vocab') sizes.vocabulary = Number(value)
+  else if (name === 'embd') sizes.width = Number(value)
+  else if (/(?:print_info: file type|llm_load_print_meta: model ftype) +=/.test(line)) sizes.isF32 = line.includes('F32')
+}
+/** A mapped buffer begins and ends with a page, and has the norms of the output beside the table. */
+const TABLE_SPARE = 1.02
+/** Bytes that the table of the first tokens takes at most: it stays in host memory, whatever is put on the GPU, and is a third of a small model of many words. */
+const tableOf = ({ vocabulary, width, isF32 }: Sizes): number | undefined =>
+  vocabulary === undefined || width === undefined ? undefined : vocabulary * width * (isF32 === true ? 4 : 2)
+
 /** By bytes of weights, because all layers can be "on the GPU" while the experts of each lie in host memory. A mapped file's span overlaps what was copied to the card. */
-function offloaded(buffers: readonly Buffer[], layers: readonly [number, number] | undefined): number | undefined {
+function offloaded(buffers: readonly Buffer[], layers: readonly [number, number] | undefined, table = 0): number | undefined {
   const weights = buffers.filter(({ part, bytes }) => part === 'weights' && bytes > 0)
   const host = weights.filter(({ device }) => HOST.test(device))
   const total = weights.reduce((sum, { bytes }) => sum + bytes, 0)
   if (total === 0) return layers === undefined || layers[1] === 0 ? undefined : 1 - layers[0] / layers[1]
   // Up to b1700 what stays in host memory is not written as weights.
   if (host.length === 0 && layers !== undefined && layers[0] < layers[1]) return 1 - layers[0] / layers[1]
-  if (layers !== undefined && layers[0] >= layers[1] && host.reduce((sum, { bytes }) => sum + bytes, 0) < total / 10) return 0
-  return host.reduce((sum, { bytes }) => sum + bytes, 0) / total
+  const inHost = host.reduce((sum, { bytes }) => sum + bytes, 0)
+  return layers !== undefined && layers[0] >= layers[1] && inHost <= Math.max(total / 10, table * TABLE_SPARE) ? 0 : inHost / total
 }

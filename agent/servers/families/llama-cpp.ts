@@ -1,7 +1,7 @@
 // llama.cpp's llama-server: one model, or a router whose children listen for themselves. Asleep it is not asked: /slots would load the model.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily, type Known } from '../family.ts'
+import { defineFamily, type Asked, type Known } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
 import { highestOf, shareOf, sumOf } from '../pick.ts'
@@ -10,8 +10,8 @@ import { fileOf, readProps, readSlots, typeOf } from './llama-server-pages.ts'
 
 const wanted = (name: string): string | undefined => /^llamacpp:(.+)$/.exec(name)?.[1]
 
-export function readMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readMetrics(body: string, { seen }: Asked = {}): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   const cached = sumOf(page, ['prompt_tokens_cached'])
   const prompt = sumOf(page, ['prompt_tokens'])
@@ -62,6 +62,7 @@ export const llamaCpp = defineFamily({
   helper: /\/ollama\/[\w./-]*llama-server\b/,
   image: /(?:^|\/)llama\.cpp(?:[:@]|$)/,
   port: 8_080,
+  prefixFlag: '--api-prefix',
   proof: {
     path: '/props',
     read: ({ body, headers }) => readProps(body) ?? (headers['server'] === 'llama.cpp' ? {} : undefined),

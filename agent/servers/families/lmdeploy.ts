@@ -1,15 +1,18 @@
 // LMDeploy: the same names as vLLM's with a prefix of its own.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { flag, listOf, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
-import { histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 
-const wanted = (name: string): string | undefined => /^lmdeploy[:_](.+)$/.exec(name)?.[1]
+const wanted = (name: string): string | undefined => {
+  const own = /^lmdeploy[:_](.+)$/.exec(name)?.[1]
+  return own === undefined || (isUnread(own) && own !== 'iter_token_latency_bucket') ? undefined : own
+}
 
-export function readMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readMetrics(body: string, { seen }: Asked = {}): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   return figures({
     models: labelValues(page, 'model_name'),
@@ -25,7 +28,7 @@ export function readMetrics(body: string): ServerFigures | undefined {
       { samples: samplesOf(page, ['num_requests_failed']), wordOf: () => 'failed' },
     ]),
     timeToFirstToken: histogramOf(page, ['time_to_first_token_seconds']),
-    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'time_per_output_token_seconds', 'iter_token_latency']),
+    interTokenLatency: histogramOf(page, ['inter_token_latency_seconds', 'iter_token_latency', 'time_per_output_token_seconds']),
     timePerOutputToken: histogramOf(page, ['time_per_output_token_seconds']),
     requestDuration: histogramOf(page, ['e2e_request_latency_seconds']),
   })

@@ -1,19 +1,19 @@
 // NVIDIA NIM: vLLM's names in newer ones; in 1.x names without any prefix, too plain to be believed of a server that nothing else says to be a NIM.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { readJson } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
-import { finishedReason, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { finishedReason, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readVllmMetrics } from './vllm-page.ts'
 
 const NAMES =
   /^(?:gpu_cache_usage_perc|num_requests?_|prompt_tokens|generation_tokens|request_|time_|e2e_|inter_token_latency_|kv_cache_usage_perc|prefix_cache_|num_preemptions)/
-const wanted = (name: string): string | undefined => (NAMES.test(name) ? name : undefined)
-export const readMetrics = (body: string): ServerFigures | undefined => readVllmMetrics(body) ?? readPlain(body)
+const wanted = (name: string): string | undefined => (NAMES.test(name) && !isUnread(name) ? name : undefined)
+export const readMetrics = (body: string, asked: Asked = {}): ServerFigures | undefined => readVllmMetrics(body, asked) ?? readPlain(body, asked)
 
-function readPlain(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+function readPlain(body: string, { seen }: Asked): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   const finished = samplesOf(page, ['request_finish'])
   return figures({

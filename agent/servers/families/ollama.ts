@@ -85,6 +85,7 @@ export const ollama = defineFamily({
   command: /(?:^|[\s/])ollama serve\b/,
   helper: new RegExp(`(?:^|[\\s/])ollama runner\\b|ollama_llama_server|${LLAMA_SERVER.source}`),
   image: /(?:^|\/)ollama(?:[:@]|$)/,
+  processName: 'ollama',
   port: 11_434,
   proof: { path: '/api/version', read: ({ body }) => readVersion(body) },
   pages: [

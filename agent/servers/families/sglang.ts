@@ -1,10 +1,11 @@
 // SGLang. Its /health makes a token and its /server_info holds keys: neither is ever asked.
 import * as z from 'zod/mini'
-import { readExposition, type Exposition } from '../exposition.ts'
-import { defineFamily, type Known } from '../family.ts'
+import { readExposition } from '../exposition.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type FigureSource, type MemoryFigure, type ServerFigures } from '../model.ts'
 import { highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import type { Exposition } from '../seen-page.ts'
 import { readSglangLog } from './sglang-log.ts'
 
 const nameOf =
@@ -54,8 +55,8 @@ function usageOf(page: Exposition): number | undefined {
   )
 }
 
-export function readMetrics(body: string, { quantilesOnly }: Pick<Known, 'quantilesOnly'> = {}): ServerFigures | undefined {
-  const whole = readExposition(body, quantilesOnly === true ? FEW : ANY)
+export function readMetrics(body: string, { quantilesOnly, seen }: Asked = {}): ServerFigures | undefined {
+  const whole = readExposition(body, quantilesOnly === true ? FEW : ANY, seen)
   if (whole.size === 0) return undefined
   const page = ofFirstRanks(whole)
   const cached = sumOf(page, ['cached_tokens'])
@@ -148,10 +149,12 @@ const models = z.object({ data: listOf(z.object({ id: words, max_model_len: amou
 export const sglang = defineFamily({
   id: 'sglang',
   title: 'SGLang',
-  command: /sglang\.launch_server|(?:^|[\s/])sglang serve\b/,
-  helper: /sglang::/,
+  command: /sglang\.launch_server|(?:^|\s)sglang::server\b|(?:^|[\s/])sglang serve\b/,
+  // Behind a router of its own (sglang_router.launch_server) each server has this title alone.
+  helper: /sglang::(?!server\b)/,
   image: /(?:^|\/)sglang(?:[:@]|$)/,
   port: 30_000,
+  keyed: { flag: /^--api-key(?:=|$)/, open: ['/metrics'] },
   proof: {
     path: '/model_info',
     read: ({ body }) => {

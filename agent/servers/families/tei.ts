@@ -1,17 +1,17 @@
 // Text Embeddings Inference.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { amount, readJson, words } from '../json-page.ts'
 import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { outcomesOf, samplesOf, sumOf } from '../pick.ts'
 import { lookup } from '../../text/lookup.ts'
 
-const wanted = (name: string): string | undefined => /^te_(.+)$/.exec(name)?.[1]
+const wanted = (name: string): string | undefined => /^te_(?!.*_bucket$)(.+)$/.exec(name)?.[1]
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected' }
 
-export function readMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readMetrics(body: string, { seen }: Asked = {}): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   return figures({
     state: 'ready',

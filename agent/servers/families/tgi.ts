@@ -7,11 +7,16 @@ import { figures, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, histogramOf, outcomesOf, samplesOf, sumOf } from '../pick.ts'
 import { lookup } from '../../text/lookup.ts'
 
-const wanted = (name: string): string | undefined => /^tgi_(.+)$/.exec(name)?.[1]
+/** Buckets of these two alone. */
+const BUCKETS = /^request_(?:duration|mean_time_per_token_duration)_bucket$/
+const wanted = (name: string): string | undefined => {
+  const own = /^tgi_(.+)$/.exec(name)?.[1]
+  return own === undefined || (own.endsWith('_bucket') && !BUCKETS.test(own)) ? undefined : own
+}
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { validation: 'rejected', overloaded: 'rejected', dropped: 'aborted' }
 
-export function readMetrics(body: string, { figures: told }: Pick<Known, 'figures'> = { figures: {} }): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readMetrics(body: string, { figures: told, seen }: Pick<Known, 'figures' | 'seen'> = { figures: {} }): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   // Up to 2 it stands in /info alone.
   const budget = highestOf(page, ['batch_max_total_tokens']) ?? told.kvCapacityTokens

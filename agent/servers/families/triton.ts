@@ -1,19 +1,19 @@
 // Triton, also with TensorRT-LLM or vLLM behind it. Metrics have a port of their own.
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { figures, joined, type RequestOutcome, type ServerFigures } from '../model.ts'
 import { highestOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readTrtllmLog } from './trtllm-log.ts'
 import { readVllmMetrics } from './vllm-page.ts'
 import { lookup } from '../../text/lookup.ts'
 
-const wanted = (name: string): string | undefined => (/^nv_(?:inference|(?:trt_)?llm)_/.test(name) ? name : undefined)
+const wanted = (name: string): string | undefined => (/^nv_(?:inference|(?:trt_)?llm)_(?!.*_bucket$)/.test(name) ? name : undefined)
 const FAILURES: Readonly<Record<string, RequestOutcome>> = { REJECTED: 'rejected', CANCELED: 'aborted' }
 const REQUESTS = ['nv_trt_llm_request_metrics']
 const BLOCKS = ['nv_trt_llm_kv_cache_block_metrics']
 
-function readOwn(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+function readOwn(body: string, { seen }: Asked): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   const blocks = (type: string): number | undefined => highestOf(page, BLOCKS, { kv_cache_block_type: type })
   const [used, most, each] = [blocks('used'), blocks('max'), blocks('tokens_per')]
@@ -34,10 +34,10 @@ function readOwn(body: string): ServerFigures | undefined {
 }
 
 /** Its back end for vLLM puts that one's names on the same page, where they tell of the language model and Triton's own of all models. */
-export function readMetrics(body: string): ServerFigures | undefined {
-  const own = readOwn(body)
+export function readMetrics(body: string, asked: Asked = {}): ServerFigures | undefined {
+  const own = readOwn(body, asked)
   if (own === undefined) return undefined
-  const engine = readVllmMetrics(body)
+  const engine = readVllmMetrics(body, asked)
   if (engine === undefined) return own
   const { outcomes: _, models: __, state: ___, ...tokens } = engine
   return joined(tokens, own)

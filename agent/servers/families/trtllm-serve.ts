@@ -1,16 +1,21 @@
 // TensorRT-LLM's own server. Its /metrics is a queue that each reading empties, so it is never asked: what it tells to Prometheus is elsewhere.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { readJson } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
-import { finishedReason, highestOf, histogramOf, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
+import { finishedReason, highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readTrtllmLog } from './trtllm-log.ts'
 
-const wanted = (name: string): string | undefined => /^trtllm[:_](.+)$/.exec(name)?.[1]
+/** The first ones that told anything had these five names, without a prefix. */
+const FIRST = /^(?:(?:request_success|e2e_request_latency|time_to_first_token|time_per_output_token|request_queue_time)_.+)$/
+const wanted = (name: string): string | undefined => {
+  const own = /^trtllm[:_](.+)$/.exec(name)?.[1] ?? FIRST.exec(name)?.[0]
+  return own === undefined || isUnread(own) ? undefined : own
+}
 
-export function readMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readMetrics(body: string, { seen }: Asked = {}): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   const [blocks, each] = [highestOf(page, ['kv_cache_max_blocks']), highestOf(page, ['kv_cache_tokens_per_block'])]
   const used = highestOf(page, ['kv_cache_used_blocks'])

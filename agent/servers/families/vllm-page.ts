@@ -1,7 +1,8 @@
 // vLLM's metrics: V0 and V1, alone, under Ray, whose names carry a prefix, and behind Triton or a NIM.
-import { readExposition, type Exposition } from '../exposition.ts'
-import type { Known } from '../family.ts'
+import { readExposition } from '../exposition.ts'
+import type { Asked } from '../family.ts'
 import { figures, type ServerFigures } from '../model.ts'
+import type { Exposition } from '../seen-page.ts'
 import { finishedReason, highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 
 /** `vllm:x`, `ray_vllm:x` and, with OpenTelemetry in Ray, `ray_vllm_x`. */
@@ -43,8 +44,8 @@ function shareTold(page: Exposition): number | undefined {
   return share !== undefined && share > 0 && share <= 1 ? share : undefined
 }
 
-export function readVllmMetrics(body: string, { quantilesOnly }: Pick<Known, 'quantilesOnly'> = {}): ServerFigures | undefined {
-  const page = readExposition(body, quantilesOnly === true ? FEW : ANY)
+export function readVllmMetrics(body: string, { quantilesOnly, seen }: Asked = {}): ServerFigures | undefined {
+  const page = readExposition(body, quantilesOnly === true ? FEW : ANY, seen)
   // With --disable-log-stats the page holds none of its names.
   if (page.size === 0) return undefined
   const queries = sumOf(page, ['prefix_cache_queries', 'gpu_prefix_cache_queries'])

@@ -25,6 +25,7 @@ export const vllm = defineFamily({
     },
   },
   proofIsWeak: true,
+  keyed: { flag: /^--api-key(?:=|$)/, open: ['/version', '/metrics'] },
   pages: [
     { path: '/metrics', rate: 'scrape', read: readVllmMetrics },
     {

@@ -27,6 +27,7 @@ export const webui = defineFamily({
   command: /stable-diffusion-webui|sd-webui|\bpython[\d.]*(?: -\S+)* (?:\S*\/)?(?:webui|launch)\.py\b/i,
   image: /stable-diffusion-webui|(?:^|\/)(?:sd-webui|forge)[:@-]?/,
   port: 7_860,
+  prefixFlag: '--subpath',
   // The answer is the same empty object for many; its path is not.
   proof: { path: '/internal/ping', read: ({ body }) => (body.trim() === '{}' ? { state: 'ready' } : undefined) },
   pages: [

@@ -27,6 +27,7 @@ export const whisperCpp = defineFamily({
   command: /(?:^|[\s/])whisper-server\b/,
   image: /(?:^|\/)whisper\.cpp(?:[:@]|$)/,
   port: 8_080,
+  prefixFlag: '--request-path',
   proof: { path: '/health', read: ({ body }) => readHealth(body, { argv: [] }) },
   proofIsWeak: true,
   pages: [{ path: '/health', rate: 'scrape', read: readHealth }],

@@ -1,7 +1,7 @@
 // Xinference: a supervisor that lists its models, and on newer ones counts their requests and tokens.
 import * as z from 'zod/mini'
 import { readExposition } from '../exposition.ts'
-import { defineFamily } from '../family.ts'
+import { defineFamily, type Asked } from '../family.ts'
 import { amount, listOf, readJson, words } from '../json-page.ts'
 import { figures, type ServerFigures } from '../model.ts'
 import { histogramOf, isUnread, labelValues, outcomesOf, samplesOf, sumOf } from '../pick.ts'
@@ -11,8 +11,8 @@ const wanted = (name: string): string | undefined => {
   return own === undefined || (isUnread(own) && !own.startsWith('model_request_duration_seconds')) ? undefined : own
 }
 
-export function readMetrics(body: string): ServerFigures | undefined {
-  const page = readExposition(body, wanted)
+export function readMetrics(body: string, { seen }: Asked = {}): ServerFigures | undefined {
+  const page = readExposition(body, wanted, seen)
   if (page.size === 0) return undefined
   const [all, failed] = [sumOf(page, ['model_request']), sumOf(page, ['model_request_errors'])]
   return figures({

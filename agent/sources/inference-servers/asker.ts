@@ -1,12 +1,14 @@
 // Asks one server: allowed GETs only, one after the other, bounded, silent while it sleeps, and never again after it wanted a key.
+import { gunzipSync } from 'node:zlib'
 import type { KeptClient } from '../../lib/kept-client.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import type { Answer, Family, Page } from '../../servers/family.ts'
 import { joined, type ServerFigures } from '../../servers/model.ts'
 import type { Recognised } from '../../servers/recognise.ts'
+import { createSeenPage, type SeenPage } from '../../servers/seen-page.ts'
 
 export type AskerOptions = {
-  readonly recognised: Pick<Recognised, 'by'> & { readonly family: Pick<Family, 'proof' | 'pages'> }
+  readonly recognised: Pick<Recognised, 'by'> & { readonly family: Pick<Family, 'proof' | 'pages' | 'keyed' | 'prefixFlag'> }
   readonly base: string
   readonly argv: readonly string[]
   /** Its other histograms are not read. */
@@ -40,6 +42,33 @@ const ABSENT = new Set([400, 404, 405, 410, 501])
 
 type Got = ({ readonly kind: 'body' } & Answer) | { readonly kind: 'absent' | 'loading' | 'key' } | { readonly kind: 'failed'; readonly why: string }
 
+/** Mounted applications answer for their path with a slash behind it, and send there whoever asks without. */
+const MOVED = new Set([301, 302, 307, 308])
+function isSlashed(url: URL, location: string | readonly string[] | undefined): boolean {
+  if (typeof location !== 'string' || url.pathname.endsWith('/') || !URL.canParse(location, url.href)) return false
+  const to = new URL(location, url)
+  return to.pathname === `${url.pathname}/` && to.search === url.search
+}
+
+/** Where all of its pages are, as its command line says: `/llm`, empty mostly. */
+function prefixIn(argv: readonly string[], flag: string | undefined): string {
+  if (flag === undefined) return ''
+  const at = argv.findIndex((word) => word === flag || word.startsWith(`${flag}=`))
+  const text = at < 0 ? '' : argv[at] === flag ? (argv[at + 1] ?? '') : (argv[at] ?? '').slice(flag.length + 1)
+  const path = text.replace(/^\/+|\/+$/g, '')
+  return /^[\w.~/-]{1,200}$/.test(path) && !path.includes('..') ? `/${path}` : ''
+}
+
+function textOf(body: Buffer, encoding: string | readonly string[] | undefined): string | undefined {
+  // Nobody asked for it, but a proxy before a server may compress.
+  if (encoding !== 'gzip') return body.toString('utf8')
+  try {
+    return gunzipSync(body, { maxOutputLength: MAX_BYTES }).toString('utf8')
+  } catch {
+    return undefined
+  }
+}
+
 export function createAsker({ recognised: { family, by }, base, argv, quantilesOnly = false, key, client, signal }: AskerOptions): Asker {
   let isProven = false
   let stopped: string | undefined
@@ -52,6 +81,12 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
   let silentSince: number | undefined
   const absent = new Set<string>()
   const rare = new Map<string, ServerFigures>()
+  const seen = new Map<string, SeenPage>()
+  const seenAt = (path: string): SeenPage => {
+    let page = seen.get(path)
+    if (page === undefined) seen.set(path, (page = createSeenPage()))
+    return page
+  }
   /** Also of a page that said nothing that can be read. */
   const askedAt = new Map<string, number>()
   let proof: ServerFigures = {}
@@ -59,10 +94,14 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
 
   // Ollama answers on loopback only to names of its own.
   const headers = { host: 'localhost', accept: '*/*', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) }
+  const prefix = prefixIn(argv, family.prefixFlag)
+  const { keyed } = family
+  const isLocked = key === undefined && keyed !== undefined && argv.some((word) => keyed.flag.test(word))
+  const mayAsk = (path: string): boolean => !isLocked || keyed.open.includes(path)
   const urls = new Map<string, URL>()
   const get = async (path: string, t: number): Promise<Got> => {
     if (signal.aborted) return { kind: 'failed', why: 'given up' }
-    const url = urls.get(path) ?? new URL(path, base)
+    const url = urls.get(path) ?? new URL(prefix + path, base)
     urls.set(path, url)
     const result = await client.exchange({ url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
     if ('failure' in result) {
@@ -76,12 +115,18 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
     silentSince = undefined
     const { status, body, cut } = result.answer
     if (status === 401 || status === 403) return { kind: 'key' }
-    const text = body.toString('utf8')
+    const { headers: sent } = result.answer
+    if (MOVED.has(status) && isSlashed(url, sent.location)) {
+      urls.set(path, new URL(`${url.pathname}/${url.search}`, url))
+      return get(path, t)
+    }
+    const text = textOf(body, sent['content-encoding'])
     releaseBuffer(body)
+    if (text === undefined) return { kind: 'failed', why: `GET ${path}: the answer cannot be unpacked` }
     if (status === 503 && text.includes('Loading model')) return { kind: 'loading' }
     if (ABSENT.has(status)) return { kind: 'absent' }
     if (status !== 200) return { kind: 'failed', why: `GET ${path}: status ${status} instead of 200` }
-    return cut ? { kind: 'failed', why: `GET ${path}: more than 2 MiB` } : { kind: 'body', body: text, headers: result.answer.headers }
+    return cut ? { kind: 'failed', why: `GET ${path}: more than 2 MiB` } : { kind: 'body', body: text, headers: sent }
   }
   const said = (fresh: ServerFigures, problem?: string): Said => ({ figures: last, fresh, ...(problem === undefined ? {} : { problem }) })
   const failed = (t: number, why: string): Said => {
@@ -105,6 +150,8 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
 
   /** undefined: it is what it was taken for. */
   const prove = async (t: number): Promise<Said | undefined> => {
+    isProven = isLocked && !mayAsk(family.proof.path)
+    if (isProven) return undefined
     const got = await get(family.proof.path, t)
     if (got.kind === 'key') return refused()
     if (got.kind === 'loading') return loading()
@@ -119,7 +166,8 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
     return undefined
   }
 
-  const isDue = ({ path, rate }: Page, t: number): boolean => !absent.has(path) && (rate === 'scrape' || t - (askedAt.get(path) ?? -Infinity) >= RARE_MS)
+  const isDue = ({ path, rate }: Page, t: number): boolean =>
+    !absent.has(path) && mayAsk(path) && (rate === 'scrape' || t - (askedAt.get(path) ?? -Infinity) >= RARE_MS)
 
   const round = async (t: number, heldBytes: number): Promise<Said> => {
     if (stranger) return { ...said({}), isStranger: true }
@@ -149,7 +197,7 @@ export function createAsker({ recognised: { family, by }, base, argv, quantilesO
         continue
       }
       if (!('body' in got)) continue
-      const read = page.read(got.body, { argv, figures: whole, quantilesOnly })
+      const read = page.read(got.body, { argv, figures: whole, quantilesOnly, seen: seenAt(page.path) })
       if (read === undefined) continue
       fresh = joined(fresh, read)
       if (page.rate === 'rare') rare.set(page.path, read)

@@ -90,13 +90,15 @@ function serversOf(
     const who = identify(pid)
     if (who === undefined) return []
     const { startTicks, container } = who
+    // Several servers in one family have each their own engines, where those are their descendants.
+    const own = holders.filter((holder) => table.upFrom(holder).includes(pid))
     return [
       {
         pid,
         startTicks,
         recognised,
         argv: table.argvOf(pid),
-        holders,
+        holders: own.length > 0 ? own : holders,
         children: childrenOf(recognised),
         ...(container === undefined ? {} : { container: container.name }),
         ...more,
@@ -118,7 +120,8 @@ function serversOf(
   return []
 }
 
-export function discover(holders: readonly Holder[], options: DiscoverOptions): readonly FoundServer[] {
+/** `named`: servers that are looked for whether they hold GPU memory or not. */
+export function discover(holders: readonly Holder[], named: readonly number[], options: DiscoverOptions): readonly FoundServer[] {
   const table = readProcessTable(options.procRoot)
   const families = new Map<number, { readonly pids: readonly number[]; readonly holders: number[] }>()
   for (const pid of new Set(holders.map((holder) => holder.pid))) {
@@ -126,6 +129,8 @@ export function discover(holders: readonly Holder[], options: DiscoverOptions): 
     if (known !== undefined) known.holders.push(pid)
     else families.set(pid, { pids: table.familyOf(pid, options.identify(pid)), holders: [pid] })
   }
+  for (const pid of named)
+    if (![...families.values()].some(({ pids }) => pids.includes(pid))) families.set(pid, { pids: table.familyOf(pid, options.identify(pid)), holders: [] })
   // All families in one look, so that a namespace's table is read once for all of them.
   const pids = [...new Set([...families.values()].flatMap((family) => family.pids))].filter((pid) => {
     const argv = table.argvOf(pid)
@@ -134,12 +139,14 @@ export function discover(holders: readonly Holder[], options: DiscoverOptions): 
   const sockets = options.listeningOf(pids)
   return [...families.values()].flatMap(({ pids: own, holders: held }) => {
     const members = new Set(own)
-    return serversOf(
+    const found = serversOf(
       own,
       held,
       sockets.filter(({ pid }) => members.has(pid)),
       table,
       options,
     )
+    // What else runs in its container is nobody's concern while it holds no GPU memory.
+    return held.length > 0 ? found : found.filter(({ pid }) => named.includes(pid))
   })
 }

@@ -56,7 +56,7 @@ export type KnownServers = {
   readonly added: number
   /** Names in servers.add whose family is unknown. */
   readonly unknown: readonly string[]
-  readonly look: (holders: readonly Holder[]) => void
+  readonly look: (holders: readonly Holder[], named: readonly number[]) => void
   readonly lives: (process: { readonly pid: number; readonly startTicks: number }) => boolean
   readonly close: () => void
 }
@@ -146,9 +146,9 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
     added: added.length,
     unknown: Object.keys(config.add).filter((name) => !added.some((one) => one.name === name)),
     lives,
-    look(holders) {
+    look(holders, named) {
       const next = new Map<string, Server>()
-      const all = discover(holders, { procRoot, identify, ownNamespace, listeningOf }).slice(0, MAX_SERVERS)
+      const all = discover(holders, named, { procRoot, identify, ownNamespace, listeningOf }).slice(0, MAX_SERVERS)
       for (const found of all) {
         const known = servers.get(keyOf(found))
         const isAlone = all.filter(({ container }) => container === found.container).length === 1

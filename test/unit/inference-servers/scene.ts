@@ -33,6 +33,7 @@ export function run(processes: readonly MadeProcess[], holders: Holder[], config
     procRoot: proc.root,
     identify: proc.identify,
     holders: () => holders,
+    hasGpu: () => true,
     config: { ...NOTHING, ...config },
     ownNamespace: OWN,
   })

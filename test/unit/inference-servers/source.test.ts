@@ -11,6 +11,26 @@ test('who holds no GPU memory on a host costs and says nothing', async () => {
   expect([await round(), await round()]).toEqual([undefined, undefined])
 })
 
+test('an Ollama that computes on the CPU from its start on holds no GPU memory and is found by its name, and what else listens is not', async () => {
+  const ps = JSON.stringify({ models: [{ name: 'big:70b', size: 40e9, size_vram: 0, context_length: 4_096 }] })
+  const { asked, port } = await standIn({ '/api/version': '{"version":"0.33.1"}', '/api/ps': ps })
+  const other = await standIn({})
+  const { round, proc } = run([{ pid: 4, argv: ['python3', 'train.py'], listens: [{ host: 'any', port: other.port }] }], [])
+  expect(await round()).toBeUndefined()
+  const ollama = { pid: 50, session: 50, comm: 'ollama', argv: ['/usr/local/bin/ollama', 'serve', '--port', String(port)] }
+  // It does not listen at once, and a client of it has the same name.
+  proc.add(ollama)
+  proc.add({ pid: 60, session: 60, comm: 'ollama', argv: ['ollama', 'run', 'big:70b'] })
+  expect(infos(await round())).toEqual([])
+  proc.listen(50, port)
+  const scrape = await round()
+  expect(infos(scrape)).toMatchObject([{ server: 'ollama', pid: '50', gpu: '', version: '0.33.1', model: 'big:70b', state: 'ready' }])
+  expect(values(scrape)).toMatchObject({ offloaded_ratio: 1 })
+  expect([asked.slice(0, 2), other.asked]).toEqual([['GET /api/version', 'GET /api/ps'], []])
+  proc.end(50)
+  expect(infos(await round())).toEqual([])
+})
+
 test('a server is found behind its engine in the first round and asked by GET alone, its configuration once a minute', async () => {
   const pages = vllmPages()
   const { asked, port } = await standIn(pages)

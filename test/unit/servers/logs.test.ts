@@ -104,6 +104,30 @@ const LOGS: Readonly<Record<string, readonly Log[]>> = {
   ],
   'llama.cpp': [
     [
+      'a small model of many words: the table of the first tokens is a third of it and stays in host memory, all layers are on the GPU',
+      [
+        'print_info: file type   = Q8_0',
+        'print_info: n_embd           = 1024',
+        'print_info: n_vocab          = 250000',
+        'load_tensors: loading model tensors, this can take a while... (mmap = true)',
+        'load_tensors: offloaded 25/25 layers to GPU',
+        'load_tensors:        CUDA0 model buffer size =   500.00 MiB',
+        'load_tensors:   CPU_Mapped model buffer size =   260.00 MiB',
+      ],
+      { layers: '25/25', offloadedRatio: 0, memory: { weights: inLog(500 * MIB) } },
+    ],
+    [
+      'all layers on the GPU and their experts in host memory: more than the table of the first tokens',
+      [
+        'print_info: n_embd           = 2048',
+        'print_info: n_vocab          = 150000',
+        'load_tensors: offloaded 49/49 layers to GPU',
+        'load_tensors:        CUDA0 model buffer size =  1000.00 MiB',
+        'load_tensors:   CPU_Mapped model buffer size =  9000.00 MiB',
+      ],
+      { layers: '49/49', offloadedRatio: 0.9, memory: { weights: inLog(1_000 * MIB) } },
+    ],
+    [
       'b1500: buffers without a device, a part of the layers',
       [
         'llm_load_tensors: mem required  = 2600.00 MiB',
