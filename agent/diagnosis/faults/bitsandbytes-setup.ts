@@ -40,6 +40,7 @@ function remedies(matched: Matched): readonly Piece[] {
   const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
   const kepler = capability !== undefined && Number(capability) < 5
   const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
+  const own = /\.egg\/bitsandbytes\//.test(text)
   const backend = situation.vendor === 'amd' ? 'hip' : 'cuda'
   const compile: Piece = {
     text: kepler
@@ -52,14 +53,19 @@ function remedies(matched: Matched): readonly Piece[] {
   const neighbour = cuda === undefined ? undefined : NEWEST[cuda.slice(0, 2)]
   return [
     (kepler || source) && compile,
+    own && {
+      text: `Remove this copy, which was built here without a library for ${cuda === undefined ? 'the GPU' : `CUDA ${named(cuda)}`}, and install the wheel: it brings the libraries along.`,
+      command: `pip uninstall -y bitsandbytes && ${pipInstall(situation, 'bitsandbytes')}`,
+    },
     !kepler &&
+      !own &&
       !source && {
         text:
           situation.system === 'windows'
             ? 'Install the newest release of bitsandbytes: wheels before 0.43 have no library for Windows.'
             : cuda === undefined
               ? 'Install the newest release of bitsandbytes.'
-              : `Install the newest release of bitsandbytes: older ones have no binary for CUDA ${named(cuda)}.`,
+              : `Install the newest release of bitsandbytes: older ones may have no binary for CUDA ${named(cuda)}.`,
         command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
       },
     !kepler &&
@@ -147,6 +153,8 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/CUDA SETUP: (?:CUDA detection failed|Setup Failed|Something unexpected)/, NOT_SET_UP),
     rule(/CUDA SETUP: WARNING! lib\w{1,20}\.so not found/, NOT_SET_UP),
     rule(/CUDA SETUP: Defaulting to libbitsandbytes_cpu/, NO_GPU),
+    // Before 0.43 it looked for a library of Linux on Windows too.
+    rule(/^bin [A-Z]:\\[^\n]{0,200}libbitsandbytes_cpu\.so/, NO_GPU),
     rule(/CUDA SETUP: Loading binary \S{0,300}libbitsandbytes_cpu\.so/, NO_GPU, 'warning'),
     rule(/bitsandbytes.{0,40} was compiled without GPU support/, NO_GPU, 'warning'),
     rule(

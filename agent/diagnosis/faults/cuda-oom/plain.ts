@@ -14,6 +14,8 @@ export const cudaOomPlain = memoryFamily(
     'HIP_ERROR_OutOfMemory',
     'CUDA error: out of memory',
     'CUDA Error: out of memory',
+    'cuda error: out of memory',
+    'ROCm error: out of memory',
     'CUDA driver error: out of memory',
     'HIP error: out of memory',
     'CUDA runtime error (2)',
@@ -93,7 +95,7 @@ export const cudaOomPlain = memoryFamily(
     {
       facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 300), /current device: (\d{1,4}), in function/) }),
       pattern:
-        /(?:CUDA|HIP|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
     },
     {
       pattern: /GPU OutOfMemory\b|Gpu(?:Split(?:And)?)?RetryOOM\b/,
