@@ -23,8 +23,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           kind: 'allocator_internal',
           severity: 'critical',
           title: 'The GPU does not support a CUDA call of ComfyUI',
-          verdict:
-            'CUDA refused a call: "operation not supported". Likely cudaMallocAsync, the allocator that ComfyUI chooses: some older GPUs and vGPUs lack it.',
+          verdict: 'CUDA does not support a call. Likely cudaMallocAsync, which ComfyUI chooses: some older GPUs and vGPUs lack it.',
           facts: {},
           remedies: plan(
             {

@@ -2,6 +2,7 @@
 import { bytesOf, SIZE } from './quantity.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
+import { setVariables } from './remedies/environment.ts'
 import { gib } from '../../text/bytes.ts'
 
 export const ollamaHostMemory = ruleFamily({
@@ -13,6 +14,7 @@ export const ollamaHostMemory = ruleFamily({
     'unable to allocate CPU buffer',
     '_Host buffer of size',
     'while running the model: ',
+    'waiting for llama runner to start',
   ],
   rules: [
     {
@@ -28,8 +30,18 @@ export const ollamaHostMemory = ruleFamily({
               text: 'Read what the runner printed last: a CUDA error, a failed allocation or a signal.',
               command: 'journalctl -u ollama --no-pager | tail -n 80',
             },
-        { text: 'See how much of the model lies on the GPU, and whether memory is short there.', command: 'ollama ps' },
         { text: 'If it is a GPU error, compare with the CPU: the option num_gpu 0 in the request.' },
+      ],
+    },
+    {
+      pattern: /timed out waiting for llama runner to start/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: 'Ollama waited too long for its runner',
+      verdict: 'Loading the model took longer than Ollama waits, so it gave up: a large model, a slow disk, or a runner that hangs.',
+      remedies: ({ situation }) => [
+        { text: 'Give the server more time, if the disk is merely slow.', command: setVariables(situation(), { OLLAMA_LOAD_TIMEOUT: '15m' }) },
+        { text: 'Update Ollama, and try a smaller model.' },
       ],
     },
     {

@@ -101,3 +101,50 @@ test('bitsandbytes: a build of its own, and Windows before 0.43', () => {
   ).toContain('pip uninstall -y bitsandbytes')
   expect(answer(String.raw`bin C:\v\lib\site-packages\bitsandbytes\libbitsandbytes_cpu.so`).texts).toContain('before 0.43')
 })
+
+test('a status of the next call is not that of this one', () => {
+  const { verdict } = answer(
+    'E tensorflow/cuda_dnn.cc:1] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\nE tensorflow/cuda_dnn.cc:2] could not destroy cudnn handle: CUDNN_STATUS_BAD_PARAM',
+  )
+  expect(verdict).toContain('could not be set up')
+})
+
+test('what the web UI of Stable Diffusion says before PyTorch does', () => {
+  const { kind, verdict, texts } = answer(
+    'args: --no-half --lowvram\nRuntimeError: Not enough memory, use lower resolution (max approx. 512x512). Need: 3.2GB free, Have:1.1GB free',
+  )
+  expect(kind).toBe('cuda_oom')
+  expect(verdict).toContain('512x512')
+  expect(texts).toContain('--no-half')
+  expect(texts).not.toContain('start with --medvram')
+})
+
+test('Windows, as a form of an issue names it', () => {
+  expect(answer('### Platform\n\nWindows\n\nCUDA error: an illegal memory access was encountered').commands).toContain('set CUDA_LAUNCH_BLOCKING=1')
+})
+
+test('a kernel that no GPU can hold, and a backend that begins with Turing', () => {
+  const need = (limit: number) =>
+    answer(`vllm\ntriton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 300000, Hardware limit: ${limit}.`)
+  expect(need(232_448).texts).toContain('no GPU of NVIDIA has more')
+  expect(need(49_152).commands).not.toContain('FLASHINFER')
+  expect(need(101_376).commands).toContain('FLASHINFER')
+})
+
+test("TensorFlow's tensor in GiB", () => {
+  expect(
+    answer('OP_REQUIRES failed : OOM when allocating tensor with shape[4,1024,1024,256] and type float on /device:GPU:0 by allocator GPU_0_bfc').verdict,
+  ).toContain('(4.00 GiB)')
+})
+
+test('eight GPUs are not made sixteen', () => {
+  const oom = 'torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 64.00 MiB. GPU'
+  expect(answer(`python -m sglang.launch_server --tp 8\n${oom}`).commands).not.toContain('--tp-size')
+  expect(answer(`vllm serve m --tensor-parallel-size 8\n${oom}`).commands).not.toContain('--tensor-parallel-size')
+})
+
+test('NVML without a reason in WSL 2, a runner that is waited for, rocBLAS without a GPU', () => {
+  expect(answer('5.15.0-microsoft-standard-WSL2\nFailed to initialize NVML: N/A').commands).toContain('/usr/lib/wsl/lib')
+  expect(answer('ollama: Error: timed out waiting for llama runner to start: ').commands).toContain('OLLAMA_LOAD_TIMEOUT')
+  expect(answer('rocm\nError: llama runner process has terminated: error:Could not initialize Tensile host: No devices found').kind).toBe('gpu_not_visible')
+})

@@ -29,9 +29,13 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
 }
 export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
-  {
-    text: `Use a smaller resolution or batch, and ${/\[GPU Setting\]/.test(text) ? 'lower "GPU Weights" at the top of Forge' : `start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+  /--no-half(?!-)|--precision full/.test(text) && {
+    text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
   },
+  {
+    text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is set already), and enlarge the image afterwards in tiles' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+  },
+  !/--xformers|--opt-s|\[GPU Setting\]/.test(text) && { text: 'Use attention that builds no full matrix: --xformers, or --opt-sdp-attention with PyTorch 2.' },
 ]
 export const lessInDiffusers = (): readonly Piece[] => [
   { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },

@@ -69,7 +69,8 @@ function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   const now = numberSet(situation.settings, 'tensor_parallel_size') ?? Math.max(1, ...workers)
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
   // Several work already, and the text does not say how many.
-  if (now === 1 && manyWorkers(situation, facts)) return { text: 'Split the model over more GPUs than now (--tensor-parallel-size), or load a quantized one.' }
+  if (now > 7 || (now === 1 && manyWorkers(situation, facts)))
+    return { text: 'Split the model over more GPUs than now (--tensor-parallel-size), or load a quantized one.' }
   const all = now * stages
   return {
     text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.${inScript(situation, `tensor_parallel_size=${now * 2}`)}`,
