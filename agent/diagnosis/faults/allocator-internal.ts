@@ -25,13 +25,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           title: 'The GPU does not support a CUDA call of ComfyUI',
           verdict: 'CUDA does not support a call. Likely cudaMallocAsync, which ComfyUI chooses: some older GPUs and vGPUs lack it.',
           facts: {},
-          remedies: plan(
-            {
-              text: 'Start ComfyUI with the allocator of PyTorch (the desktop application: Settings, Server-Config).',
-              command: 'python main.py --disable-cuda-malloc',
-            },
-            { text: 'If it stays, update the NVIDIA driver.', command: 'nvidia-smi' },
-          ),
+          remedies: plan({
+            text: 'Start ComfyUI with the allocator of PyTorch (the desktop application: Settings, Server-Config).',
+            command: 'python main.py --disable-cuda-malloc',
+          }),
           lines: [at],
         }
       : undefined

@@ -54,7 +54,7 @@ function remedies(matched: Matched): readonly Piece[] {
   return [
     (kepler || source) && compile,
     own && {
-      text: `Remove this copy, which was built here without a library for ${cuda === undefined ? 'the GPU' : `CUDA ${named(cuda)}`}, and install the wheel: it brings the libraries along.`,
+      text: 'Remove this copy, which was built here without that library, and install the wheel: it brings the libraries along.',
       command: `pip uninstall -y bitsandbytes && ${pipInstall(situation, 'bitsandbytes')}`,
     },
     !kepler &&

@@ -30,7 +30,6 @@ export const ollamaHostMemory = ruleFamily({
               text: 'Read what the runner printed last: a CUDA error, a failed allocation or a signal.',
               command: 'journalctl -u ollama --no-pager | tail -n 80',
             },
-        { text: 'If it is a GPU error, compare with the CPU: the option num_gpu 0 in the request.' },
       ],
     },
     {

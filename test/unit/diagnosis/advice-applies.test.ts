@@ -148,3 +148,18 @@ test('NVML without a reason in WSL 2, a runner that is waited for, rocBLAS witho
   expect(answer('ollama: Error: timed out waiting for llama runner to start: ').commands).toContain('OLLAMA_LOAD_TIMEOUT')
   expect(answer('rocm\nError: llama runner process has terminated: error:Could not initialize Tensile host: No devices found').kind).toBe('gpu_not_visible')
 })
+
+test('training: a batch of one in prose, an adapter that is in use, diffusers', () => {
+  const oom = `trainer.train()\n${VLLM_OOM}`
+  expect(answer(`Batch size per device = 1\n${oom}`).texts).toContain('1 already')
+  expect(answer(`acme/eight-bnb-4bit\n${oom}`).texts).not.toContain('LoRA')
+  expect(answer(`site-packages/diffusers/x.py\naccelerate_cli.py\n${VLLM_OOM}`).texts).not.toContain('cpu_offload')
+})
+
+test("NCCL's remark on libcuda is no failure, and an error in WSL 2 has its own cause", () => {
+  expect(
+    answer("h:1:1 [0] misc/cudawrap.cc:1 NCCL WARN Failed to find CUDA library libcuda.so (NCCL_CUDA_PATH='') : libcuda.so: cannot open shared object file")
+      .kind,
+  ).toBeUndefined()
+  expect(answer('WSL2\nRuntimeError: Unexpected error from cudaGetDeviceCount(). Error 500: named symbol not found').kind).toBe('cuda_version_mismatch')
+})

@@ -52,7 +52,7 @@ export function timeout({ facts, situation }: Matched): readonly Piece[] {
 }
 export const MEMORY = /out of memory/
 export const PEER_ACCESS = /peer (?:access|mapping)/
-export const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
+export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 

@@ -62,10 +62,6 @@ export function lessInLlamacpp(situation: Situation): readonly Piece[] {
     text: 'Pipeline parallelism keeps several copies of the compute buffers (n_copies in the log): a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
   }
   const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
-  const experts: Piece = /n_expert +[=:] [1-9]|_exps\b|\d{2}B-A\d/.test(situation.text) && {
-    text: 'Or keep the experts of that many layers in host memory, and all else on the GPU.',
-    command: '--n-cpu-moe <LAYERS>',
-  }
   switch (buffer) {
     case 'compute':
       return [shorter, smallerBatch, onePipeline, fewerLayers]
@@ -73,7 +69,7 @@ export function lessInLlamacpp(situation: Situation): readonly Piece[] {
       return [shorter, cache, fewerLayers]
     case 'model':
       // A shorter context makes the weights no smaller.
-      return [fewerLayers, experts, smaller]
+      return [fewerLayers, smaller]
     case undefined:
       break
   }

@@ -32,7 +32,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
 
 /** `othersBytes`: what other processes hold of the card, where it is known. */
 export function lessMemory(situation: Situation, facts: Facts, othersBytes?: number): readonly Piece[] {
-  const known = PROGRAMS.find(([program]) => situation.programs.has(program))
+  const known = PROGRAMS.find(([program]) => situation.programs.has(program) && !(program === 'diffusers' && situation.training))
   if (known === undefined) return situation.training ? lessInTraining(situation) : lessAnyway(situation)
   // Callers may take the first ones only.
   return known[1](situation, facts, othersBytes).filter((piece) => piece !== false && piece !== undefined)

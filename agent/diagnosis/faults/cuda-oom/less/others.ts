@@ -69,7 +69,15 @@ export function lessInFolding(situation: Situation): readonly Piece[] {
   ]
 }
 
-const BATCH = ['per_device_train_batch_size', 'micro_batch_size', 'train_micro_batch_size_per_gpu', 'train_batch_size', 'batch_size'] as const
+const BATCH = [
+  'per_device_train_batch_size',
+  'micro_batch_size',
+  'train_micro_batch_size_per_gpu',
+  'train_batch_size',
+  'batch_size',
+  'batch size per device',
+  'batch size',
+] as const
 function smallerBatch({ settings }: Situation): Piece {
   const now = BATCH.map((name) => numberSet(settings, name)).find((size) => size !== undefined)
   if (now === 1) return { text: 'The batch size is 1 already: use smaller inputs (shorter sequences, a lower resolution).' }
@@ -98,7 +106,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
     : situation.programs.has('deepspeed')
       ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
       : {
-          text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/\bq?lora/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+          text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/bnb-4bit|load_in_4bit|qlora/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
         },
 ]
 
