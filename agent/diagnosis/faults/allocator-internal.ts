@@ -26,7 +26,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           verdict: 'CUDA does not support a call. Likely cudaMallocAsync, which ComfyUI chooses: some older GPUs and vGPUs lack it.',
           facts: {},
           remedies: plan({
-            text: 'Start ComfyUI with the allocator of PyTorch (the desktop application: Settings, Server-Config).',
+            text: 'Start ComfyUI with the allocator of PyTorch.',
             command: 'python main.py --disable-cuda-malloc',
           }),
           lines: [at],

@@ -40,7 +40,6 @@ function remedies(matched: Matched): readonly Piece[] {
   const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
   const kepler = capability !== undefined && Number(capability) < 5
   const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
-  const own = /\.egg\/bitsandbytes\//.test(text)
   const backend = situation.vendor === 'amd' ? 'hip' : 'cuda'
   const compile: Piece = {
     text: kepler
@@ -53,12 +52,7 @@ function remedies(matched: Matched): readonly Piece[] {
   const neighbour = cuda === undefined ? undefined : NEWEST[cuda.slice(0, 2)]
   return [
     (kepler || source) && compile,
-    own && {
-      text: 'Remove this copy, which was built here without that library, and install the wheel: it brings the libraries along.',
-      command: `pip uninstall -y bitsandbytes && ${pipInstall(situation, 'bitsandbytes')}`,
-    },
     !kepler &&
-      !own &&
       !source && {
         text:
           situation.system === 'windows'

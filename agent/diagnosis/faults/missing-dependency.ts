@@ -33,12 +33,6 @@ function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   )
 }
 
-/** `flash-attn 2.6.3`, as far as the text says which release it is. */
-function release(name: string, text: string): string {
-  const version = new RegExp(String.raw`\b${name.replaceAll('-', '[-_]')}[=: ]{1,30}v?(\d{1,2}\.\d[\w.]{0,12})`).exec(text)?.[1]
-  return version === undefined ? name : `${name} ${version}`
-}
-
 function remedies(matched: Matched): readonly Piece[] {
   const name = distribution(matched)
   const wheel = /torch(\d\.\d{1,2})cxx11abi(TRUE|FALSE)/i.exec(matched.situation().text)
@@ -68,7 +62,7 @@ export const missingDependency = ruleFamily({
       severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
       title: 'An extension does not fit the installed PyTorch',
       verdict: (matched) =>
-        `${release(distribution(matched) ?? matched.match[1] ?? 'An extension', matched.situation().text)} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is part of PyTorch's C++ interface.`,
+        `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is part of PyTorch's C++ interface.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
     },

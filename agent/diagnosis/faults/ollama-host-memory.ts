@@ -2,7 +2,6 @@
 import { bytesOf, SIZE } from './quantity.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
-import { setVariables } from './remedies/environment.ts'
 import { gib } from '../../text/bytes.ts'
 
 export const ollamaHostMemory = ruleFamily({
@@ -14,7 +13,6 @@ export const ollamaHostMemory = ruleFamily({
     'unable to allocate CPU buffer',
     '_Host buffer of size',
     'while running the model: ',
-    'waiting for llama runner to start',
   ],
   rules: [
     {
@@ -30,17 +28,6 @@ export const ollamaHostMemory = ruleFamily({
               text: 'Read what the runner printed last: a CUDA error, a failed allocation or a signal.',
               command: 'journalctl -u ollama --no-pager | tail -n 80',
             },
-      ],
-    },
-    {
-      pattern: /timed out waiting for llama runner to start/,
-      kind: 'worker_died',
-      severity: 'critical',
-      title: 'Ollama waited too long for its runner',
-      verdict: 'Loading the model took longer than Ollama waits, so it gave up: a large model, a slow disk, or a runner that hangs.',
-      remedies: ({ situation }) => [
-        { text: 'Give the server more time, if the disk is merely slow.', command: setVariables(situation(), { OLLAMA_LOAD_TIMEOUT: '15m' }) },
-        { text: 'Update Ollama, and try a smaller model.' },
       ],
     },
     {

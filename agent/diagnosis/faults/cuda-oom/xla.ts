@@ -49,13 +49,6 @@ const shapes = (situation: Situation): string =>
     .slice(0, 3)
     .join(', ')
 
-const TYPES: Readonly<Record<string, number>> = { half: 2, bfloat16: 2, float: 4, int32: 4, double: 8, int64: 8 }
-function sizeOf({ text }: Situation): string {
-  const [, shape, type] = /tensor (?:with|of) shape ?\[([\d,]{1,120})\] and type (\w{1,10})/.exec(text) ?? []
-  const each = TYPES[type ?? '']
-  return shape === undefined || each === undefined ? '' : ` (${gib(shape.split(',').reduce((product, size) => product * Number(size), each))})`
-}
-
 const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|device:GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
 function gpuOf(message: string): number | undefined {
   const match = GPU_OF_ALLOCATOR.exec(message)
@@ -100,7 +93,7 @@ export const cudaOomXla = memoryFamily(
     },
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
-      verdict: (facts, situation) => `TensorFlow could not allocate a tensor of shape ${shapes(situation)}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.`,
+      verdict: (facts, situation) => `TensorFlow could not allocate a tensor of shape ${shapes(situation)} on ${gpuName(facts.gpu_index)}.`,
       unless: HARMLESS,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),
       remedies: ownNeed,

@@ -12,7 +12,6 @@ export const LITERALS = [
   'NVML: Insufficient Permissions',
   'NVML: Not Found',
   'NVML: GPU access blocked',
-  'initialize NVML: N/A',
   'GPU access blocked by the operating system',
   'ERROR_DRIVER_NOT_LOADED',
   'ERROR_LIBRARY_NOT_FOUND',
@@ -47,14 +46,6 @@ const lacksOptionalFile = ({ match, message }: Seen): boolean =>
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
 
 export const driverRules: readonly Rule[] = [
-  {
-    pattern: /Failed to initialize NVML: N\/A/,
-    severity: 'critical',
-    title: 'NVML does not start in WSL2',
-    verdict: 'NVML could not start and gives no reason. In WSL2, mostly a driver for Linux hides that of Windows, or the latter is too old.',
-    remedies: WSL.toReversed(),
-    unless: ({ situation }) => situation().system !== 'wsl',
-  },
   {
     pattern: /GPU access blocked by the operating system/,
     severity: 'critical',

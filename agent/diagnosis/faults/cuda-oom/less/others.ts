@@ -35,7 +35,6 @@ export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
   {
     text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is set already), and enlarge the image afterwards in tiles' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
   },
-  !/--xformers|--opt-s|\[GPU Setting\]/.test(text) && { text: 'Use attention that builds no full matrix: --xformers, or --opt-sdp-attention with PyTorch 2.' },
 ]
 export const lessInDiffusers = (): readonly Piece[] => [
   { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
