@@ -13,7 +13,25 @@ const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/
 const CAPTURE = /captures_underway|use_count|graph_pools/
 
+const UNSUPPORTED = /CUDA error: operation not supported/
+
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
+  // ComfyUI chooses cudaMallocAsync by the name of the card, and some cards, drivers and vGPUs do not have it.
+  if (UNSUPPORTED.test(text[at] ?? ''))
+    return situation().programs.has('comfyui')
+      ? {
+          kind: 'allocator_internal',
+          severity: 'critical',
+          title: 'The GPU does not support a CUDA call of ComfyUI',
+          verdict: 'CUDA does not support a call. Likely cudaMallocAsync, which ComfyUI chooses: some older GPUs and vGPUs lack it.',
+          facts: {},
+          remedies: plan({
+            text: 'Start ComfyUI with the allocator of PyTorch.',
+            command: 'python main.py --disable-cuda-malloc',
+          }),
+          lines: [at],
+        }
+      : undefined
   // The asserted expression may stand in the line above.
   const from = Math.max(0, at - 1)
   const joined = joinedFrom(text, from, 4)
@@ -50,6 +68,6 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 export const allocatorInternal: FaultFamily = {
   id: 'allocator-internal',
   kinds: ['allocator_internal'],
-  literals: ['INTERNAL ASSERT FAILED'],
+  literals: ['INTERNAL ASSERT FAILED', 'CUDA error: operation not supported'],
   recognise,
 }

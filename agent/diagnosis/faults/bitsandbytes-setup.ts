@@ -59,7 +59,7 @@ function remedies(matched: Matched): readonly Piece[] {
             ? 'Install the newest release of bitsandbytes: wheels before 0.43 have no library for Windows.'
             : cuda === undefined
               ? 'Install the newest release of bitsandbytes.'
-              : `Install the newest release of bitsandbytes: older ones have no binary for CUDA ${named(cuda)}.`,
+              : `Install the newest release of bitsandbytes: older ones may have no binary for CUDA ${named(cuda)}.`,
         command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
       },
     !kepler &&
@@ -112,16 +112,11 @@ export const bitsandbytesSetup = ruleFamily({
   literals: [
     'Required library version not found',
     'CUDA Setup failed despite',
-    'CUDA SETUP: CUDA detection failed',
-    'CUDA SETUP: Setup Failed',
-    'CUDA SETUP: Something unexpected',
-    'CUDA SETUP: WARNING',
-    'CUDA SETUP: Defaulting to libbitsandbytes_cpu',
+    'CUDA SETUP: ',
     'Configured CUDA binary not found',
     'Configured ROCm binary not found',
     'bitsandbytes library load error',
     'Could not find the bitsandbytes CUDA binary',
-    'bitsandbytes was compiled without GPU support',
     'compiled without GPU support',
     'bitsandbytes native library',
     'libbitsandbytes_',
@@ -147,6 +142,8 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/CUDA SETUP: (?:CUDA detection failed|Setup Failed|Something unexpected)/, NOT_SET_UP),
     rule(/CUDA SETUP: WARNING! lib\w{1,20}\.so not found/, NOT_SET_UP),
     rule(/CUDA SETUP: Defaulting to libbitsandbytes_cpu/, NO_GPU),
+    // Before 0.43 it looked for a library of Linux on Windows too.
+    rule(/^bin [A-Z]:\\[^\n]{0,200}libbitsandbytes_cpu\.so/, NO_GPU),
     rule(/CUDA SETUP: Loading binary \S{0,300}libbitsandbytes_cpu\.so/, NO_GPU, 'warning'),
     rule(/bitsandbytes.{0,40} was compiled without GPU support/, NO_GPU, 'warning'),
     rule(

@@ -41,7 +41,7 @@ const versions = (matched: Matched): Piece =>
           : {
               command: /CNTK|panicked at|\.java:|\bggml/.test(matched.situation().text)
                 ? 'ldconfig -p | grep -E "libcublas|libcudnn"; printenv LD_LIBRARY_PATH'
-                : "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^torch'",
+                : "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^(torch|tensorflow)'",
             }),
       }
 const olderDriver = ({ situation }: Matched): Piece =>
@@ -170,7 +170,11 @@ const UNKNOWN: Meaning = {
   says: 'a call of a mathematical library failed. The cause is not in the message; it may be an earlier error that shows only here.',
   pieces: (matched) => [synchronous(matched.situation()), versions(matched), full(matched)],
 }
-const near = ({ message, text, at }: Matched): string => `${message} ${text[at + 1] ?? ''}`
+/** Another status in the lines below is of another call. */
+const near = ({ message, text, at }: Matched): string => {
+  const own = STATUS.exec(message)?.[0]
+  return `${message} ${text[at + 1] ?? ''}`.replace(new RegExp(STATUS, 'g'), (one) => (one === own ? one : ''))
+}
 const meaningOf = (matched: Matched): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
@@ -235,7 +239,7 @@ export const cublasCudnnError = ruleFamily({
       verdict,
       remedies,
       // PyTorch warns so and tries the next plan: nothing failed.
-      unless: ({ message }) => /Plan failed with a/.test(message),
+      unless: ({ message }) => /Plan failed with a|could not destroy/.test(message),
     },
     {
       pattern:

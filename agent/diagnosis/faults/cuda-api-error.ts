@@ -8,10 +8,10 @@ import { driverOld } from './remedies/driver.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const HEAD = String.raw`\b(?:CUDA|Cuda|cuda|HIP)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)\b`
+const HEAD = String.raw`\b(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)\b`
 /** How programs print one error: its words behind "CUDA error", its number there, or its name. */
 const printed = (code: number, words: string, names: string): RegExp =>
-  new RegExp(String.raw`${HEAD}[^\n]{0,160}?(?:${words})|${HEAD}:? {0,2}(?:code )?[:=]? ?\(?${code}\b|\b(?:${names})\b`)
+  new RegExp(String.raw`${HEAD}[^\n]{0,160}?(?:${words})|${HEAD}:? {0,2}(?:code )?[:=]? ?\(?${code}\b|\bError ${code}: ${words}|\b(?:${names})\b`)
 
 /** NCCL passes on what others broke; code and lists of constants are no errors. */
 const quoted = ({ message, match }: Seen): boolean =>
@@ -255,12 +255,14 @@ export const cudaApiError = ruleFamily({
     'Cuda error',
     'cuda error',
     'HIP error: ',
+    'ROCm error: ',
     'CUDA failure',
     'CUDA driver error',
     'CUDA runtime error',
     'cudaError',
     'CUDA_ERROR_',
     'creating cudnn handle',
+    'named symbol not found',
     'undefined symbol: cu',
   ],
   rules: [

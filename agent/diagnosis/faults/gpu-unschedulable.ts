@@ -52,7 +52,7 @@ export const gpuUnschedulable = ruleFamily({
   id: 'gpu-unschedulable',
   kind: 'gpu_unschedulable',
   literals: [
-    'Insufficient nvidia.com/',
+    'nsufficient nvidia.com/',
     'Insufficient amd.com/gpu',
     'Insufficient gpu.intel.com/',
     'devices unavailable for nvidia.com/',
@@ -66,7 +66,7 @@ export const gpuUnschedulable = ruleFamily({
   rules: [
     {
       // "0/6 nodes are available: … 6 Insufficient nvidia.com/gpu".
-      pattern: new RegExp(`(\\d{1,6})/(\\d{1,6}) nodes are available:[^\\n]{0,400}?(\\d{1,6}) Insufficient ${RESOURCE}`),
+      pattern: new RegExp(`(\\d{1,6})/(\\d{1,6}) nodes are available:[^\\n]{0,400}?(\\d{1,6}) [Ii]nsufficient ${RESOURCE}`),
       severity: 'critical',
       title: 'No node has a free GPU for the pod',
       verdict: ({ match, message }) =>

@@ -52,6 +52,17 @@ function limitNear(text: LogText, at: number): number | undefined {
   const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
   return bytes
 }
+/** Ray's own monitor ended the worker: no kernel log tells of it. */
+function byRay(near: string): readonly Piece[] {
+  const ip = /\bIP: ([\d.]{7,15})\b/.exec(near)?.[1]
+  const threshold = /usage threshold of (0\.\d{1,4})/.exec(near)?.[1] ?? '0.95'
+  return [
+    { text: 'See which workers Ray ended, and how much memory each held.', command: `ray logs raylet.out${ip === undefined ? '' : ` -ip ${ip}`}` },
+    {
+      text: `Ray acts when ${Math.round(100 * Number(threshold))} % of the node's memory is in use (RAY_memory_usage_threshold). With a higher threshold the kernel's OOM killer comes first.`,
+    },
+  ]
+}
 /** Ray says how full the node was. */
 const usedOfNode = (near: string): string => {
   const match = /was running was ([\d.]{1,9} ?GB) \/ ([\d.]{1,9} ?GB)/.exec(near)
@@ -191,7 +202,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
         : `Ray killed ${count} of its workers on this node because host memory was nearly used up.`,
       known({ pid: whole(/\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
       [at],
-      [needLess({}, situation()), KERNEL_LOG, container(situation())],
+      [needLess({}, situation()), /Perhaps/.test(line) ? KERNEL_LOG : /killed due to/.test(line) && byRay(around(text, at, 0, 5)), container(situation())],
     )
   }
   const victim =

@@ -62,7 +62,7 @@ export const missingDependency = ruleFamily({
       severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
       title: 'An extension does not fit the installed PyTorch',
       verdict: (matched) =>
-        `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed: the name that it looks for is part of PyTorch's C++ interface.`,
+        `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is part of PyTorch's C++ interface.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
     },

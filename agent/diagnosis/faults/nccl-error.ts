@@ -126,9 +126,9 @@ export const ncclError = ruleFamily({
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
     },
     {
-      // Most of NCCL's warnings are the error itself; those that only advise lack these words.
+      // Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on.
       pattern:
-        /NCCL WARN [^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
+        /NCCL WARN (?!Failed to find CUDA lib)[^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
       severity: 'critical',
       title: 'NCCL reports a failure',
       verdict: ({ message, match }) => {

@@ -7,8 +7,29 @@ import { gib } from '../../text/bytes.ts'
 export const ollamaHostMemory = ruleFamily({
   id: 'ollama-host-memory',
   kind: 'host_memory',
-  literals: ['requires more system memory', 'failed to allocate CPU buffer', 'unable to allocate CPU buffer', '_Host buffer of size'],
+  literals: [
+    'requires more system memory',
+    'failed to allocate CPU buffer',
+    'unable to allocate CPU buffer',
+    '_Host buffer of size',
+    'while running the model: ',
+  ],
   rules: [
+    {
+      pattern: /an error was encountered while running the model: (?:unexpected EOF|[^\n]{0,200}(?:connection (?:reset|refused)|forcibly closed))/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: "Ollama's runner ended",
+      verdict: 'The runner process of Ollama, which holds the model, ended in the middle of the answer. Why stands in the log of its server.',
+      remedies: ({ situation }) => [
+        situation().system === 'windows'
+          ? { text: 'Read the last lines of the log: %LOCALAPPDATA%\\Ollama\\server.log.' }
+          : {
+              text: 'Read what the runner printed last: a CUDA error, a failed allocation or a signal.',
+              command: 'journalctl -u ollama --no-pager | tail -n 80',
+            },
+      ],
+    },
     {
       // ggml: weights and caches that stay on the CPU, and the pinned memory through which data goes to the GPU.
       pattern: /failed to allocate (?:CPU|CUDA_Host|ROCm_Host) buffer of size (\d{1,15})|unable to allocate (?:CPU|CUDA_Host|ROCm_Host) buffer/,

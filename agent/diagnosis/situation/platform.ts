@@ -5,7 +5,8 @@ export type Vendor = 'nvidia' | 'amd' | 'intel' | 'apple'
 const AMD =
   /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm\d?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\bamdsmi\b|\bHSA_STATUS_|\brocdevice\.cpp/i
 /** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
-const SHARED_NAMES = /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator/gi
+const SHARED_NAMES =
+  /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator|unhandled cuda error/gi
 /** llama.cpp compiles the same files for both, and says "CUDA error" on either. */
 const GGML_NAMES = /ggml[-_/]cuda[\w.-]{0,20}|CUDA error|CUDA_Host/g
 const NVIDIA =
@@ -36,7 +37,7 @@ const WINDOWS =
 /** Tried at every word, so only where one can be. */
 const DLL = /\b\w{1,60}\.dll\b/
 /** Only named: a text from WSL names Windows too. */
-const NAMES_WINDOWS = /\b[Ww]in(?:dows)? ?(?:1[01]|[78]|[Ss]erver)\b/
+const NAMES_WINDOWS = /\b[Ww]in(?:dows)? ?(?:1[01]|[78]|x64|[Ss]erver)\b|^(?:[^\n]{0,60}platforms?\b[^\n]{0,30}: )?Windows\s*$/m
 const WSL = /\bWSL2?\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
 const MAC = /\/opt\/homebrew\b|\bmac ?osx?\b|\bdarwin\b|\bMacBook\b|\bApple (?:Silicon|M\d)\b/i
 const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|dev|etc|app|proc|scratch)\/|\.so\b|systemd|kernel: /

@@ -26,7 +26,7 @@ const TORCH_CUDA =
   /compile\s{1,3}PyTorch \((\d{1,2}\.\d)\)|torch\.version\.cuda[^\d]{0,6}(\d{1,2}\.\d)|PyTorch built (?:with|for) CUDA (\d{1,2}\.\d)|PYTORCH_CUDA_VERSION=(\d{2,3})|CUDA used to build PyTorch: (\d{1,2}\.\d)/i
 const PYTHON = /python(\d\.\d{1,2})\/|Python(3\d{1,2})\\|\bPython (\d\.\d{1,2})(?:\.\d{1,2})?\b/
 const VLLM =
-  /\bvLLM (?:API server )?(?:version|engine \(v?)?:? ?v?(\d\.\d{1,2}(?:\.\d{1,2})?)\b|vllm-v?(\d\.\d{1,2}\.\d{1,2})\b|vllm-openai:v(\d\.\d{1,2}\.\d{1,2})/i
+  /\bvLLM[=: ]{1,40}(?:API server )?(?:version|engine \(v?)?:? ?v?(\d\.\d{1,2}(?:\.\d{1,2})?)\b|vllm-v?(\d\.\d{1,2}\.\d{1,2})\b|vllm-openai:v(\d\.\d{1,2}\.\d{1,2})/i
 const ROCM = /rocm[-/_ ]?v?(\d\.\d(?:\.\d)?)/i
 
 const wheel = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`

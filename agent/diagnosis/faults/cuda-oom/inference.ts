@@ -46,6 +46,7 @@ export const cudaOomInference = memoryFamily(
     'alloc_req_slots runs out of memory',
     'refill out of memory. Try to lower',
     'Decode out of memory. Try to lower',
+    'Not enough memory, use lower resolution',
     'odules are dispatched on the CPU or the disk',
     'failed to allocate compute buffers',
     'failed to allocate buffer for kv cache',
@@ -120,12 +121,18 @@ export const cudaOomInference = memoryFamily(
         return `SGLang ran out of request slots${asked === undefined ? '' : ` (${asked} asked for${free === undefined ? '' : `, ${free} left`})`}: slots, not bytes of GPU memory.`
       },
       remedies: (situation) => [
-        {
+        numberSet(situation.settings, 'max_running_requests') !== 1 && {
           text: `Let fewer requests run at once, as the message says${numberSet(situation.settings, 'max_running_requests') !== undefined || running(situation.text) === undefined ? '' : ` (half of the ${running(situation.text)} that ran)`}.`,
           command: `--max-running-requests ${Math.max(1, Math.floor((numberSet(situation.settings, 'max_running_requests') ?? running(situation.text) ?? 16) / 2))}`,
         },
         { text: 'Update SGLang if it stays: the scheduler should not hand out more slots than there are.' },
       ],
+    },
+    {
+      pattern: /Not enough memory, use lower resolution \(max approx\. (\d{2,5}x\d{2,5})\)\. Need: ?([\d.]{1,6}) ?GB free, Have: ?([\d.]{1,6})/,
+      facts: ([, , need, have]) => known({ requested_bytes: bytesOf(need, 'GB'), free_bytes: bytesOf(have, 'GB') }),
+      verdict: ({ requested_bytes: need, free_bytes: have }, { text }) =>
+        `The GPU has no room for the attention at this resolution${need === 0 ? '' : `: it needs ${figure(need)}, and ${figure(have)} was free`}. By the estimate of the web UI ${/max approx\. (\d{1,5}x\d{1,5})/.exec(text)?.[1] ?? 'a smaller image'} fits.`,
     },
     {
       pattern: /[Ss]ome modules are dispatched on the CPU or the disk/,

@@ -7,7 +7,7 @@ import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
 import { lessAnyway } from './less/others.ts'
-import { lessInJax, lessInTensorflow } from './less/xla.ts'
+import { lessInJax, lessInTensorflow, neededGib } from './less/xla.ts'
 import { IMPOSSIBLE, memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
@@ -29,19 +29,15 @@ const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): reado
   asked !== undefined && asked > IMPOSSIBLE
     ? [WRONG_SIZE, less(situation).slice(0, 1)]
     : asked !== undefined && asked < LITTLE
-      ? [whoHolds(situation), less(situation)]
+      ? [whoHolds(situation), isJax(situation) ? lessInJax(situation, true) : less(situation)]
       : [less(situation), whoHolds(situation)]
 /** The first large request fails: another process was on the card before. */
 const taken = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
   asked !== undefined && asked > IMPOSSIBLE ? [WRONG_MEMORY, whoHolds(situation)] : [whoHolds(situation), less(situation)]
-/** XLA says what the program needs after all its attempts to need less. */
-/** Of the statistics of its buffers. */
-const TOTAL = /total allocation: {1,12}([\d.]{1,10})GiB/
-const NEEDS = /only reduced to ([\d.]{1,10})GiB/
 const asked =
   (what = 'memory') =>
   (facts: Facts, situation: Situation): string => {
-    const need = NEEDS.exec(situation.text)?.[1] ?? TOTAL.exec(situation.text)?.[1]
+    const need = neededGib(situation.text)
     const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
     if ((facts.requested_bytes ?? 0) > IMPOSSIBLE)
       return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`

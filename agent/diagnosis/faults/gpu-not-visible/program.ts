@@ -15,18 +15,16 @@ export const LITERALS = [
   'CUDA driver error: unknown error',
   'Unexpected error from cudaGetDeviceCount',
   'no CUDA-capable device is detected',
-  'CUDA_ERROR_NO_DEVICE',
-  'cudaErrorNoDevice',
+  'CUDA_ERROR_',
+  'cudaError',
   'hipErrorNoDevice',
   'no ROCm-capable device is detected',
+  'Could not initialize Tensile host',
   'system not yet initialized',
   'System not yet initialized',
   'library init failure: 802',
-  'CUDA_ERROR_SYSTEM_NOT_READY',
   'CUDA driver is a stub library',
-  'CUDA_ERROR_STUB_LIBRARY',
   'invalid device ordinal',
-  'CUDA_ERROR_INVALID_DEVICE',
   'failed call to cuInit',
   'kernel driver does not appear to be running',
   'Could not find cuda drivers on your machine',
@@ -47,7 +45,7 @@ export const LITERALS = [
 
 // Where the text names what is really wrong, the family of that speaks.
 const BETTER =
-  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
+  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|named symbol not found|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
 const explained = ({ text, at, message }: Seen): boolean => BETTER.test(message) || BETTER.test(around(text, at, 6, 6))
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
@@ -84,7 +82,8 @@ export const programRules: readonly Rule[] = [
     facts: (seen) => ({ cuda_error_code: 34, ...code(seen) }),
   },
   {
-    pattern: /no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,
+    pattern:
+      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,
     severity: 'critical',
     title: 'CUDA finds no GPU',
     verdict: ({ situation }) =>

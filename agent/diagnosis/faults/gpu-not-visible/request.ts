@@ -2,9 +2,14 @@
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 
+/** It was asked for, in the words of any engine; or the pod is to install the driver. */
+const ASKED =
+  /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia/
+
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
   const { programs, subject, text } = situation
+  if (ASKED.test(text)) return undefined
   if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
   if (programs.has('compose'))
     return {

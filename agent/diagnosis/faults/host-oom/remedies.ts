@@ -112,8 +112,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
         text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
       },
     situation.programs.has('ray') && {
-      text: 'Let Ray run fewer tasks at once on a node (more CPUs or memory per task), so that fewer workers share its memory.',
-      command: 'ray memory --stats-only',
+      text: 'Let Ray run fewer tasks at once on a node: ask for more per task (num_cpus= or memory= in @ray.remote), so that fewer workers share its memory.',
     },
   ]
 }

@@ -36,4 +36,4 @@ export const mayBeIgnored = ({ message }: Seen): boolean => /you can ignore this
 /** A logger's record below an error that says, behind the loader's words, what the program takes instead. */
 const INSTEAD =
   /^(?!.{0,60}\b(?:ERROR|FATAL|CRITICAL)\b).{0,60}\b(?:DEBUG|INFO|WARN(?:ING)?)\b.{0,300}(?:cannot open shared object file|not found|undefined symbol)[^\n]{0,160}(?:[,;.)] {0,2}(?:using|falling back|will use|fallback|skipping|continuing|disabling))\b(?![^\n]{0,20}\bCPU\b)/i
-export const takesAnother = ({ text, at }: Seen): boolean => INSTEAD.test(text[at] ?? '')
+export const takesAnother = ({ text, at }: Seen): boolean => INSTEAD.test(text[at] ?? '') || /NCCL WARN Failed to find CUDA lib/.test(text[at] ?? '')

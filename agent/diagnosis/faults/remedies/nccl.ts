@@ -52,7 +52,8 @@ export function timeout({ facts, situation }: Matched): readonly Piece[] {
 }
 export const MEMORY = /out of memory/
 export const PEER_ACCESS = /peer (?:access|mapping)/
-export const INFINIBAND = /NET\/IB|net_ib|\bmlx\d|ibv_|InfiniBand/
+export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
+const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
 
 /** The path that failed decides (variables: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; without `=` a name is a prefix): InfiniBand, a peer's socket, or NCCL's own set-up. */
@@ -129,15 +130,17 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     ]
   return [
     debug,
-    /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhandled system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
-      text: 'If the log then shows the wrong interface, name the one that all nodes share.',
+    /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
+      text: 'If the log then shows the wrong interface, name the one by which the ranks reach each other.',
       command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
     },
-    /shm|shared memory|unhandled system error/i.test(near) &&
-      (now.programs.has('docker') || now.programs.has('compose')) && {
-        text: 'In a container, give NCCL shared and locked memory.',
-        command: `docker run --shm-size=8g --ulimit memlock=-1 ${now.subject.image ?? '<IMAGE>'}`,
-      },
+    /shm|shared memory|unhan\w{3,4} system error/i.test(near) &&
+      (!now.programs.has('docker') && !now.programs.has('compose')
+        ? { text: 'See whether shared and locked memory are too small: a container has 64 MiB of /dev/shm by default.', command: 'df -h /dev/shm; ulimit -l' }
+        : {
+            text: `Give the container shared and locked memory${SEVERAL_HOSTS.test(now.text) ? ", and the host's network: ranks on other hosts do not reach one of its own" : ''}.`,
+            command: `docker run ${SEVERAL_HOSTS.test(now.text) ? '--network host ' : ''}--shm-size=8g --ulimit memlock=-1 ${now.subject.image ?? '<IMAGE>'}`,
+          }),
   ]
 }
 export function usage({ text, at, situation }: Matched): readonly Piece[] {

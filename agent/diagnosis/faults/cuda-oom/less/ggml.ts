@@ -68,6 +68,8 @@ export function lessInLlamacpp(situation: Situation): readonly Piece[] {
     case 'cache':
       return [shorter, cache, fewerLayers]
     case 'model':
+      // A shorter context makes the weights no smaller.
+      return [fewerLayers, smaller]
     case undefined:
       break
   }

@@ -23,7 +23,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
   ['ctranslate2', lessInCtranslate2],
-  ['jax', lessInJax],
+  ['jax', (situation) => lessInJax(situation)],
   ['tensorflow', lessInTensorflow],
   ['onnxruntime', lessInOnnx],
   ['tensorrt', lessInTensorrt],
@@ -32,7 +32,8 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
 
 /** `othersBytes`: what other processes hold of the card, where it is known. */
 export function lessMemory(situation: Situation, facts: Facts, othersBytes?: number): readonly Piece[] {
-  const known = PROGRAMS.find(([program]) => situation.programs.has(program))
-  if (known !== undefined) return known[1](situation, facts, othersBytes)
-  return situation.training ? lessInTraining(situation) : lessAnyway(situation)
+  const known = PROGRAMS.find(([program]) => situation.programs.has(program) && !(program === 'diffusers' && situation.training))
+  if (known === undefined) return situation.training ? lessInTraining(situation) : lessAnyway(situation)
+  // Callers may take the first ones only.
+  return known[1](situation, facts, othersBytes).filter((piece) => piece !== false && piece !== undefined)
 }

@@ -29,8 +29,11 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
 }
 export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
+  /--no-half(?!-)|--precision full/.test(text) && {
+    text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
+  },
   {
-    text: `Use a smaller resolution or batch, and ${/\[GPU Setting\]/.test(text) ? 'lower "GPU Weights" at the top of Forge' : `start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
+    text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is set already), and enlarge the image afterwards in tiles' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
   },
 ]
 export const lessInDiffusers = (): readonly Piece[] => [
@@ -65,7 +68,15 @@ export function lessInFolding(situation: Situation): readonly Piece[] {
   ]
 }
 
-const BATCH = ['per_device_train_batch_size', 'micro_batch_size', 'train_micro_batch_size_per_gpu', 'train_batch_size', 'batch_size'] as const
+const BATCH = [
+  'per_device_train_batch_size',
+  'micro_batch_size',
+  'train_micro_batch_size_per_gpu',
+  'train_batch_size',
+  'batch_size',
+  'batch size per device',
+  'batch size',
+] as const
 function smallerBatch({ settings }: Situation): Piece {
   const now = BATCH.map((name) => numberSet(settings, name)).find((size) => size !== undefined)
   if (now === 1) return { text: 'The batch size is 1 already: use smaller inputs (shorter sequences, a lower resolution).' }
@@ -94,7 +105,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
     : situation.programs.has('deepspeed')
       ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
       : {
-          text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/\bq?lora/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+          text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/bnb-4bit|load_in_4bit|qlora/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
         },
 ]
 

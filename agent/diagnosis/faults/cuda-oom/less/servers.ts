@@ -16,7 +16,8 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
   const running = numberSet(situation.settings, 'max_running_requests')
   const gpus = numberSet(situation.settings, 'tp_size') ?? numberSet(situation.settings, 'tp')
   // Of several ranks without a number, twice one may be fewer than now.
-  const moreGpus = (text: string): Piece => (gpus === undefined && manyWorkers(situation, facts) ? { text } : { text, command: `--tp-size ${(gpus ?? 1) * 2}` })
+  const moreGpus = (text: string): Piece =>
+    (gpus === undefined && manyWorkers(situation, facts)) || (gpus ?? 1) > 7 ? { text } : { text, command: `--tp-size ${(gpus ?? 1) * 2}` }
   return [
     {
       text:

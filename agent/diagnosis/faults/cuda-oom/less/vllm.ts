@@ -11,10 +11,12 @@ const DEFAULT_SHARE = 0.9
 const DEFAULT_FROM_0_20 = 0.92
 const MOST_SHARE = 0.97
 /** KV cache: bytes of fp8 are half of those of 16 bit. */
-const FP8: Piece = {
-  text: 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).',
-  command: '--kv-cache-dtype fp8',
-}
+const fp8 = ({ versions, text }: Situation): Piece =>
+  compareVersions(versions.vllm ?? '1', '0.3') >= 0 &&
+  !/cache[-_]dtype[="': ]{1,3}fp8/.test(text) && {
+    text: 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).',
+    command: '--kv-cache-dtype fp8',
+  }
 
 const percent = (share: number): string => share.toFixed(2)
 /** vLLM prints the share that is in force as `x gpu_memory_utilization (0.98)`. */
@@ -67,7 +69,8 @@ function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   const now = numberSet(situation.settings, 'tensor_parallel_size') ?? Math.max(1, ...workers)
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
   // Several work already, and the text does not say how many.
-  if (now === 1 && manyWorkers(situation, facts)) return { text: 'Split the model over more GPUs than now (--tensor-parallel-size), or load a quantized one.' }
+  if (now > 7 || (now === 1 && manyWorkers(situation, facts)))
+    return { text: 'Split the model over more GPUs than now (--tensor-parallel-size), or load a quantized one.' }
   const all = now * stages
   return {
     text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.${inScript(situation, `tensor_parallel_size=${now * 2}`)}`,
@@ -81,12 +84,19 @@ function inScript({ text }: Situation, argument: string): string {
   return call === null ? '' : ` In the script: ${call[1] ?? call[2]}(${argument}).`
 }
 
+const halfWeights = (situation: Situation): Piece =>
+  /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) && {
+    text: `Load the weights in 16 bit: as float32, which is set, they take twice that.${inScript(situation, "dtype='half'")}`,
+    command: '--dtype half',
+  }
+
 /** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
 export function moreCache(situation: Situation): readonly Piece[] {
   const share = shareOf(situation)
   const larger = share < 0.95 ? 0.95 : share < MOST_SHARE ? MOST_SHARE : undefined
   const longest = longestIn(situation.text)
   return [
+    halfWeights(situation),
     longest !== undefined && {
       text: `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.${inScript(situation, `max_model_len=${longest}`)}`,
       command: `--max-model-len ${longest}`,
@@ -95,7 +105,7 @@ export function moreCache(situation: Situation): readonly Piece[] {
       text: `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.${inScript(situation, `gpu_memory_utilization=${percent(larger)}`)}`,
       command: `--gpu-memory-utilization ${percent(larger)}`,
     },
-    longest !== undefined && FP8,
+    longest !== undefined && fp8(situation),
     eager(situation),
     moreGpus(situation),
     longest === undefined && fewerSequences(situation),
@@ -122,9 +132,10 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const lower = Math.floor(Math.min(share - 0.05, fitting) * 100 + 1e-6) / 100
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
+    halfWeights(situation),
     sampler && fewerSequences(situation),
     lower >= 0.1 && {
-      text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
+      text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).${inScript(situation, `gpu_memory_utilization=${percent(lower)}`)}`,
       command: `--gpu-memory-utilization ${percent(lower)}`,
     },
     fewerSequences(situation),

@@ -18,13 +18,25 @@ export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
   },
 ]
 
-export const lessInJax = (situation: Situation): readonly Piece[] => [
-  smaller(false),
-  { text: 'Recompute instead of keeping intermediate values (jax.checkpoint), or shard the arrays over more GPUs.' },
-  !/XLA_PYTHON_CLIENT_MEM_FRACTION/.test(situation.text) && {
-    text: 'Let JAX use more than its default of 75 % of the card, if nothing else runs on it.',
-    command: setVariables(situation, { XLA_PYTHON_CLIENT_MEM_FRACTION: '0.95' }),
+/** XLA says what the program needs after all its attempts to need less, or of the statistics of its buffers. */
+const NEEDS = /only reduced to ([\d.]{1,10})GiB|total allocation: {1,12}([\d.]{1,10})GiB/
+export function neededGib(text: string): string | undefined {
+  const match = NEEDS.exec(text)
+  return match?.[1] ?? match?.[2]
+}
+const MOST_SHARE = 0.95
+
+/** `little`: so small a request fails only where the card was full before. */
+export const lessInJax = (situation: Situation, little = false): readonly Piece[] => [
+  !little && smaller(false),
+  !little && {
+    text: `${situation.training ? 'Recompute instead of keeping intermediate values (jax.checkpoint), or shard' : 'Or shard'} the arrays over more GPUs.`,
   },
+  !little &&
+    !/XLA_PYTHON_CLIENT_MEM_FRACTION/.test(situation.text) && {
+      text: `Let JAX use more than its default of 75 % of the card, if nothing else runs on it${neededGib(situation.text) === undefined ? '' : `: enough only on a card with ${(Number(neededGib(situation.text)) / MOST_SHARE).toFixed(1)} GiB or more`}.`,
+      command: setVariables(situation, { XLA_PYTHON_CLIENT_MEM_FRACTION: String(MOST_SHARE) }),
+    },
   !/XLA_PYTHON_CLIENT_PREALLOCATE=["']?false/i.test(situation.text) && {
     text: 'Where other programs share the card: do not reserve memory at the start.',
     command: setVariables(situation, { XLA_PYTHON_CLIENT_PREALLOCATE: 'false' }),
