@@ -4,6 +4,7 @@ import { LIMITS } from '../../allocator/snapshot/limits.ts'
 import { readPickle } from '../../allocator/snapshot/pickle.ts'
 import { messageOf } from '../../text/error.ts'
 import { rankOf, type Evidence, type Frame, type Group, type Op } from '../model.ts'
+import { withBatches, type Recorded } from './batches.ts'
 import { EvidenceError, headText, type EvidenceReader } from './definition.ts'
 import { opName } from './ops.ts'
 
@@ -112,20 +113,23 @@ export function readDump(top: Fields, rank: number, evidence: Evidence): void {
   const groups = groupsOf(top)
   const entries = isList(top['entries']) ? top['entries'].slice(-MOST_ENTRIES) : []
   const me = rankOf(evidence, rank)
-  const local = new Map<string, Group>()
-  const ops: Op[] = []
+  const recorded: Recorded[] = []
   for (const entry of entries) {
     if (!isFields(entry)) continue
     const [name = '', desc = ''] = isList(entry['process_group']) ? entry['process_group'].map(words) : [words(entry['process_group'])]
     const configured = groups.get(name) ?? (desc === 'default_pg' ? groups.get('') : undefined)
     const group = configured === undefined ? { key: name, name, desc, members: [] } : { ...configured, name, desc }
     if (!evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
-    local.set(words(entry['pg_id']), group)
-    const op = opOf(entry, group)
-    ops.push(op)
-    if (!op.p2p) me.issued.set(group.key, Math.max(op.seq, me.issued.get(group.key) ?? 0))
+    recorded.push({
+      op: opOf(entry, group),
+      collectives: position(entry['collective_seq_id'] ?? entry['seq_id']) ?? 0,
+      transfers: position(entry['p2p_seq_id']),
+    })
   }
-  me.ops = ops.toSorted((a, b) => a.record - b.record)
+  recorded.sort((a, b) => a.op.record - b.op.record)
+  me.lostOldest = (recorded[0]?.op.record ?? 0) > 0
+  me.ops = withBatches(recorded, me.lostOldest)
+  for (const { p2p, uncounted, group, seq } of me.ops) if (!p2p && uncounted !== true) me.issued.set(group, Math.max(seq, me.issued.get(group) ?? 0))
   for (const [name, group] of groups) if (name !== '' && !evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
 }
 
