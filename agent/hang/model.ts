@@ -19,6 +19,10 @@ export type Op = {
   /** Ranks of the job, for a send or receive. */
   readonly from?: number
   readonly to?: number
+  /** What a batch of sends and receives consists of (`batch_isend_irecv`); none of it ends before all of it. */
+  readonly batch?: readonly Op[]
+  /** How many collectives of its group came before is not known, so that ranks cannot be compared by `seq`. */
+  readonly uncounted?: true
   /** Shapes, as the recorder writes them; empty where only a count is known. */
   readonly inputs: string
   /** Elements of all inputs and outputs together: what NCCL sees of the sizes. */
@@ -75,6 +79,8 @@ export type RankEvidence = {
   exit?: string
   /** Undefined where no recorder was read; empty where it was and holds nothing. */
   ops?: readonly Op[]
+  /** The recorder has overwritten its oldest entries. */
+  lostOldest?: boolean
   /** The last that its host issued, by group key: from the recorder, or from its log. */
   readonly issued: Map<string, number>
   readonly timeouts: Timeout[]

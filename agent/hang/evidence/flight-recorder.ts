@@ -3,54 +3,28 @@ import { isFields, isList, optionalCount, type Fields } from '../../allocator/sn
 import { LIMITS } from '../../allocator/snapshot/limits.ts'
 import { readPickle } from '../../allocator/snapshot/pickle.ts'
 import { messageOf } from '../../text/error.ts'
-import { rankOf, type Evidence, type Frame, type Group, type Op } from '../model.ts'
+import { rankOf, type Evidence, type Group, type Op } from '../model.ts'
+import { withBatches, type Recorded } from './batches.ts'
 import { EvidenceError, headText, type EvidenceReader } from './definition.ts'
 import { opName } from './ops.ts'
+import { createSharedParts, position, words, type SharedParts } from './shared-parts.ts'
 
 /** 2000 entries with stacks are about 3 MB; larger buffers are asked for, and cost memory to read. */
 const MOST_BYTES = 64 * 2 ** 20
 const MOST_ENTRIES = 20_000
-const MOST_FRAMES = 64
+/** Of all ranks together, since all are judged at once: of 256 ranks the newest 1000 each. What decides is among the newest. */
+const MOST_TOGETHER = 256_000
+const LEAST_ENTRIES = 500
 const DUMP_LIMITS = { ...LIMITS, containers: 2 ** 21, values: 2 ** 23, stack: 2 ** 22, memo: 2 ** 21, textBytes: 2 ** 16 }
 
-const words = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 300) : typeof value === 'number' ? String(value) : '')
 const nanoseconds = (value: unknown): number | undefined => {
   const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) / 1e9 : 0
   return number > 0 ? number : undefined
 }
-/** Positions count from −1 (none); JSON has them as text. */
-function position(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
-}
-/** As JSON writes them; by hand, since a dump has thousands. */
-const part = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'number' || typeof value === 'bigint' ? String(value) : '?'
-const sizes = (value: unknown): string =>
-  isList(value)
-    ? `[${value
-        .slice(0, 64)
-        .map((one) => (isList(one) ? `[${one.slice(0, 64).map(part).join(',')}]` : part(one)))
-        .join(',')}]`.slice(0, 400)
-    : ''
-
-/** Of `[[8, 4], [2]]`: 34. */
-const elements = (value: unknown): string =>
-  isList(value)
-    ? String(value.reduce<number>((sum, shape) => sum + (isList(shape) ? shape.reduce<number>((product, length) => product * Number(length), 1) : 0), 0))
-    : ''
-
 /** `"[0, 1, 4]"`; groups of every eighth rank are listed in full. */
 function members(text: unknown): readonly number[] {
   if (typeof text !== 'string' || text.length > 2 ** 20) return []
   return Array.from(text.matchAll(/\d{1,7}/g), ([number]) => Number(number))
-}
-
-function framesOf(value: unknown): readonly Frame[] {
-  if (!isList(value)) return []
-  return value
-    .slice(0, MOST_FRAMES)
-    .flatMap((frame) => (isFields(frame) ? [{ file: words(frame['filename']), line: position(frame['line']) ?? 0, function: words(frame['name']) }] : []))
 }
 
 /** Every group of the dump by its name. Gloo writes all of them under an empty name, so only that of everybody can be told. */
@@ -77,7 +51,7 @@ function groupsOf(top: Fields): ReadonlyMap<string, Group> {
   )
 }
 
-function opOf(entry: Fields, group: Group): Op {
+function opOf(entry: Fields, group: Group, parts: SharedParts): Op {
   const [spelt = '', pair = ''] = words(entry['profiling_name']).split(' ')
   const p2p = entry['is_p2p'] === true
   const [, left, way, right] = /^(\d+)(->|<-)(\d+)$/.exec(pair) ?? []
@@ -96,36 +70,40 @@ function opOf(entry: Fields, group: Group): Op {
     name: single ? 'all_to_all_single' : base,
     p2p,
     ...(from === undefined || to === undefined ? {} : { from, to }),
-    inputs: sizes(entry['input_sizes']),
-    elements: { inputs: elements(entry['input_sizes']), outputs: elements(entry['output_sizes']) },
-    dtypes: `${sizes(entry['input_dtypes'])}${sizes(entry['output_dtypes'])}`,
+    ...parts.shapes(entry),
     // Gloo's entries stay `scheduled`; only `retired` says that they ended.
     state: entry['state'] === 'completed' || entry['retired'] === true ? 'done' : entry['state'] === 'started' ? 'started' : 'waiting',
     ...(issued === undefined ? {} : { issued }),
     ...(completed === undefined ? {} : { completed }),
     ...(timeout === undefined ? {} : { timeoutSeconds: timeout / 1000 }),
-    frames: framesOf(entry['frames']),
+    frames: parts.frames(entry['frames']),
   }
 }
 
 export function readDump(top: Fields, rank: number, evidence: Evidence): void {
   const groups = groupsOf(top)
-  const entries = isList(top['entries']) ? top['entries'].slice(-MOST_ENTRIES) : []
+  const size = [...groups.values()].reduce((most, { members: all }) => Math.max(most, all.length), 1)
+  const most = Math.min(MOST_ENTRIES, Math.max(LEAST_ENTRIES, Math.floor(MOST_TOGETHER / size)))
+  const entries = isList(top['entries']) ? top['entries'].slice(-most) : []
   const me = rankOf(evidence, rank)
-  const local = new Map<string, Group>()
-  const ops: Op[] = []
+  const recorded: Recorded[] = []
+  const parts = createSharedParts()
   for (const entry of entries) {
     if (!isFields(entry)) continue
     const [name = '', desc = ''] = isList(entry['process_group']) ? entry['process_group'].map(words) : [words(entry['process_group'])]
     const configured = groups.get(name) ?? (desc === 'default_pg' ? groups.get('') : undefined)
     const group = configured === undefined ? { key: name, name, desc, members: [] } : { ...configured, name, desc }
     if (!evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
-    local.set(words(entry['pg_id']), group)
-    const op = opOf(entry, group)
-    ops.push(op)
-    if (!op.p2p) me.issued.set(group.key, Math.max(op.seq, me.issued.get(group.key) ?? 0))
+    recorded.push({
+      op: opOf(entry, group, parts),
+      collectives: position(entry['collective_seq_id'] ?? entry['seq_id']) ?? 0,
+      transfers: position(entry['p2p_seq_id']),
+    })
   }
-  me.ops = ops.toSorted((a, b) => a.record - b.record)
+  recorded.sort((a, b) => a.op.record - b.op.record)
+  me.lostOldest = (recorded[0]?.op.record ?? 0) > 0
+  me.ops = withBatches(recorded, me.lostOldest)
+  for (const { p2p, uncounted, group, seq } of me.ops) if (!p2p && uncounted !== true) me.issued.set(group, Math.max(seq, me.issued.get(group) ?? 0))
   for (const [name, group] of groups) if (name !== '' && !evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
 }
 

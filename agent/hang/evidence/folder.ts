@@ -10,6 +10,7 @@ import * as readers from './index.ts'
 const all: readonly EvidenceReader[] = Object.values(readers)
 const READERS = [...all.filter(({ fallback }) => fallback !== true), ...all.filter(({ fallback }) => fallback === true)]
 const HEAD_BYTES = 4096
+const OUTPUT = /\.(?:log|out|err|txt)(?:\.|$)/i
 const MOST_FILES = 20_000
 const MOST_DEPTH = 4
 const MOST_TOTAL_BYTES = 512 * 2 ** 20
@@ -71,8 +72,12 @@ export function readFolder(folder: string, evidence: Evidence): void {
       descriptor = openSync(join(folder, path), 'r')
       const opened = descriptor
       const { size } = fstatSync(opened)
-      if (size === 0) continue
       const name = path.slice(path.lastIndexOf('/') + 1)
+      if (size === 0) {
+        // Output may be empty; a dump is so only where its writer was ended, or the disk was full.
+        if (rankOfName(name) !== undefined && !OUTPUT.test(name)) complain(`${path}: empty, so nothing is known from it`)
+        continue
+      }
       const head = bytesOf(opened, Math.min(size, HEAD_BYTES), HEAD_BYTES)
       const file = { path, name, rank: rankOfName(name), head }
       const known = READERS.find((reader) => reader.recognises({ ...file, bytes: () => head, text: () => '' }))

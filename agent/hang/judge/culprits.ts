@@ -1,11 +1,12 @@
 // Who holds up the job: the ways to find it, the surest first. Each says nothing where its evidence does not decide.
-import type { Cause, Confidence } from '../model.ts'
+import type { Cause, Confidence, Op } from '../model.ts'
 import { countsOf } from './counts.ts'
-import { isAway, missingRanks } from './graph.ts'
+import { blockersOf, isAway, missingRanks } from './graph.ts'
 import { hotRank, ranksIn, readingRank } from './gpus.ts'
 import type { Job } from './job.ts'
 import { firstMismatch, type Mismatch } from './mismatch.ts'
 import { deviatingRanks } from './order.ts'
+import { circle, unequalTransfer } from './pairs.ts'
 import { standingOf, waitsForOthers } from './places.ts'
 import { minority, sidesBy } from './signature.ts'
 
@@ -18,6 +19,8 @@ export type Suspects = {
   readonly mismatch?: Mismatch
   /** The place in the sequence of each process at which they left that of the others. */
   readonly record?: number
+  /** The calls that do not fit together, by rank, where nobody can say which of them is wrong. */
+  readonly calls?: ReadonlyMap<number, Op>
 }
 type Way = (job: Job) => Suspects | undefined
 
@@ -83,6 +86,21 @@ const order: Way = (job) => {
         reason: 'issued collectives in another sequence than the others',
         record: found.record,
       }
+}
+
+/** A receive of another size than the send: both know only their own. */
+const unequal: Way = (job) => {
+  const calls = unequalTransfer(job)
+  return calls === undefined
+    ? undefined
+    : { cause: 'mismatch', ranks: [], confidence: 'computed', reason: 'sends another size than the other one receives', calls }
+}
+
+const inCircle: Way = (job) => {
+  const ranks = circle(job, (rank) => blockersOf(job, rank))
+  if (ranks === undefined) return undefined
+  const calls = new Map(ranks.flatMap((rank): [number, Op][] => [job.head(rank)].flatMap((op) => (op === undefined ? [] : [[rank, op]]))))
+  return { cause: 'order', ranks: [], confidence: 'computed', reason: 'waits for the next, and the last for the first', calls }
 }
 
 /** Ended, or standing in something of their own while others wait; for runs without a recorder. */
@@ -201,8 +219,10 @@ const WAYS: readonly Way[] = [
   graph,
   mismatch,
   compared,
+  unequal,
   late,
   order,
+  inCircle,
   stacks,
   launched,
   idleGpu,

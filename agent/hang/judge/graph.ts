@@ -1,6 +1,6 @@
 // Who waits for whom: from what each rank waits in, over groups, to those that wait for nobody.
-import type { Op } from '../model.ts'
 import type { Job } from './job.ts'
+import { ofPeers } from './pairs.ts'
 import { standingOf, waitsForOthers } from './places.ts'
 import { agree } from './signature.ts'
 
@@ -16,25 +16,11 @@ export function isAway(job: Job, rank: number): boolean {
   return standing !== undefined && !waitsForOthers(standing) && standing.kind !== 'code'
 }
 
-function ofPeer(job: Job, rank: number, op: Op): Blocker[] {
-  const other = op.from === rank ? op.to : op.from
-  if (other === undefined || other === rank) return []
-  if (job.dead(other)) return [{ rank: other, why: 'dead' }]
-  const ops = job.of(other)?.ops
-  if (ops === undefined || ops.length === 0) return [{ rank: other, why: 'absent' }]
-  const match = ops.find(
-    (theirs) => theirs.p2p && theirs.group === op.group && theirs.state !== 'done' && theirs.from === op.from && theirs.to === op.to && theirs.name !== op.name,
-  )
-  if (match === undefined) return [{ rank: other, why: 'absent' }]
-  if (match.inputs !== op.inputs) return [{ rank: other, why: 'disagrees' }]
-  return [{ rank: other, why: job.head(other) === match ? 'joined' : 'behind' }]
-}
-
 /** Everybody that the oldest operation of a rank needs. */
 export function blockersOf(job: Job, rank: number): readonly Blocker[] {
   const op = job.head(rank)
-  if (op === undefined) return []
-  if (op.p2p) return ofPeer(job, rank, op)
+  if (op === undefined || op.uncounted === true) return []
+  if (op.p2p) return ofPeers(job, rank, op)
   return job.members(op.group).flatMap((member): Blocker[] => {
     if (member === rank) return []
     if (job.dead(member)) return [{ rank: member, why: 'dead' }]

@@ -1,5 +1,6 @@
 // The evidence put in order for the judgement: who is in which group, what each rank waits for, and how far it has come.
 import type { Evidence, Group, Op, RankEvidence } from '../model.ts'
+import { transfersIn, type Transfer } from './pairs.ts'
 
 export type Job = {
   readonly evidence: Evidence
@@ -12,6 +13,8 @@ export type Job = {
   readonly head: (rank: number) => Op | undefined
   /** The operation of a rank at a place in a group. */
   readonly at: (rank: number, group: string, seq: number) => Op | undefined
+  /** The sends and receives of a rank, those in batches too, in the order of issue. */
+  readonly transfers: (rank: number) => readonly Transfer[]
   /** The last collective that the rank issued in a group; undefined where that is not known. */
   readonly issued: (rank: number, group: string) => number | undefined
   readonly dead: (rank: number) => boolean
@@ -94,9 +97,12 @@ export function jobOf(evidence: Evidence): Job {
   for (const me of evidence.ranks.values()) {
     const head = headOf(evidence, me, clock)
     if (head !== undefined) heads.set(me.rank, head)
-    places.set(me.rank, new Map((me.ops ?? []).filter(({ p2p }) => !p2p).map((op) => [`${op.group}#${op.seq}`, op])))
-    if (head !== undefined && !head.p2p) places.get(me.rank)?.set(`${head.group}#${head.seq}`, head)
+    const countable = (me.ops ?? []).filter(({ p2p, uncounted }) => !p2p && uncounted !== true)
+    places.set(me.rank, new Map(countable.map((op) => [`${op.group}#${op.seq}`, op])))
+    if (head !== undefined && !head.p2p && head.uncounted !== true) places.get(me.rank)?.set(`${head.group}#${head.seq}`, head)
   }
+  const uncounted = new Set([...evidence.ranks.values()].flatMap(({ rank, ops = [] }) => ops.flatMap((op) => (op.uncounted ? [`${rank} ${op.group}`] : []))))
+  const transfers = new Map<number, readonly Transfer[]>()
   const inGroup = new Map<string, number[]>()
   for (const me of evidence.ranks.values())
     for (const key of new Set(me.ops?.map(({ group }) => group))) inGroup.set(key, [...(inGroup.get(key) ?? []), me.rank])
@@ -111,10 +117,17 @@ export function jobOf(evidence: Evidence): Job {
       return group?.desc === 'default_pg' ? ranks : (inGroup.get(key) ?? [])
     },
     head: (rank) => heads.get(rank),
+    transfers(rank) {
+      const known = transfers.get(rank)
+      if (known !== undefined) return known
+      const made = transfersIn(evidence.ranks.get(rank)?.ops ?? [])
+      transfers.set(rank, made)
+      return made
+    },
     at: (rank, group, seq) => places.get(rank)?.get(`${group}#${seq}`),
     issued(rank, key) {
       const me = evidence.ranks.get(rank)
-      if (me === undefined) return undefined
+      if (me === undefined || uncounted.has(`${rank} ${key}`)) return undefined
       const known = me.issued.get(key) ?? me.issued.get(evidence.groups.get(key)?.name ?? key)
       // A recorder that holds something holds everything the rank issued last, so a group that it lacks was never used.
       return known ?? (me.ops !== undefined && me.ops.length > 0 ? 0 : undefined)

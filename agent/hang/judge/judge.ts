@@ -8,6 +8,7 @@ import { movementOf, type Movement } from './movement.ts'
 import { doingOf, standingOf, waitsForOthers } from './places.ts'
 import { opText } from './signature.ts'
 import { stragglersOf } from './straggler.ts'
+import { undecidedOf, type Undecided } from './undecided.ts'
 import { andList } from '../../text/grammar.ts'
 
 const waitingOf = (job: Job): Waiting[] =>
@@ -39,7 +40,9 @@ function rootOf(job: Job, culprits: readonly number[]): Op | undefined {
   })
   if (culprits.length === 0) {
     // Nobody is missing: it is where all members of a group wait, not where some wait for these.
-    const whole = heads.filter(({ group, seq }) => job.members(group).every((rank) => job.head(rank)?.group === group && job.head(rank)?.seq === seq))
+    const whole = heads.filter(
+      ({ group, seq, p2p }) => !p2p && job.members(group).every((rank) => job.head(rank)?.group === group && job.head(rank)?.seq === seq),
+    )
     if (whole.length > 0) return earliest(whole)
   }
   // Of a group that no line describes, nobody knows the members.
@@ -51,13 +54,19 @@ function rootOf(job: Job, culprits: readonly number[]): Op | undefined {
 }
 
 /** What each rank issued where the two sides part: in its sequence of operations, else at the place of the group. */
-function callSitesOf(job: Job, { mismatch, record, ranks }: Suspects, root: Op | undefined): Answer['callSites'] {
+function callSitesOf(job: Job, { mismatch, record, ranks, calls }: Suspects, root: Op | undefined): Answer['callSites'] {
   const place = mismatch ?? root
   const group = (op: Op): string => job.group(op.group)?.desc ?? ''
   const sides = new Map<string, { ranks: number[]; what: string; at?: Frame }>()
-  for (const rank of place === undefined || record !== undefined ? job.ranks : job.members(place.group)) {
+  for (const rank of calls !== undefined ? calls.keys() : place === undefined || record !== undefined ? job.ranks : job.members(place.group)) {
     const op =
-      record === undefined ? (place === undefined ? undefined : job.at(rank, place.group, place.seq)) : job.of(rank)?.ops?.find((one) => one.record === record)
+      calls !== undefined
+        ? calls.get(rank)
+        : record === undefined
+          ? place === undefined
+            ? undefined
+            : job.at(rank, place.group, place.seq)
+          : job.of(rank)?.ops?.find((one) => one.record === record)
     if (op === undefined) continue
     const at = ownFrame(op.frames)
     const what = record === undefined ? opText(op) : `${opText(op)} of ${group(op)}`
@@ -104,6 +113,16 @@ function isSlowPhase(job: Job, movement: Movement, ranks: readonly number[]): bo
 function answer(job: Job, parts: Partial<Answer> & Pick<Answer, 'verdict' | 'cause'>): Answer {
   const culprits = parts.culprits ?? []
   return { culprits, waiting: [], stands: standsOf(job, culprits), doing: doingsOf(job, culprits), callSites: [], confidence: 'likely', evidence: [], ...parts }
+}
+
+/** All joined: most likely the connection. Else nobody can be named, and which of the others it is stays open. */
+const CAUSE_WITHOUT_CULPRITS: Readonly<Record<Undecided['state'], Cause>> = { joined: 'transport', unread: 'transport', open: 'missing', elsewhere: 'order' }
+
+function reasonText({ ranks, cause, calls, reason }: Suspects): string {
+  if (ranks.length > 0) return `${ranks.length === 1 ? 'rank' : 'ranks'} ${andList(ranks.map(String))} ${reason}`
+  return cause === 'order' && calls !== undefined
+    ? `each of ranks ${andList([...calls.keys()].map(String))} ${reason}`
+    : `the calls of the ranks differ: one side ${reason}`
 }
 
 function rootPart(job: Job, root: Op | undefined): Pick<Answer, 'root'> {
@@ -207,25 +226,13 @@ export function judge(evidence: Evidence): Answer {
       cause: 'none',
       evidence: [...movement.evidence, 'no rank waits for another'],
     })
-  const cause: Cause = found?.cause ?? 'transport'
+  const undecided = found === undefined ? undecidedOf(job, root) : undefined
+  const cause: Cause = found?.cause ?? CAUSE_WITHOUT_CULPRITS[undecided?.state ?? 'unread']
   const common = {
     culprits,
     waiting,
     ...rootPart(job, root),
-    evidence: [
-      ...movement.evidence,
-      ...(found === undefined
-        ? [
-            waiting.length > 0
-              ? `all ranks of the group joined the same operation and none finishes it${waiting.some(({ rank }) => job.head(rank)?.dtypes !== '') ? '' : '; element types are not in the evidence'}`
-              : 'all ranks wait for others; which collective each is in is not in the evidence',
-          ]
-        : [
-            culprits.length === 0
-              ? `the calls of the ranks differ: one side ${found.reason}`
-              : `${culprits.length === 1 ? 'rank' : 'ranks'} ${andList(culprits.map(String))} ${found.reason}`,
-          ]),
-    ],
+    evidence: [...movement.evidence, ...(undecided === undefined ? [] : [undecided.text]), ...(found === undefined ? [] : [reasonText(found)])],
     callSites: found !== undefined && (found.cause === 'mismatch' || found.cause === 'order') ? callSitesOf(job, found, root) : [],
     confidence: found === undefined || movement.confidence === 'likely' ? ('likely' as const) : found.confidence,
   }

@@ -18,9 +18,11 @@ const sizeText = ({ inputs, elements }: Op): string =>
   inputs === '' ? (elements.inputs === '' ? '' : `${elements.inputs} elements`) : inputs === '[]' ? '' : inputs.replace(/^\[(\[.*\])\]$/, '$1')
 
 export const opText = (op: Op): string =>
-  op.p2p && op.from !== undefined && op.to !== undefined
-    ? `${op.name} ${op.from} to ${op.to}`
-    : [op.name, sizeText(op), /^\["([^"]*)"/.exec(op.dtypes)?.[1] ?? ''].filter((part) => part !== '').join(' ')
+  op.batch !== undefined
+    ? `batch of ${op.batch.slice(0, 4).map(opText).join(', ')}${op.batch.length > 4 ? ` and ${op.batch.length - 4} more` : ''}`
+    : op.p2p && op.from !== undefined && op.to !== undefined
+      ? [`${op.name} ${op.from} to ${op.to}`, sizeText(op)].filter((part) => part !== '').join(' of ')
+      : [op.name, sizeText(op), /^\["([^"]*)"/.exec(op.dtypes)?.[1] ?? ''].filter((part) => part !== '').join(' ')
 
 /** The smaller side of a split in two or more; undefined where no side is smaller than the rest together, so that nobody can say who is wrong. */
 export function minority<Key>(sides: ReadonlyMap<Key, readonly number[]>): readonly number[] | undefined {

@@ -5,6 +5,9 @@ import type { Job } from './job.ts'
 
 /** So much of its time a rank must cost the others, above what the middle rank costs, to be worth naming. */
 export const STRAGGLER_SHARE = 0.05
+/** Beside one that is slow, another one: it costs less, as its delays hide behind those of the first, but far more than nearly all others. */
+const SECOND_SHARE = 0.02
+const SECOND_TIMES = 3
 const CHUNKS = 8
 const LEAST_SLOTS = 12
 /** So many operations must be the same one step later; savings and evaluations are the rest. */
@@ -120,6 +123,9 @@ export function stragglersOf(job: Job): readonly { readonly rank: number; readon
   const shares = sharesOf(job)
   if (shares.size < 3) return []
   const usual = median([...shares.values()])
-  const slow = [...shares].flatMap(([rank, share]) => (share - usual >= STRAGGLER_SHARE ? [{ rank, share: share - usual }] : []))
+  const above = [...shares].map(([rank, share]) => ({ rank, share: share - usual }))
+  if (!above.some(({ share }) => share >= STRAGGLER_SHARE)) return []
+  const most = above.map(({ share }) => share).toSorted((a, b) => a - b)[Math.floor(above.length * 0.9)] ?? 0
+  const slow = above.filter(({ share }) => share >= Math.min(STRAGGLER_SHARE, Math.max(SECOND_SHARE, SECOND_TIMES * most)))
   return slow.length * 2 < shares.size ? slow.toSorted((a, b) => a.rank - b.rank) : []
 }
