@@ -21,8 +21,8 @@ export type HostRuns = {
 /** `exec` says how its command ended; when its process has gone without a word, so long later. */
 const EXEC_SILENT_MS = 3_000
 const MAX_STRANGERS = 1_000
-/** Who a process belongs to is looked up once a second. */
-const ANSWER_MS = 2_500
+/** Who a process belongs to is looked up once a second; on a machine that is short of CPU some seconds are missed. */
+const ANSWER_MS = 5_000
 
 function causeIn({ cause_kind: kind, cause_title: title }: ExecEvent): EndCause | undefined {
   const known = LOG_KINDS.find((one) => one === kind)
@@ -111,6 +111,8 @@ export function createHostRuns(runs: Runs): HostRuns {
       return found
     },
     tick(t) {
+      // The first readings may come before the first tick.
+      if (now === 0) for (const since of [strangers, asked]) for (const pid of since.keys()) since.set(pid, t)
       now = t
       for (const [pid, at] of asked) if (Math.abs(t - at) > KEPT_MS) asked.delete(pid)
       for (const run of running.values()) {

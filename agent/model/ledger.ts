@@ -47,8 +47,8 @@ export type CardCheckpoint = {
   readonly idleWatts?: number
   readonly holders: readonly CardHolder[]
 }
-/** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. */
-export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number }
+/** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. `since`: when the run was started, Unix ms, where that is known. */
+export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number; readonly since?: number }
 
 /** By what waste is summed up. */
 export const WASTE_GROUPS = ['user', 'namespace', 'account'] as const
