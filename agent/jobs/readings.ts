@@ -44,7 +44,7 @@ type Known = { readonly role: Role; readonly key: string; readonly seat: Seat }
 export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): (scrape: Scrape) => void {
   const { running } = runs
   const gpus = new Map<string, GpuNow & { readonly t: number }>()
-  const looks = createLooks(running, book)
+  const looks = createLooks(running, runs.endedLately, book)
   const tokens = createTokenMeter(running, book)
   /** Sources tell the same Series each time: each is looked at once. */
   const known = new WeakMap<Series, Known | null>()

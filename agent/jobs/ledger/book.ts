@@ -4,10 +4,18 @@ import { createCardMeter, type CardLook, type CardMeter, type CardPart } from '.
 
 export type LedgerPage = { readonly rows: readonly UseRow[]; readonly checkpoints: readonly CardCheckpoint[] }
 export type LedgerBook = {
-  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). */
-  readonly look: (uuid: string, gpu: string, look: CardLook, ownerOf: (run: string) => UseOwner | undefined) => readonly CardPart[]
+  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). `isRunning`: whether a run goes on; without it those that have an owner do. */
+  readonly look: (
+    uuid: string,
+    gpu: string,
+    look: CardLook,
+    ownerOf: (run: string) => UseOwner | undefined,
+    isRunning?: (run: string) => boolean,
+  ) => readonly CardPart[]
   /** Tokens that a server of this owner has processed. */
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
+  /** Somebody came or went since the page was last taken: an agent that is killed before this is written knows neither. */
+  readonly isUrgent: () => boolean
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage
   readonly giveBack: (page: LedgerPage) => void
@@ -61,6 +69,7 @@ const groupOf = kept(({ user, namespace, account }: UseOwner): UseOwner => ({
 
 export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
+  let isUrgent = false
   /** Of the runs at the last look at each GPU: what ends is charged for the rest of its time. */
   const lastOwners = new Map<string, ReadonlyMap<string, UseOwner>>()
   let rows = new Map<string, UseRow & { readonly use: Sum }>()
@@ -109,10 +118,13 @@ export function createLedgerBook(): LedgerBook {
     return meter
   }
   return {
-    look(uuid, gpu, look, ownerOf) {
-      const parts = meterOf(uuid)?.look(look, (run) => ownerOf(run) !== undefined) ?? []
+    look(uuid, gpu, look, ownerOf, isRunning = (run) => ownerOf(run) !== undefined) {
+      const parts = meterOf(uuid)?.look(look, isRunning) ?? []
       const before = lastOwners.get(uuid)
-      if (meters.has(uuid)) lastOwners.set(uuid, ownersOf(look.holders, ownerOf))
+      const now = ownersOf(look.holders, ownerOf)
+      if (meters.has(uuid)) lastOwners.set(uuid, now)
+      isUrgent ||= now.size !== (before?.size ?? 0)
+      for (const run of now.keys()) isUrgent ||= before?.has(run) !== true
       for (const { holder, isUnheld, use: of } of parts) {
         const owner: UseOwner =
           holder === undefined
@@ -124,10 +136,12 @@ export function createLedgerBook(): LedgerBook {
       }
       return parts
     },
+    isUrgent: () => isUrgent,
     tokens: (owner, tokens, t) => use(owner, NO_CARD, { ...NO_USE, tokens }, t),
     take() {
       const page = { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => meter.checkpoint() ?? []) }
       rows = new Map()
+      isUrgent = false
       return page
     },
     giveBack(page) {

@@ -53,19 +53,18 @@ function holdersOf(held: readonly Held[]): readonly Held[] {
   return [...found.values()]
 }
 
-export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerBook) {
+/** `endedLately`: the newest run of that key which ended within the last minute; its last part is still to come. */
+export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: (key: string) => LiveRun | undefined, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()
   const waiting = new Map<string, Waiting[]>()
-  /** Of the look before at each GPU: one that has ended since has its last part to come. */
-  const lastRuns = new Map<string, ReadonlyMap<string, LiveRun>>()
   const instances = new Map<string, Map<string, { readonly t: number; readonly value: number }>>()
   const enter = (uuid: string, { gpu, held, look }: Waiting): void => {
     const holders = holdersOf(held)
     // One that ended while its look waited is no longer among those that run.
     const own = new Map<string, LiveRun>()
     for (const { run } of holders) if (run !== undefined) own.set(run.key, run)
-    const before = lastRuns.get(uuid)
-    const runOf = (key: string): LiveRun | undefined => own.get(key) ?? running.get(key)
+    const runOf = (key: string): LiveRun | undefined => own.get(key) ?? running.get(key) ?? endedLately(key)
+    const isRunning = (key: string): boolean => own.has(key) || running.has(key)
     const ownerOf = (key: string): UseOwner | undefined => {
       const run = runOf(key)
       return run === undefined ? undefined : ownerOfRun(run)
@@ -77,15 +76,14 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerB
       ...(ratio === undefined ? {} : { ratio }),
       ...(run === undefined || run.startedBefore ? {} : { since: run.startedAt }),
     }))
-    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf)
+    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf, isRunning)
     // A run's own figures are these sums as well.
     for (const { holder, held: part, use } of parts) {
-      const run = holder === undefined ? undefined : (runOf(holder.run) ?? before?.get(holder.run))
+      const run = holder === undefined ? undefined : runOf(holder.run)
       if (holder === undefined || part === undefined || run === undefined) continue
       run.usage.count(holder.card, look.t, use, part)
       run.hasMoved = true
     }
-    if (before !== undefined || lastRuns.size < MAX_CARDS) lastRuns.set(uuid, own)
   }
   const isFresh = (at: number, t: number, ms: number): boolean => Math.abs(t - at) <= ms
   const ratiosOf = (uuid: string, t: number): ReadonlyMap<string, number> | undefined => {
