@@ -15,6 +15,7 @@ export type HostRuns = {
   /** Whether this process was first seen so recently that the answer is still to come. */
   readonly isAwaited: (series: Series) => boolean
   readonly strangers: () => readonly number[]
+  readonly onStrangers: (ask: () => void) => void
   readonly tick: (t: number) => void
 }
 
@@ -37,6 +38,7 @@ export function createHostRuns(runs: Runs): HostRuns {
   let strangers = new Map<number, number>()
   const asked = new Map<number, number>()
   let now = 0
+  let ask: (() => void) | undefined
   const addRoot = (run: LiveRun, root: Root): void => {
     run.roots.set(rootKey(root), root)
     roots.set(rootKey(root), run.key)
@@ -95,7 +97,9 @@ export function createHostRuns(runs: Runs): HostRuns {
       const pid = Number(labels['pid'])
       const key = pids.get(pid)
       if (key !== undefined) return running.get(key)
-      if (!asked.has(pid) && strangers.size < MAX_STRANGERS) strangers.set(pid, now)
+      if (asked.has(pid) || strangers.has(pid) || strangers.size >= MAX_STRANGERS) return undefined
+      strangers.set(pid, now)
+      ask?.()
       return undefined
     },
     isAwaited({ labels }) {
@@ -103,6 +107,7 @@ export function createHostRuns(runs: Runs): HostRuns {
       const since = strangers.get(pid) ?? asked.get(pid)
       return since !== undefined && Math.abs(now - since) <= ANSWER_MS
     },
+    onStrangers: (of) => (ask = of),
     strangers() {
       if (strangers.size === 0) return []
       const found = [...strangers.keys()]

@@ -1,7 +1,7 @@
 // A host whose use is known, for the whole agent: processes of their own sessions on two cards of the fake NVML, stepped each second, with the truth summed up beside.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { h100, type FakeGpu, type FakeScenario } from '../fakes/nvml/scenario.ts'
+import { h100, type FakeGpu, type FakeSample, type FakeScenario } from '../fakes/nvml/scenario.ts'
 
 const GIB = 2 ** 30
 const IDLE_WATTS = 60
@@ -9,6 +9,8 @@ const BUSY_WATTS = 540
 /** Of the first card while all hold it: 16 of 5 % each. */
 const PERCENT = 5
 export const SLOTS = 16
+/** Samples are kept so long, and are so far apart at least. */
+const [SAMPLED_MS, PERIOD_MS] = [1_200, 30]
 const PHASES = [125, 375, 625, 875] as const
 
 export type Truth = { heldMs: number; activeMs: number }
@@ -51,25 +53,32 @@ export function createUseScene(tell: (scenario: FakeScenario) => void): UseScene
   let [joules, isLost, briefPercent, comingBrief, briefPid] = [0, false, 0, 0, 4_191_000]
   /** The clock starts with the first step: what the counters rose by before the agent's first look, no look finds. */
   let at: number | undefined
+  /** The driver's, of each period since a while: the one that ends with a step, and the one that begins with it. */
+  let samples: (FakeSample & { readonly card: number })[] = []
+  const sample = (timeMs: number): void => {
+    const here = [...held.values()].map(({ child, percent, card }) => ({ timeUs: timeMs * 1_000, pid: child.pid ?? 0, sm: percent, card }))
+    const brief = briefPercent === 0 ? [] : [{ timeUs: timeMs * 1_000, pid: briefPid, sm: briefPercent, card: 0 }]
+    samples = [...samples.filter(({ timeUs }) => timeUs > (timeMs - SAMPLED_MS) * 1_000), ...here, ...brief]
+  }
   const percentOn = (card: number): number =>
     [...held.values()].reduce((sum, one) => sum + (one.card === card ? one.percent : 0), card === 0 ? briefPercent : 0)
 
+  /** As the driver shows it: the mean of the newest two periods. */
+  const shown = [0, 0]
   const gpuOf = (index: 0 | 1): FakeGpu => {
     const own = [...held.values()].filter(({ card }) => card === index)
-    const timeUs = Date.now() * 1_000
-    const samples = own.map(({ child, percent }) => ({ timeUs, pid: child.pid ?? 0, sm: percent }))
     const busy = percentOn(index)
     const gpu = h100(
       index,
       {
-        util: busy,
+        util: Math.round(shown[index] ?? 0),
         energy: Math.round((energy[index] ?? 0) * 1_000),
         power: (IDLE_WATTS + (BUSY_WATTS * busy) / 100) * 1_000,
         ...(index === 1 && isLost ? { lost: 1 } : {}),
       },
       own.map(({ child }) => ({ pid: child.pid ?? 0, bytes: 2 * GIB })),
     )
-    return { ...gpu, samples: briefPercent === 0 || index === 1 ? samples : [...samples, { timeUs, pid: briefPid, sm: briefPercent }] }
+    return { ...gpu, samples: samples.filter(({ card }) => card === index) }
   }
   const scenario = (): FakeScenario => ({ values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0 }, gpus: [gpuOf(0), gpuOf(1)] })
   /** The time since the last step, as the host was during it. */
@@ -91,12 +100,17 @@ export function createUseScene(tell: (scenario: FakeScenario) => void): UseScene
   const drop = (slot: number): void => void going.push(slot)
   /** The driver no longer lists who goes, then it ends. */
   const move = (): void => {
+    const t = Date.now()
+    sample(t - PERIOD_MS)
+    const before = [percentOn(0), percentOn(1)]
     const gone = going.flatMap((slot) => held.get(slot) ?? [])
     for (const slot of going) held.delete(slot)
     for (const [slot, one] of coming) held.set(slot, one)
     briefPercent = comingBrief
     if (briefPercent > 0) briefPid++
     ;[coming, going, comingBrief] = [[], [], 0]
+    sample(t)
+    for (const card of [0, 1]) shown[card] = ((before[card] ?? 0) + percentOn(card)) / 2
     tell(scenario())
     for (const { child } of gone) child.kill('SIGKILL')
   }

@@ -117,6 +117,11 @@ export function createLedgerBook(): LedgerBook {
     meters.set(uuid, meter)
     return meter
   }
+  const withOwners = (checkpoint: CardCheckpoint | undefined): readonly CardCheckpoint[] => {
+    if (checkpoint === undefined) return []
+    const owners = lastOwners.get(checkpoint.uuid)
+    return [owners === undefined || owners.size === 0 ? checkpoint : { ...checkpoint, owners: Object.fromEntries(owners) }]
+  }
   return {
     look(uuid, gpu, look, ownerOf, isRunning = (run) => ownerOf(run) !== undefined) {
       const parts = meterOf(uuid)?.look(look, isRunning) ?? []
@@ -139,7 +144,7 @@ export function createLedgerBook(): LedgerBook {
     isUrgent: () => isUrgent,
     tokens: (owner, tokens, t) => use(owner, NO_CARD, { ...NO_USE, tokens }, t),
     take() {
-      const page = { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => meter.checkpoint() ?? []) }
+      const page = { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) }
       rows = new Map()
       isUrgent = false
       return page
@@ -150,7 +155,11 @@ export function createLedgerBook(): LedgerBook {
       for (const { hour, owner, card, use: of } of [...page.rows, ...newer.values()]) enter(hour, owner, card, of)
     },
     restore(checkpoints) {
-      for (const checkpoint of checkpoints.slice(0, MAX_CARDS)) meters.set(checkpoint.uuid, createCardMeter(checkpoint.uuid, checkpoint))
+      for (const checkpoint of checkpoints.slice(0, MAX_CARDS)) {
+        const { uuid, owners = {} } = checkpoint
+        meters.set(uuid, createCardMeter(uuid, checkpoint))
+        lastOwners.set(uuid, new Map(Object.entries(owners)))
+      }
     },
     totals: () => totals,
   }
