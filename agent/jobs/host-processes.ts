@@ -15,14 +15,15 @@ export type HostRuns = {
   /** Whether this process was first seen so recently that the answer is still to come. */
   readonly isAwaited: (series: Series) => boolean
   readonly strangers: () => readonly number[]
+  readonly onStrangers: (ask: () => void) => void
   readonly tick: (t: number) => void
 }
 
 /** `exec` says how its command ended; when its process has gone without a word, so long later. */
 const EXEC_SILENT_MS = 3_000
 const MAX_STRANGERS = 1_000
-/** Who a process belongs to is looked up once a second. */
-const ANSWER_MS = 2_500
+/** Who a process belongs to is looked up once a second; on a machine that is short of CPU some seconds are missed. */
+const ANSWER_MS = 5_000
 
 function causeIn({ cause_kind: kind, cause_title: title }: ExecEvent): EndCause | undefined {
   const known = LOG_KINDS.find((one) => one === kind)
@@ -37,6 +38,7 @@ export function createHostRuns(runs: Runs): HostRuns {
   let strangers = new Map<number, number>()
   const asked = new Map<number, number>()
   let now = 0
+  let ask: (() => void) | undefined
   const addRoot = (run: LiveRun, root: Root): void => {
     run.roots.set(rootKey(root), root)
     roots.set(rootKey(root), run.key)
@@ -95,7 +97,9 @@ export function createHostRuns(runs: Runs): HostRuns {
       const pid = Number(labels['pid'])
       const key = pids.get(pid)
       if (key !== undefined) return running.get(key)
-      if (!asked.has(pid) && strangers.size < MAX_STRANGERS) strangers.set(pid, now)
+      if (asked.has(pid) || strangers.has(pid) || strangers.size >= MAX_STRANGERS) return undefined
+      strangers.set(pid, now)
+      ask?.()
       return undefined
     },
     isAwaited({ labels }) {
@@ -103,6 +107,7 @@ export function createHostRuns(runs: Runs): HostRuns {
       const since = strangers.get(pid) ?? asked.get(pid)
       return since !== undefined && Math.abs(now - since) <= ANSWER_MS
     },
+    onStrangers: (of) => (ask = of),
     strangers() {
       if (strangers.size === 0) return []
       const found = [...strangers.keys()]
@@ -111,6 +116,8 @@ export function createHostRuns(runs: Runs): HostRuns {
       return found
     },
     tick(t) {
+      // The first readings may come before the first tick.
+      if (now === 0) for (const since of [strangers, asked]) for (const pid of since.keys()) since.set(pid, t)
       now = t
       for (const [pid, at] of asked) if (Math.abs(t - at) > KEPT_MS) asked.delete(pid)
       for (const run of running.values()) {

@@ -83,7 +83,7 @@ export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
     run: number,
     startedAt,
     startedBefore: run.started_before === true,
-    usage: createUsage(gpus, run.gpu_memory_peak_bytes),
+    usage: createUsage(gpus, run.gpu_memory_peak_bytes, seenAt),
     seenAt,
     isRestored: true,
     isDirty: false,

@@ -44,7 +44,7 @@ type Known = { readonly role: Role; readonly key: string; readonly seat: Seat }
 export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): (scrape: Scrape) => void {
   const { running } = runs
   const gpus = new Map<string, GpuNow & { readonly t: number }>()
-  const looks = createLooks(running, book)
+  const looks = createLooks(running, runs.endedLately, book)
   const tokens = createTokenMeter(running, book)
   /** Sources tell the same Series each time: each is looked at once. */
   const known = new WeakMap<Series, Known | null>()
@@ -73,15 +73,11 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     if (run.oomKills !== undefined && count > run.oomKills) run.oomKilledAt = t
     run.oomKills = count
   }
-  const charge = (held: readonly Held[], t: number): void => {
-    const holders = new Map<string, number>()
-    for (const { run, seat } of held) if (run !== undefined) holders.set(seatKey(seat), (holders.get(seatKey(seat)) ?? 0) + 1)
-    for (const { run, seat, bytes, ratio: own } of held) {
+  const seen = (held: readonly Held[], t: number): void => {
+    for (const { run, seat, bytes } of held) {
       if (run === undefined) continue
       const known = gpus.get(seat.uuid)
-      const now = known === undefined || Math.abs(t - known.t) > READ_WITHIN_MS ? undefined : known
-      const key = seatKey(seat)
-      run.usage.held(key, seat, t, bytes, holders.get(key) ?? 1, now === undefined ? undefined : { ...now, ...(own === undefined ? {} : { own }) })
+      run.usage.held(seat, t, bytes, known === undefined || Math.abs(t - known.t) > READ_WITHIN_MS ? undefined : known.total)
       run.seenAt = Math.max(run.seenAt, t)
       run.isRestored = false
       run.hasMoved = true
@@ -131,7 +127,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     }
     if (source === 'containers' && group === 'identity') containers.allListed(t)
     const held = holding === undefined ? [] : [...holding.values()]
-    if (held.length > 0) charge(held, t)
+    if (held.length > 0) seen(held, t)
     if (listed !== undefined)
       for (const [uuid, gpu] of listed)
         looks.look(

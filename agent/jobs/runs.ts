@@ -60,7 +60,6 @@ export function createRuns(nextRun: (jobId: string) => number): Runs {
       endRun(run, end)
       ended.push(run)
       unsettled.push(run)
-      totals.use(run)
     },
     endedLately: (key) => ended.findLast((run) => run.key === key),
     at: (key, t) => [running.get(key), ...ended.toReversed().filter((run) => run.key === key)].find((run) => run !== undefined && run.startedAt <= t),
@@ -70,12 +69,16 @@ export function createRuns(nextRun: (jobId: string) => number): Runs {
       if (unsettled.length > 0)
         unsettled = unsettled.filter((run) => {
           const isSettled = run.end === undefined || Math.abs(t - run.end.t) > SETTLED_MS
-          if (isSettled) totals.settle(rowOf(run))
+          // By then the look that came after its end has counted its last part.
+          if (isSettled) {
+            totals.use(run)
+            totals.settle(rowOf(run))
+          }
           return !isSettled
         })
       if (ended.length > 0) ended = ended.filter(({ end, isDirty }) => isDirty || (end !== undefined && Math.abs(t - end.t) <= KEPT_MS))
       if (gonePids.length > 0) gonePids = gonePids.filter((gone) => Math.abs(t - gone.t) <= KEPT_MS)
     },
-    figures: (of) => totals.figures(of),
+    figures: (of) => totals.figures(of, unsettled),
   }
 }

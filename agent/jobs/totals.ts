@@ -19,13 +19,14 @@ export function createTotals() {
     return total
   }
   return {
-    /** A run has ended. */
+    /** A run has ended, and all that it used is counted. */
     use(run: LiveRun): void {
-      const { active, idle, joules } = run.usage.totals()
-      const total = of(run.identity.job)
-      total.active += active
-      total.idle += idle
-      total.hasGpu ||= !run.usage.isEmpty()
+      // Rounded as while it was running: a counter must not fall.
+      const { job, gpu_seconds: seconds, energy_joules: joules, gpus } = rowOf(run)
+      const total = of(job)
+      total.active += seconds.active
+      total.idle += seconds.idle
+      total.hasGpu ||= gpus.length > 0
       if (joules !== undefined) total.joules = (total.joules ?? 0) + joules
     },
     /** Its outcome stays as it is. */
@@ -35,12 +36,13 @@ export function createTotals() {
       total.runs.set(outcome, (total.runs.get(outcome) ?? 0) + 1)
       total.lost += seconds.lost
     },
-    figures(running: Iterable<LiveRun>): Omit<JobFigures, 'use'> {
+    /** `ended`: lately, and not given to `use` yet. */
+    figures(running: Iterable<LiveRun>, ended: readonly LiveRun[]): Omit<JobFigures, 'use'> {
       const totals = new Map<string, JobTotals>()
       for (const [job, { runs, active, idle, lost, hasGpu, joules }] of past)
         totals.set(job, { runs, gpuSeconds: { active, idle, lost }, hasGpu, ...(joules === undefined ? {} : { energyJoules: joules }) })
       const rows = [...running].map(rowOf)
-      for (const { job, gpu_seconds: now, energy_joules: joules, gpus } of rows) {
+      for (const { job, gpu_seconds: now, energy_joules: joules, gpus } of [...rows, ...ended.map(rowOf)]) {
         const before = totals.get(job)
         const energy = before?.energyJoules === undefined && joules === undefined ? undefined : (before?.energyJoules ?? 0) + (joules ?? 0)
         const sum = before?.gpuSeconds ?? { active: 0, idle: 0, lost: 0 }

@@ -127,6 +127,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         ...(pid === undefined ? {} : { pid }),
       })),
     strangers: host.strangers,
+    onStrangers: host.onStrangers,
     roots: () =>
       [...running.values()].flatMap(({ roots, identity: { slurm_job: slurmJob, unit } }) =>
         [...roots.values()].map((root) => ({ ...root, ...(slurmJob === undefined ? {} : { slurmJob }), ...(unit === undefined ? {} : { unit }) })),

@@ -1,34 +1,40 @@
-// What one run used of its GPUs: time held, its share of the time in which kernels ran, energy, memory peaks. Gaps in the readings count as nothing.
+// What one run used of its GPUs: time held, its share of the time in which kernels ran, energy, memory peaks. Times and energy are the ledger's, so that both say the same.
 import type { RunGpu } from '../model/job.ts'
+import type { Use } from '../model/ledger.ts'
 
 /** Where a process sits: a GPU, or an instance of it. */
 export type Seat = { readonly uuid: string; readonly gpu: string; readonly gi?: string; readonly ci?: string }
-/** What was last read of a GPU. `own`: the part of its utilization that is the run's, where the driver says so. */
-export type GpuNow = { readonly ratio?: number; readonly watts?: number; readonly own?: number; readonly total?: number }
+/** What was last read of a GPU. */
+export type GpuNow = { readonly ratio?: number; readonly watts?: number; readonly total?: number }
+/** Of what the ledger counted for one look. `ms`: since the look before. `seatMs`: the run's share of the time in which the seat was held. */
+export type Counted = { readonly ms: number; readonly seatMs: number; readonly hasActive: boolean; readonly hasEnergy: boolean }
 
 type Used = {
   readonly seat: Seat
   /** Unix ms at which it was last seen holding memory there. */
   lastT: number
+  /** Up to when the ledger's parts are in the sums. */
+  countedTo: number
   heldMs: number
   shareMs: number
   activeMs: number
   idleMs: number
   joules: number
-  /** How much of the time held has figures. */
-  ratioMs: number
-  wattsMs: number
+  hasActive: boolean
+  hasEnergy: boolean
   peakBytes: number
   totalBytes: number | undefined
   bytes: number
 }
 
-/** Readings come each second; more than this between two is a gap, in which nobody knows. */
-const MAX_STEP_MS = 5_000
+/** Readings come each second: what was held longer ago is held no more. */
+const HOLDS_MS = 5_000
 
 export type Usage = {
-  /** The run holds `bytes` on this seat at `t`, as one of `holders`. */
-  readonly held: (key: string, seat: Seat, t: number, bytes: number, holders: number, now: GpuNow | undefined) => void
+  /** The run holds `bytes` on this seat at `t`; `total`: what the GPU has. */
+  readonly held: (seat: Seat, t: number, bytes: number, total: number | undefined) => void
+  /** What the ledger counted of it on this seat up to `t`. */
+  readonly count: (seat: Seat, t: number, use: Use, of: Counted) => void
   /** Memory that it held on all its GPUs together, at most. */
   readonly memoryPeak: () => number | undefined
   readonly rows: () => readonly RunGpu[]
@@ -42,76 +48,81 @@ export type Usage = {
 
 const round = (ms: number): number => Math.round(ms) / 1_000
 
-export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number): Usage {
+const unused = (seat: Seat, countedTo: number): Used => ({
+  seat,
+  lastT: 0,
+  countedTo,
+  heldMs: 0,
+  shareMs: 0,
+  activeMs: 0,
+  idleMs: 0,
+  joules: 0,
+  hasActive: false,
+  hasEnergy: false,
+  peakBytes: 0,
+  totalBytes: undefined,
+  bytes: 0,
+})
+
+/** `before`: of a run that goes on after a restart of the agent, with its figures as they were at `seenAt`; the ledger begins again a little earlier. */
+export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number, seenAt = Number.NEGATIVE_INFINITY): Usage {
   const seats = new Map<string, Used>()
   let peak = peakBefore ?? 0
   for (const row of before) {
     const ms = row.held_seconds * 1_000
+    const { uuid, gpu, gi, ci } = row
     seats.set(seatKey(row), {
-      seat: { uuid: row.uuid, gpu: row.gpu, ...(row.gi === undefined ? {} : { gi: row.gi }), ...(row.ci === undefined ? {} : { ci: row.ci }) },
-      lastT: 0,
+      ...unused({ uuid, gpu, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }) }, seenAt),
       heldMs: ms,
       shareMs: ms * row.share,
       activeMs: (row.active_seconds ?? 0) * 1_000,
       idleMs: (row.idle_seconds ?? 0) * 1_000,
       joules: row.energy_joules ?? 0,
-      ratioMs: row.active_seconds === undefined ? 0 : ms,
-      wattsMs: row.energy_joules === undefined ? 0 : ms,
+      hasActive: row.active_seconds !== undefined,
+      hasEnergy: row.energy_joules !== undefined,
       peakBytes: row.memory_peak_bytes ?? 0,
       totalBytes: row.memory_total_bytes,
-      bytes: 0,
     })
   }
+  const usedOf = (seat: Seat): Used => {
+    const key = seatKey(seat)
+    let used = seats.get(key)
+    if (used === undefined) seats.set(key, (used = unused(seat, Number.NEGATIVE_INFINITY)))
+    return used
+  }
   return {
-    held(key, seat, t, bytes, holders, now) {
-      let used = seats.get(key)
-      if (used === undefined) {
-        used = {
-          seat,
-          lastT: t,
-          heldMs: 0,
-          shareMs: 0,
-          activeMs: 0,
-          idleMs: 0,
-          joules: 0,
-          ratioMs: 0,
-          wattsMs: 0,
-          peakBytes: 0,
-          totalBytes: undefined,
-          bytes: 0,
-        }
-        seats.set(key, used)
-      }
-      const step = t - used.lastT
+    held(seat, t, bytes, total) {
+      const used = usedOf(seat)
       used.lastT = t
       used.bytes = bytes
-      if (now?.total !== undefined && seat.gi === undefined) used.totalBytes = now.total
+      if (total !== undefined && seat.gi === undefined) used.totalBytes = total
       used.peakBytes = Math.max(used.peakBytes, bytes)
       let sum = 0
-      for (const other of seats.values()) if (t - other.lastT <= MAX_STEP_MS) sum += other.bytes
+      for (const other of seats.values()) if (t - other.lastT <= HOLDS_MS) sum += other.bytes
       peak = Math.max(peak, sum)
-      if (step <= 0 || step > MAX_STEP_MS) return
-      const share = 1 / Math.max(1, holders)
-      used.heldMs += step
-      used.shareMs += step * share
-      if (now?.ratio !== undefined && seat.gi === undefined) {
-        used.activeMs += step * (now.own ?? share * now.ratio)
-        used.idleMs += step * share * (1 - now.ratio)
-        used.ratioMs += step
-      }
-      if (now?.watts !== undefined && seat.gi === undefined) {
-        used.joules += (step / 1_000) * share * now.watts
-        used.wattsMs += step
-      }
+    },
+    count(seat, t, use, { ms, seatMs, hasActive, hasEnergy }) {
+      const used = usedOf(seat)
+      const fresh = Math.min(ms, t - used.countedTo)
+      if (fresh <= 0) return
+      const part = fresh / ms
+      used.countedTo = t
+      used.heldMs += part * use.heldMs
+      used.shareMs += part * seatMs
+      used.activeMs += part * use.activeMs
+      used.idleMs += part * use.idleMs
+      used.joules += part * use.joules
+      used.hasActive ||= hasActive
+      used.hasEnergy ||= hasEnergy
     },
     memoryPeak: () => (peak === 0 ? undefined : peak),
     rows: () =>
-      [...seats.values()].map(({ seat, heldMs, shareMs, activeMs, idleMs, joules, ratioMs, wattsMs, peakBytes, totalBytes }) => ({
+      [...seats.values()].map(({ seat, heldMs, shareMs, activeMs, idleMs, joules, hasActive, hasEnergy, peakBytes, totalBytes }) => ({
         ...seat,
         share: heldMs === 0 ? 1 : Math.round((shareMs / heldMs) * 100) / 100,
         held_seconds: round(heldMs),
-        ...(ratioMs === 0 ? {} : { active_seconds: round(activeMs), idle_seconds: round(idleMs) }),
-        ...(wattsMs === 0 ? {} : { energy_joules: Math.round(joules) }),
+        ...(!hasActive ? {} : { active_seconds: round(activeMs), idle_seconds: round(idleMs) }),
+        ...(!hasEnergy ? {} : { energy_joules: Math.round(joules) }),
         ...(peakBytes === 0 ? {} : { memory_peak_bytes: peakBytes }),
         ...(totalBytes === undefined ? {} : { memory_total_bytes: totalBytes }),
       })),
@@ -119,12 +130,12 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number)
     totals() {
       const sum = { active: 0, idle: 0, held: 0, joules: 0 }
       let hasEnergy = false
-      for (const { shareMs, activeMs, idleMs, joules, wattsMs } of seats.values()) {
+      for (const { shareMs, activeMs, idleMs, joules, hasEnergy: isKnown } of seats.values()) {
         sum.active += activeMs / 1_000
         sum.idle += idleMs / 1_000
         sum.held += shareMs / 1_000
         sum.joules += joules
-        hasEnergy ||= wattsMs > 0
+        hasEnergy ||= isKnown
       }
       return { ...sum, joules: hasEnergy ? sum.joules : undefined }
     },

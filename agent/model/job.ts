@@ -159,6 +159,8 @@ export type RunningRun = Pick<Run, 'job' | 'job_id' | 'container' | 'pid'> & { r
 export type JobInterest = {
   /** Pids outside of containers that hold GPU memory and of which no process event has come; each is named once. */
   readonly strangers: () => readonly number[]
+  /** `ask` is called when there are new ones, while readings are taken in. */
+  readonly onStrangers: (ask: () => void) => void
   /** Processes whose end is to be reported. */
   readonly roots: () => readonly JobRoot[]
   /** Ids of containers whose runs were open when the agent ended, and that were not seen since. */

@@ -46,9 +46,11 @@ export type CardCheckpoint = {
   /** Power of the GPU while nothing runs, as it was learnt. */
   readonly idleWatts?: number
   readonly holders: readonly CardHolder[]
+  /** Of the runs that hold it, by their keys: one that has ended by the next look has its last part to come. */
+  readonly owners?: Readonly<Record<string, UseOwner>>
 }
-/** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. */
-export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number }
+/** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. `since`: when the run was started, Unix ms, where that is known. */
+export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number; readonly since?: number }
 
 /** By what waste is summed up. */
 export const WASTE_GROUPS = ['user', 'namespace', 'account'] as const

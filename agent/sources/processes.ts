@@ -13,7 +13,7 @@ import { defineSource } from './definition.ts'
 export type ProcessesOptions = {
   readonly procRoot: string
   readonly identify: IdentifyProcess
-  readonly jobs: Pick<JobInterest, 'strangers' | 'roots'>
+  readonly jobs: Pick<JobInterest, 'strangers' | 'onStrangers' | 'roots'>
   /** Slurm and systemd, by their own programs. */
   readonly asksSchedulers: boolean
 }
@@ -35,11 +35,12 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
     }
   }
   const endings = createEndings(asksSchedulers ? runner.run : undefined)
+  let soon: NodeJS.Immediate | undefined
   return {
     id: 'processes',
     metrics: [],
     start({ emit, every }) {
-      every(1_000, (t) => {
+      const lookUp = (t: number): void => {
         for (const pid of jobs.strangers()) {
           const who = identify(pid)
           const lineage = who === undefined || who.container !== undefined ? undefined : lineageOf(pid)
@@ -58,6 +59,16 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
           // The controller knows more, and answers later.
           if (slurmJob !== undefined) slurm.ask(slurmJob, (known) => emit({ ...seen, ...known, t: Date.now() }))
         }
+      }
+      // At once: a process may end before the next second. After the readings that it came with.
+      jobs.onStrangers(() => {
+        soon ??= setImmediate(() => {
+          soon = undefined
+          lookUp(Date.now())
+        })
+      })
+      every(1_000, (t) => {
+        lookUp(t)
         const gone = jobs.roots().filter(({ pid, startTicks }) => identify(pid)?.startTicks !== startTicks)
         for (const { root, told } of endings.settled(gone, t)) {
           const { by, words = '', ...end } = told ?? {}
@@ -75,6 +86,7 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
       })
     },
     stop() {
+      clearImmediate(soon)
       runner.stop()
       details.stop()
     },

@@ -28,8 +28,10 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
-/** A crash loses nothing of it: what was used since is counted from the checkpoint. */
+/** A crash loses nothing of it: what was used since is counted from the checkpoint, for those who held a GPU by then. */
 const LEDGER_EVERY_MS = 15_000
+/** So often at most after somebody came or went. */
+const URGENT_EVERY_MS = 2_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
 export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
@@ -44,9 +46,11 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     store.save(changed)
   }
   let writtenAt = 0
-  const writeLedger = (): void => {
+  /** False: there was nothing to write yet. */
+  const writeLedger = (): boolean => {
     const page = tracker.ledger.take()
     if (page.rows.length > 0 && !ledger.write(page.rows, page.checkpoints)) tracker.ledger.giveBack(page)
+    return page.rows.length > 0
   }
   return {
     name: 'jobs',
@@ -61,9 +65,9 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       save(true)
       store.maintain(t)
       ledger.maintain(t)
-      if (Math.abs(t - writtenAt) < LEDGER_EVERY_MS) return
-      writtenAt = t
-      writeLedger()
+      if (Math.abs(t - writtenAt) < (tracker.ledger.isUrgent() ? URGENT_EVERY_MS : LEDGER_EVERY_MS)) return
+      // An agent that is killed again and again writes as soon as it has looked twice.
+      if (writeLedger()) writtenAt = t
     },
     view: {
       ...store,

@@ -6,11 +6,12 @@ import { process as processSchema } from '../../agent/http/api/schemas.ts'
 import { compiler } from '../fakes/nvml/build.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
-import { createUseScene, SLOTS } from '../setup/use-scene.ts'
+import { createUseScene } from '../setup/use-scene.ts'
 
 const SECONDS = 24
-/** Within 1 % where looks are on time; on a machine that is busy with other things some are late, and each shifts a beginning or an end by half of its delay. */
-const BUSY_MACHINE = 0.03
+/** Nothing comes or goes then: test/integration/use-ledger-kills.parallel.test.ts kills at any moment. */
+const KILLED_AT = 14
+const LIMIT = 0.01
 const sum = z.looseObject({
   key: z.string().optional(),
   running: z.number(),
@@ -49,10 +50,7 @@ describe.skipIf(compiler === undefined)(`who used what${compiler === undefined ?
     await poll(async () => (await agent?.metrics())?.value('warpwatch_gpu_energy_joules_total', { gpu: '1' }), { what: 'the counters of energy' })
     // By then the looks are on whole seconds: what begins and ends between two of them is counted in full on average.
     for (const _ of [1, 2]) await scene.step()
-    await scene.step(() => {
-      for (let slot = 0; slot < SLOTS; slot++) scene.enter(slot)
-      scene.steady()
-    })
+    await scene.spread(scene.enter)
     for (let second = 1; second <= SECONDS; second++) {
       await scene.step(() => {
         // One after the other ends, and begins again three seconds later.
@@ -62,12 +60,12 @@ describe.skipIf(compiler === undefined)(`who used what${compiler === undefined ?
         if (second === 8 || second === 12) scene.lost(second === 8)
       })
       if (second % 3 === 2) await compare()
-      if (second !== SECONDS / 2) continue
+      if (second !== KILLED_AT) continue
       await byJob() // what was counted is on disk
       await agent.kill()
       agent = await startAgent({ scenario: scene.scenario(), dataDir })
     }
-    await scene.step(scene.end)
+    await scene.spread(scene.leave)
     const truth = [...scene.truth]
     const total = truth.reduce((all, [, { heldMs }]) => all + heldMs, 0) / 1_000
     // The last look with a holder may still be on its way.
@@ -87,8 +85,8 @@ describe.skipIf(compiler === undefined)(`who used what${compiler === undefined ?
     expect(own).toHaveLength(truth.length)
     const held = own.reduce((all, row) => all + (row.held_seconds ?? 0), 0)
     const active = own.reduce((all, row) => all + row.gpu_seconds.active, 0)
-    expect(off(held, total), `${held} s held of ${total}`).toBeLessThan(BUSY_MACHINE)
-    expect(off(active, activeTotal), `${active} s active of ${activeTotal}`).toBeLessThan(BUSY_MACHINE)
+    expect(off(held, total), `${held} s held of ${total}`).toBeLessThan(LIMIT)
+    expect(off(active, activeTotal), `${active} s active of ${activeTotal}`).toBeLessThan(LIMIT)
     expect(worst.looks).toBeGreaterThan(3)
     expect(worst.own).toBeLessThan(0.05)
     expect(worst.sum).toBeLessThan(0.05)

@@ -1,13 +1,21 @@
 // The open page of the ledger: sums by hour, owner and GPU since they were last written to disk, and where the counting of each GPU stands. Pure.
-import { addUse, HOUR_MS, NO_USE, type CardCheckpoint, type Use, type UseCard, type UseOwner, type UseRow } from '../../model/ledger.ts'
+import { HOUR_MS, NO_USE, type CardCheckpoint, type CardHolder, type Use, type UseCard, type UseOwner, type UseRow } from '../../model/ledger.ts'
 import { createCardMeter, type CardLook, type CardMeter, type CardPart } from './card-meter.ts'
 
 export type LedgerPage = { readonly rows: readonly UseRow[]; readonly checkpoints: readonly CardCheckpoint[] }
 export type LedgerBook = {
-  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). */
-  readonly look: (uuid: string, gpu: string, look: CardLook, ownerOf: (run: string) => UseOwner | undefined) => readonly CardPart[]
+  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). `isRunning`: whether a run goes on; without it those that have an owner do. */
+  readonly look: (
+    uuid: string,
+    gpu: string,
+    look: CardLook,
+    ownerOf: (run: string) => UseOwner | undefined,
+    isRunning?: (run: string) => boolean,
+  ) => readonly CardPart[]
   /** Tokens that a server of this owner has processed. */
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
+  /** Somebody came or went since the page was last taken: an agent that is killed before this is written knows neither. */
+  readonly isUrgent: () => boolean
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage
   readonly giveBack: (page: LedgerPage) => void
@@ -26,6 +34,17 @@ const NO_CARD: UseCard = { uuid: '', gpu: '' }
 const NOBODY: UseOwner = { unheld: true }
 const UNKNOWN: UseOwner = {}
 const OTHER_USERS: UseOwner = { user: OTHERS }
+
+/** Added to each second, so in place. */
+type Sum = { -readonly [Name in keyof Use]: number }
+function add(sum: Sum, use: Use): void {
+  sum.heldMs += use.heldMs
+  sum.activeMs += use.activeMs
+  sum.idleMs += use.idleMs
+  sum.mibSeconds += use.mibSeconds
+  sum.joules += use.joules
+  sum.tokens += use.tokens
+}
 
 /** What is computed of an owner or a card, kept as long as the object lives: the same ones come each second. */
 function kept<K extends object, V>(compute: (of: K) => V): (of: K) => V {
@@ -50,30 +69,46 @@ const groupOf = kept(({ user, namespace, account }: UseOwner): UseOwner => ({
 
 export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
+  let isUrgent = false
   /** Of the runs at the last look at each GPU: what ends is charged for the rest of its time. */
   const lastOwners = new Map<string, ReadonlyMap<string, UseOwner>>()
-  let rows = new Map<string, UseRow>()
-  const totals = new Map<string, { readonly owner: UseOwner; readonly use: Use }>()
+  let rows = new Map<string, UseRow & { readonly use: Sum }>()
+  const totals = new Map<string, { readonly owner: UseOwner; readonly use: Sum }>()
 
-  const enter = (row: UseRow): void => {
-    const keyOf = (owner: UseOwner): string => `${row.hour}\n${ownerKey(owner)}\n${cardKey(row.card)}`
-    let { owner } = row
-    if (rows.size >= MAX_ROWS && !rows.has(keyOf(owner))) owner = { ...groupOf(owner), job: OTHERS }
-    const key = keyOf(owner)
-    const known = rows.get(key)
-    rows.set(key, known === undefined ? { ...row, owner } : { ...known, use: addUse(known.use, row.use) })
+  const enter = (hour: number, owner: UseOwner, card: UseCard, use: Use): void => {
+    let key = `${hour}\n${ownerKey(owner)}\n${cardKey(card)}`
+    let known = rows.get(key)
+    let of = owner
+    if (known === undefined && rows.size >= MAX_ROWS) {
+      of = { ...groupOf(owner), job: OTHERS }
+      key = `${hour}\n${ownerKey(of)}\n${cardKey(card)}`
+      known = rows.get(key)
+    }
+    if (known === undefined) rows.set(key, { hour, owner: of, card, use: { ...use } })
+    else add(known.use, use)
   }
   const count = (owner: UseOwner, use: Use): void => {
     if (owner.unheld === true) return
-    const group = groupOf(owner)
-    const isRoom = totals.size < MAX_TOTALS || totals.has(ownerKey(group))
-    const of = isRoom ? group : OTHER_USERS
-    const known = totals.get(ownerKey(of))
-    totals.set(ownerKey(of), { owner: of, use: known === undefined ? use : addUse(known.use, use) })
+    let of = groupOf(owner)
+    let known = totals.get(ownerKey(of))
+    if (known === undefined && totals.size >= MAX_TOTALS) {
+      of = OTHER_USERS
+      known = totals.get(ownerKey(of))
+    }
+    if (known === undefined) totals.set(ownerKey(of), { owner: of, use: { ...use } })
+    else add(known.use, use)
   }
   const use = (owner: UseOwner, card: UseCard, of: Use, t: number): void => {
-    enter({ hour: Math.floor(t / HOUR_MS), owner, card, use: of })
+    enter(Math.floor(t / HOUR_MS), owner, card, of)
     count(owner, of)
+  }
+  const ownersOf = (holders: readonly CardHolder[], ownerOf: (run: string) => UseOwner | undefined): ReadonlyMap<string, UseOwner> => {
+    const now = new Map<string, UseOwner>()
+    for (const { run } of holders) {
+      const owner = ownerOf(run)
+      if (owner !== undefined) now.set(run, owner)
+    }
+    return now
   }
   const meterOf = (uuid: string): CardMeter | undefined => {
     const known = meters.get(uuid)
@@ -82,20 +117,19 @@ export function createLedgerBook(): LedgerBook {
     meters.set(uuid, meter)
     return meter
   }
+  const withOwners = (checkpoint: CardCheckpoint | undefined): readonly CardCheckpoint[] => {
+    if (checkpoint === undefined) return []
+    const owners = lastOwners.get(checkpoint.uuid)
+    return [owners === undefined || owners.size === 0 ? checkpoint : { ...checkpoint, owners: Object.fromEntries(owners) }]
+  }
   return {
-    look(uuid, gpu, look, ownerOf) {
-      const parts = meterOf(uuid)?.look(look, (run) => ownerOf(run) !== undefined) ?? []
+    look(uuid, gpu, look, ownerOf, isRunning = (run) => ownerOf(run) !== undefined) {
+      const parts = meterOf(uuid)?.look(look, isRunning) ?? []
       const before = lastOwners.get(uuid)
-      if (meters.has(uuid))
-        lastOwners.set(
-          uuid,
-          new Map(
-            look.holders.flatMap(({ run }) => {
-              const owner = ownerOf(run)
-              return owner === undefined ? [] : [[run, owner] as const]
-            }),
-          ),
-        )
+      const now = ownersOf(look.holders, ownerOf)
+      if (meters.has(uuid)) lastOwners.set(uuid, now)
+      isUrgent ||= now.size !== (before?.size ?? 0)
+      for (const run of now.keys()) isUrgent ||= before?.has(run) !== true
       for (const { holder, isUnheld, use: of } of parts) {
         const owner: UseOwner =
           holder === undefined
@@ -107,19 +141,25 @@ export function createLedgerBook(): LedgerBook {
       }
       return parts
     },
+    isUrgent: () => isUrgent,
     tokens: (owner, tokens, t) => use(owner, NO_CARD, { ...NO_USE, tokens }, t),
     take() {
-      const page = { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => meter.checkpoint() ?? []) }
+      const page = { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) }
       rows = new Map()
+      isUrgent = false
       return page
     },
     giveBack(page) {
       const newer = rows
       rows = new Map()
-      for (const row of [...page.rows, ...newer.values()]) enter(row)
+      for (const { hour, owner, card, use: of } of [...page.rows, ...newer.values()]) enter(hour, owner, card, of)
     },
     restore(checkpoints) {
-      for (const checkpoint of checkpoints.slice(0, MAX_CARDS)) meters.set(checkpoint.uuid, createCardMeter(checkpoint.uuid, checkpoint))
+      for (const checkpoint of checkpoints.slice(0, MAX_CARDS)) {
+        const { uuid, owners = {} } = checkpoint
+        meters.set(uuid, createCardMeter(uuid, checkpoint))
+        lastOwners.set(uuid, new Map(Object.entries(owners)))
+      }
     },
     totals: () => totals,
   }

@@ -1,7 +1,7 @@
 // What each holder of one GPU used between two looks: time held, time active, idle time, memory, energy. The parts sum to the GPU's own counters. Pure.
 import { NO_USE, type CardCheckpoint, type CardHolder, type Use } from '../../model/ledger.ts'
 import { seatKey } from '../usage.ts'
-import { allTheTime, presenceOf, seatsOf, type Present, type SeatUse } from './presence.ts'
+import { allTheTime, presenceOf, presenceOverGap, seatsOf, type Present, type SeatUse } from './presence.ts'
 
 /** One look at a GPU. What could not be read is absent. */
 export type CardLook = {
@@ -16,15 +16,17 @@ export type CardLook = {
   readonly holders: readonly CardHolder[]
 }
 /** Without a holder: energy of the time in which nobody held the GPU (`isUnheld`), or of processes that came and went between two looks. */
-export type CardPart = { readonly holder?: CardHolder; readonly isUnheld?: true; readonly use: Use }
+export type CardPart = { readonly holder?: CardHolder; readonly isUnheld?: true; readonly use: Use; readonly held?: HeldPart }
+/** Of a holder's part. `ms`: since the look before. `seatMs`: its share of the time in which its seat was held. */
+export type HeldPart = { readonly ms: number; readonly seatMs: number; readonly hasActive: boolean; readonly hasEnergy: boolean }
 export type CardMeter = {
   /** `isRunning`: whether a run of the look before still goes on; asked after a time without looks. */
   readonly look: (look: CardLook, isRunning: (run: string) => boolean) => readonly CardPart[]
   readonly checkpoint: () => CardCheckpoint | undefined
 }
 
-/** Looks come each second; after a longer time only those count that held the GPU before it and still run. */
-const GAP_MS = 5_000
+/** Looks come each second, and an agent that was killed is back within this; after a longer time only those count that held the GPU before it and still run, and those that were started in it. */
+const GAP_MS = 15_000
 /** For longer than that without a look nobody's time is counted, and the energy is nobody's. */
 const MAX_GAP_MS = 10 * 60_000
 /** Less is the rounding of whole percents. */
@@ -33,7 +35,8 @@ const IDLE = 0.005
 const LEARNING = 0.05
 
 type Interval = { readonly ms: number; readonly present: readonly Present[] }
-type Before = { readonly t: number; readonly holders: readonly CardHolder[]; readonly ratios?: ReadonlyMap<CardHolder, number> }
+type Busy = Pick<CardLook, 'ratio' | 'instances'>
+type Before = { readonly t: number; readonly holders: readonly CardHolder[]; readonly busy?: Busy }
 const NO_SEAT: SeatUse = { now: 0, weights: 1, occupied: 0 }
 
 export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMeter {
@@ -41,13 +44,14 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
   let counter = restored?.counter
   let idleWatts = restored?.idleWatts
 
-  /** Energy since it was last known. */
-  const joulesOf = ({ counter: now, watts }: CardLook, ms: number): number => {
+  /** Energy since it was last known; undefined where neither counter nor power says. */
+  const joulesOf = ({ counter: now, watts }: CardLook, ms: number): number | undefined => {
     const known = counter
     if (now !== undefined) counter = now
     // A counter that fell has started over with the driver.
     if (now !== undefined && known !== undefined) return now >= known ? now - known : now
-    return known === undefined && watts !== undefined && ms <= GAP_MS ? (watts * ms) / 1_000 : 0
+    if (known === undefined && watts !== undefined && ms <= GAP_MS) return (watts * ms) / 1_000
+    return known === undefined ? undefined : 0
   }
   /** The part that the GPU takes anyway, and learns from. */
   const idlePart = (joules: number, ms: number, ratio: number | undefined): number => {
@@ -59,7 +63,6 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     }
     return idleWatts === undefined ? joules * (1 - ratio) : Math.min(joules, (idleWatts * ms) / 1_000)
   }
-  type Busy = Pick<CardLook, 'ratio' | 'instances'>
   /** How busy each of those keeps the GPU who hold it now. */
   const ratiosOf = (present: readonly Present[], seats: ReadonlyMap<string, SeatUse>, { ratio, instances }: Busy): ReadonlyMap<CardHolder, number> => {
     const ratios = new Map<CardHolder, number>()
@@ -71,19 +74,29 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     }
     return ratios
   }
+  const ratiosBefore = ({ holders }: Before, busy: Busy): ReadonlyMap<CardHolder, number> => {
+    const all = allTheTime(holders)
+    return ratiosOf(all, seatsOf(all), busy)
+  }
   /** The part of the time in which the kernels of each ran. */
   const activeOf = (
     present: readonly Present[],
     ratios: ReadonlyMap<CardHolder, number>,
-    last: Before['ratios'],
+    last: Before | undefined,
   ): { readonly parts: readonly number[]; readonly bySeat: ReadonlyMap<string, number> } => {
     const bySeat = new Map<string, number>()
+    let before: ReadonlyMap<CardHolder, number> | undefined
+    const lastRatio = (holder: CardHolder): number => {
+      if (last?.busy === undefined) return holder.ratio ?? 0
+      before ??= ratiosBefore(last, last.busy)
+      return before.get(holder) ?? holder.ratio ?? 0
+    }
     const parts = present.map(({ holder, weight, isGone }) => {
       const key = seatKey(holder.card)
       const seat = bySeat.get(key) ?? 0
       // The driver's own figure is of all the time since the look before; what ended worked on as it did, in what the others leave.
       const part = isGone
-        ? Math.min((last?.get(holder) ?? holder.ratio ?? 0) * weight, Math.max(0, 1 - seat))
+        ? Math.min(lastRatio(holder) * weight, Math.max(0, 1 - seat))
         : holder.ratio === undefined
           ? (ratios.get(holder) ?? 0) * weight
           : Math.min(holder.ratio, weight)
@@ -92,7 +105,8 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     })
     return { parts, bySeat }
   }
-  const split = ({ ms, present }: Interval, joules: number, look: Busy, last?: Before['ratios']): readonly CardPart[] => {
+  const split = ({ ms, present }: Interval, energy: number | undefined, look: Busy, last?: Before): readonly CardPart[] => {
+    const joules = energy ?? 0
     if (present.length === 0) return joules === 0 ? [] : [{ isUnheld: true, use: { ...NO_USE, joules } }]
     const { instances } = look
     const seats = seatsOf(present)
@@ -117,6 +131,7 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
       unheld -= own
       return {
         holder,
+        held: { ms, seatMs: share * occupied * ms, hasActive: holder.ratio !== undefined || free !== undefined, hasEnergy: energy !== undefined },
         use: {
           heldMs: weight * ms,
           activeMs: active * ms,
@@ -139,30 +154,22 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     look(look, isRunning) {
       const last = before
       const ms = last === undefined ? 0 : look.t - last.t
-      const now = allTheTime(look.holders)
-      before = { t: look.t, holders: look.holders, ratios: ratiosOf(now, seatsOf(now), look) }
+      before = { t: look.t, holders: look.holders, busy: look }
       if (last === undefined || ms <= 0) {
         if (look.counter !== undefined) counter = look.counter
         return []
       }
       const joules = joulesOf(look, ms)
-      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, look, last.ratios)
+      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, look, last)
       if (ms > MAX_GAP_MS) return split({ ms, present: [] }, joules, look)
       // Nobody looked: as it was before.
       const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
-      const ratios = holders.map(({ ratio = 0 }) => ratio)
-      return split(
-        { ms, present: allTheTime(holders) },
-        joules,
-        holders.length === 0 || look.ratio === undefined
-          ? {}
-          : {
-              ratio: Math.min(
-                1,
-                ratios.reduce((a, b) => a + b, 0),
-              ),
-            },
-      )
+      const known = last.busy === undefined ? undefined : ratiosBefore(last, last.busy)
+      const present = presenceOverGap(holders, look.holders, last.t, look.t)
+      const ratios = present.flatMap(({ holder }) => known?.get(holder) ?? holder.ratio ?? [])
+      const isKnown = ratios.length > 0 && look.ratio !== undefined
+      const sum = ratios.reduce((a, b) => a + b, 0)
+      return split({ ms, present }, joules, isKnown ? { ratio: Math.min(1, sum) } : {})
     },
     checkpoint: () =>
       before === undefined

@@ -15,7 +15,7 @@ const READ_WITHIN_MS = 5_000
 const INSTANCE_WITHIN_MS = 25_000
 const MAX_CARDS = 1_024
 /** A look waits so long at most for who a process belongs to; shorter than what counts as a gap. */
-const WAITS_MS = 3_000
+const WAITS_MS = 5_500
 
 /** An identity that changes is another object, and so is its owner: the book keeps what it computes of an owner. */
 const owners = new WeakMap<JobIdentity, UseOwner>()
@@ -40,7 +40,8 @@ type CardNow = (GpuNow & { readonly t: number }) | undefined
 type Waiting = { readonly t: number; readonly gpu: string; readonly held: readonly Held[]; readonly look: Omit<CardLook, 'holders'> }
 
 /** One for each run and instance, with what is known by now of those that were looked up. */
-function holdersOf(held: readonly Held[]): ReadonlyMap<string, Held> {
+function holdersOf(held: readonly Held[]): readonly Held[] {
+  if (held.every(({ resolve }) => resolve === undefined)) return held
   const found = new Map<string, Held>()
   for (const { run: known, seat, bytes, ratio, resolve } of held) {
     const run = known ?? resolve?.()
@@ -49,19 +50,23 @@ function holdersOf(held: readonly Held[]): ReadonlyMap<string, Held> {
     const sum = ratio === undefined && before?.ratio === undefined ? undefined : (ratio ?? 0) + (before?.ratio ?? 0)
     found.set(place, { run, seat, bytes: bytes + (before?.bytes ?? 0), ...(sum === undefined ? {} : { ratio: sum }) })
   }
-  return found
+  return [...found.values()]
 }
 
-export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerBook) {
+/** `endedLately`: the newest run of that key which ended within the last minute; its last part is still to come. */
+export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: (key: string) => LiveRun | undefined, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()
   const waiting = new Map<string, Waiting[]>()
   const instances = new Map<string, Map<string, { readonly t: number; readonly value: number }>>()
   const enter = (uuid: string, { gpu, held, look }: Waiting): void => {
-    const holders = [...holdersOf(held).values()]
+    const holders = holdersOf(held)
     // One that ended while its look waited is no longer among those that run.
-    const own = new Map(holders.flatMap(({ run }) => (run === undefined ? [] : [[run.key, run]])))
+    const own = new Map<string, LiveRun>()
+    for (const { run } of holders) if (run !== undefined) own.set(run.key, run)
+    const runOf = (key: string): LiveRun | undefined => own.get(key) ?? running.get(key) ?? endedLately(key)
+    const isRunning = (key: string): boolean => own.has(key) || running.has(key)
     const ownerOf = (key: string): UseOwner | undefined => {
-      const run = own.get(key) ?? running.get(key)
+      const run = runOf(key)
       return run === undefined ? undefined : ownerOfRun(run)
     }
     const cards = holders.map(({ run, seat, bytes, ratio }) => ({
@@ -69,8 +74,16 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, book: LedgerB
       card: seat,
       mib: bytes / MIB,
       ...(ratio === undefined ? {} : { ratio }),
+      ...(run === undefined || run.startedBefore ? {} : { since: run.startedAt }),
     }))
-    book.look(uuid, gpu, { ...look, holders: cards }, ownerOf)
+    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf, isRunning)
+    // A run's own figures are these sums as well.
+    for (const { holder, held: part, use } of parts) {
+      const run = holder === undefined ? undefined : runOf(holder.run)
+      if (holder === undefined || part === undefined || run === undefined) continue
+      run.usage.count(holder.card, look.t, use, part)
+      run.hasMoved = true
+    }
   }
   const isFresh = (at: number, t: number, ms: number): boolean => Math.abs(t - at) <= ms
   const ratiosOf = (uuid: string, t: number): ReadonlyMap<string, number> | undefined => {

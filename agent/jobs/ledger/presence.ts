@@ -10,26 +10,52 @@ export type SeatUse = { readonly now: number; readonly weights: number; readonly
 const HALF = 0.5
 const keyOf = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
 
+/** As nearly always: the same ones, in the driver's order. */
+function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boolean {
+  if (before.length !== now.length) return false
+  for (let at = 0; at < now.length; at++) {
+    const [a, b] = [before[at], now[at]]
+    if (a === undefined || b === undefined || a.run !== b.run || seatKey(a.card) !== seatKey(b.card)) return false
+  }
+  return true
+}
+
 export function presenceOf(before: readonly CardHolder[], now: readonly CardHolder[]): readonly Present[] {
+  if (areSame(before, now)) return allTheTime(now)
   const [earlier, later] = [new Set(before.map(keyOf)), new Set(now.map(keyOf))]
   return [
     ...now.map((holder): Present => ({ holder, weight: earlier.has(keyOf(holder)) ? 1 : HALF, isGone: false })),
     ...before.flatMap((holder): Present[] => (later.has(keyOf(holder)) ? [] : [{ holder, weight: HALF, isGone: true }])),
   ]
 }
+/** After a long time without looks: those of before it that go on, and those that were started in it, from their start on. */
+export function presenceOverGap(goOn: readonly CardHolder[], now: readonly CardHolder[], from: number, to: number): readonly Present[] {
+  const earlier = new Set(goOn.map(keyOf))
+  const came = now.flatMap((holder): Present[] => {
+    const { since, ratio } = holder
+    if (since === undefined || since <= from || since >= to || earlier.has(keyOf(holder))) return []
+    const weight = (to - since) / (to - from)
+    return [{ holder: ratio === undefined ? holder : { ...holder, ratio: ratio * weight }, weight, isGone: false }]
+  })
+  return [...allTheTime(goOn), ...came]
+}
 /** As it was, for the whole time. */
 export const allTheTime = (holders: readonly CardHolder[]): readonly Present[] => holders.map((holder) => ({ holder, weight: 1, isGone: false }))
 
+type Seat = { now: number; weights: number; came: number; went: number; occupied: number }
 export function seatsOf(present: readonly Present[]): ReadonlyMap<string, SeatUse> {
-  const seats = new Map<string, { now: number; weights: number; came: number; went: number }>()
+  const seats = new Map<string, Seat>()
   for (const { holder, weight, isGone } of present) {
     const key = seatKey(holder.card)
-    const seat = seats.get(key) ?? { now: 0, weights: 0, came: 0, went: 0 }
-    seats.set(key, seat)
-    if (!isGone) seat.now++
+    let seat = seats.get(key)
+    if (seat === undefined) seats.set(key, (seat = { now: 0, weights: 0, came: 0, went: 0, occupied: 0 }))
     seat.weights += weight
     if (isGone) seat.went = Math.max(seat.went, weight)
-    else seat.came = Math.max(seat.came, weight)
+    else {
+      seat.now++
+      seat.came = Math.max(seat.came, weight)
+    }
+    seat.occupied = Math.min(1, seat.came + seat.went)
   }
-  return new Map([...seats].map(([key, { now, weights, came, went }]) => [key, { now, weights, occupied: Math.min(1, came + went) }]))
+  return seats
 }

@@ -149,6 +149,28 @@ describe('who comes or goes between two looks', () => {
     ])
   })
 
+  test('counts from its start after a long time without looks, where that start is known', () => {
+    const meter = createCardMeter(CARD.uuid)
+    meter.look(look(0, [holder('a', 0.5)]), always)
+    const since = (run: string, t: number): CardHolder => ({ ...holder(run, 0.25), since: T + t })
+    const parts = meter.look(look(60_000, [holder('a', 0.5), since('b', 20_000), since('c', -5_000)]), always)
+    expect(parts.flatMap(({ holder: of, use }) => (of === undefined ? [] : [[of.run, use.heldMs, Math.round(use.activeMs)]]))).toEqual([
+      ['a', 60_000, 30_000],
+      ['b', 40_000, 10_000],
+    ])
+  })
+
+  test('counts for half of a time as long as an agent takes to start again', () => {
+    const meter = createCardMeter(CARD.uuid)
+    meter.look(look(0, [holder('a'), holder('b')]), always)
+    const parts = meter.look(look(9_000, [holder('a'), holder('c')]), (run) => run === 'a')
+    expect(heldOf(parts)).toEqual([
+      ['a', 9_000],
+      ['c', 4_500],
+      ['b', 4_500],
+    ])
+  })
+
   test('of one that has ended the last part is still its owner’s', () => {
     const book = createLedgerBook()
     const running = new Set(['a'])

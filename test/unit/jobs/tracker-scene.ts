@@ -38,9 +38,9 @@ export function useTracker() {
     tracker.ingest({ type: 'container', t, action, ...of, ...more })
   const scrape = (source: string, group: string, t: number, readings: readonly Reading[]): void =>
     tracker.ingest({ type: 'scrape', t, source, group, ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
-  /** One second of a GPU: how busy, at how many watts, and who holds how much of it. */
-  const second = (t: number, ratio: number, watts: number, held: readonly (readonly [Labels, number])[]): void => {
-    scrape('gpu', '0/fast', t, [reading(gpuUtilizationRatio, GPU, ratio), reading(gpuPowerWatts, GPU, watts)])
+  /** One second of a GPU: how busy (undefined: cut by MIG), at how many watts, and who holds how much of it. */
+  const second = (t: number, ratio: number | undefined, watts: number, held: readonly (readonly [Labels, number])[]): void => {
+    scrape('gpu', '0/fast', t, [...(ratio === undefined ? [] : [reading(gpuUtilizationRatio, GPU, ratio)]), reading(gpuPowerWatts, GPU, watts)])
     scrape(
       'gpu',
       '0/processes',
