@@ -1,7 +1,7 @@
 // Every query of scripts/dcgm-dashboards.ts, asked of a real Prometheus that scrapes a node of Kubernetes and one of Slurm, both simulated; and the holders that it names.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DASHBOARDS, type Scraped } from '../../scripts/dcgm-dashboards.ts'
-import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { monitoringMissing, queryUp, startPrometheus, type Found, type Monitor } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -17,15 +17,25 @@ const HOSTS: readonly { readonly scraped: Scraped; readonly scenario: string; re
   { scraped: 'slurm', scenario: 'slurm', honor: false, labels: {} },
 ]
 
+/** One for each scenario, whoever scrapes it. */
+const agents = new Map<string, Promise<RunningAgent>>()
+function agentOf(scenario: string): Promise<RunningAgent> {
+  const known = agents.get(scenario)
+  if (known !== undefined) return known
+  const env = { WARPWATCH_METRICS__DCGM_IDENTITY_LABELS: '[serial, name, vbios_version, minor_number]' }
+  const started = startAgent({ args: ['run', `--simulate=${scenario}`], env })
+  agents.set(scenario, started)
+  return started
+}
+afterAll(async () => {
+  for (const agent of agents.values()) await (await agent).stop()
+})
+
 describe.skipIf(monitoringMissing !== undefined).each(HOSTS)(`$scraped (${monitoringMissing ?? 'real Prometheus'})`, ({ scraped, scenario, honor, labels }) => {
-  let agent: RunningAgent
   let prometheus: Monitor
   const query = (text: string): Promise<Found> => queryUp(prometheus.url, text)
   beforeAll(async () => {
-    agent = await startAgent({
-      args: ['run', `--simulate=${scenario}`],
-      env: { ...FULL_PAST, WARPWATCH_METRICS__DCGM_IDENTITY_LABELS: '[serial, name, vbios_version, minor_number]' },
-    })
+    const agent = await agentOf(scenario)
     prometheus = await startPrometheus({
       global: { scrape_interval: '1s', scrape_timeout: '1s' },
       scrape_configs: [{ job_name: 'gpus', honor_labels: honor, static_configs: [{ targets: [new URL(agent.url).host], labels }] }],
@@ -38,7 +48,6 @@ describe.skipIf(monitoringMissing !== undefined).each(HOSTS)(`$scraped (${monito
   })
   afterAll(async () => {
     await prometheus[Symbol.asyncDispose]()
-    await agent[Symbol.asyncDispose]()
   })
 
   const asked = DASHBOARDS.filter((dashboard) => dashboard.scraped === scraped)

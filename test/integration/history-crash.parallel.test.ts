@@ -8,9 +8,10 @@ import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHistory } from '../../agent/store/history.ts'
 import { bundled } from '../setup/bundled.ts'
+import { rounds } from '../setup/rounds.ts'
 import { crashMetrics, crashReading, crashSeries } from './history-crash-data.ts'
 
-const KILLS = 40
+const KILLS = rounds({ full: 40, quick: 15 })
 const DOWN_MS = 7_000
 const START = 1_763_596_800_000
 

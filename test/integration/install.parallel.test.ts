@@ -21,22 +21,34 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { VERSION } from '../../agent/lib/version.ts'
-import { archiveOf, asVersion, pack } from '../setup/packed.ts'
+import { archiveOf, asVersion, pack, writeSums } from '../setup/packed.ts'
 import { poll } from '../setup/poll.ts'
 import { startSystemdHost, systemdMissing, type SystemdHost } from '../setup/systemd-host.ts'
 
 const isLinuxX64 = process.platform === 'linux' && process.arch === 'x64'
 const folder = mkdtempSync(join(tmpdir(), 'warpwatch-install-'))
 /** Archive, sums and script, as `npm run bundle` leaves them. */
+const whole = join(folder, 'whole')
+/** The same with a script in the place of Node, which calls the one copy of it: what is copied, summed and checked two dozen times is 2 MB instead of 130. */
 const carried = join(folder, 'carried')
+const title = `warpwatch-${VERSION}-linux-x64`
+const [real, light] = [join(folder, title), join(folder, 'light', title)]
 const unpacked = (version: string): string => join(folder, `unpacked-${version}`)
+const LATER = ['9.8.0', '9.9.0'] as const
 
 beforeAll(() => {
   if (!isLinuxX64) return
-  pack('bundle', carried)
-  execFileSync('tar', ['-C', folder, '-xzf', join(carried, archiveOf(VERSION))])
-  cpSync(join(folder, `warpwatch-${VERSION}-linux-x64`), unpacked(VERSION), { recursive: true })
-  for (const version of ['9.8.0', '9.9.0']) asVersion(unpacked(VERSION), version, unpacked(version))
+  pack('bundle', whole)
+  execFileSync('tar', ['-C', folder, '-xzf', join(whole, archiveOf(VERSION))])
+  const bare = join(folder, 'bare')
+  cpSync(real, bare, { recursive: true, filter: (path) => path !== join(real, 'bin/node') })
+  writeFileSync(join(bare, 'bin/node'), `#!/bin/sh\nexec ${join(real, 'bin/node')} "$@"\n`, { mode: 0o755 })
+  asVersion(bare, VERSION, light)
+  mkdirSync(carried)
+  execFileSync('tar', ['-C', join(folder, 'light'), '-czf', join(carried, archiveOf(VERSION)), title])
+  copyFileSync(join(whole, 'install.sh'), join(carried, 'install.sh'))
+  writeSums(carried, [archiveOf(VERSION), 'install.sh'])
+  for (const version of [VERSION, ...LATER]) asVersion(bare, version, unpacked(version))
   chmodSync(folder, 0o755)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -65,7 +77,7 @@ describe.skipIf(!isLinuxX64)('an ordinary user, without systemd', () => {
   const installed = (): string => run('warpwatch', '--version').stdout.trim()
 
   test('installs from the archive beside the script, and says what there is', () => {
-    const { status, stdout, stderr } = install(join(carried, 'install.sh'))
+    const { status, stdout, stderr } = install(join(whole, 'install.sh'))
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toContain(`${VERSION} is in ${at('.local/lib/warpwatch/current')}`)
     expect(stdout).toContain('systemd does not run here')
@@ -194,7 +206,8 @@ describe.skipIf(systemdMissing !== undefined)(`root, with systemd${systemdMissin
   const state = async (what: string): Promise<string> => (await host.run('systemctl', what, 'warpwatch')).stdout.trim()
   beforeAll(async () => {
     host = await startSystemdHost()
-    for (const each of [VERSION, '9.8.0', '9.9.0']) cpSync(unpacked(each), host.path(`/srv/${each}`), { recursive: true })
+    cpSync(real, host.path(`/srv/${VERSION}`), { recursive: true })
+    for (const each of LATER) asVersion(real, each, host.path(`/srv/${each}`))
   })
   afterAll(async () => host?.close())
 

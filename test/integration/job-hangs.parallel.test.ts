@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 import { findPythons } from '../setup/pythons.ts'
+import { rounds } from '../setup/rounds.ts'
 import { fuseUnavailable } from '../setup/silent-fuse.ts'
 
 const PROGRAM = join(import.meta.dirname, '../fakes/hang/job.py')
@@ -20,8 +21,8 @@ const lineOf = (mark: string): number =>
 const available = process.platform === 'linux' && process.getuid?.() === 0
 const pythons = available ? findPythons() : []
 const python = pythons.at(-1)?.path ?? ''
-/** Longer than a silence that is looked at, several times. */
-const PAUSE_SECONDS = 20
+/** Longer than a silence that is looked at (4 s), several times. Half of those that pause compute all the while. */
+const PAUSE_SECONDS = rounds({ full: 20, quick: 13 })
 
 const listed = z.array(z.looseObject({ id: z.string(), kind: z.string() }))
 const whole = z.looseObject({

@@ -14,7 +14,7 @@ import * as z from 'zod'
 import { NAMESPACE, TOKEN_SECRET } from '../../deploy/kubernetes/names.ts'
 import { podMonitor } from '../../deploy/kubernetes/monitoring.ts'
 import { FOLDER } from '../../scripts/generators/kubernetes.ts'
-import { FULL_PAST, startAgent } from '../setup/agent.ts'
+import { startAgent } from '../setup/agent.ts'
 import { programPath } from '../setup/engine-client.ts'
 import { monitoringMissing, queryUp, startPrometheus } from '../setup/monitoring.ts'
 import { poll } from '../setup/poll.ts'
@@ -128,7 +128,7 @@ describe.skipIf(monitoringMissing !== undefined)(
         __meta_own_container: 'warpwatch',
         __meta_kubernetes_pod_node_name: 'node-1',
       }
-      const agent = await startAgent({ args: ['--simulate'], ready: true, env: { ...FULL_PAST, WARPWATCH_HTTP__TOKEN: 'simulated' } })
+      const agent = await startAgent({ args: ['--simulate'], ready: true, env: { WARPWATCH_HTTP__TOKEN: 'simulated' } })
       try {
         await using prometheus = await startPrometheus({
           global: { scrape_interval: '500ms', scrape_timeout: '500ms' },

@@ -1,28 +1,34 @@
-// The probe under every Python of this machine: its tests are in Python (test/probe), with a stand-in for torch and a listener for the agent.
+// The probe under the Pythons of this machine: its tests are in Python (test/probe), with a stand-in for torch and a listener for the agent.
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { findPythons } from '../setup/pythons.ts'
+import { copyProbe } from '../setup/probe-copy.ts'
+import { findPythons, spreadPythons } from '../setup/pythons.ts'
+import { rounds } from '../setup/rounds.ts'
 
 const folder = join(import.meta.dirname, '../probe')
 const modules = readdirSync(folder)
   .filter((name) => /^test_\w+\.py$/.test(name))
   .map((name) => name.slice(0, -3))
-const pythons = findPythons()
+const all = findPythons()
+const pythons = spreadPythons(all, rounds({ full: all.length, quick: 3 }))
+const left = all.filter((python) => !pythons.includes(python)).map(({ version }) => version)
+const note = all.length === 0 ? ' (needs python3, 3.8 to 3.14)' : left.length === 0 ? '' : ` (npm run test:long: ${left.join(', ')} too)`
 /** The harness of the ends keeps processors busy on purpose, and is the same under each Python: once is enough. */
 const modulesOf = (path: string): readonly string[] => modules.filter((name) => name !== 'test_standing' || path === pythons[0]?.path)
 const run = promisify(execFile)
 
-describe.skipIf(pythons.length === 0)(`the probe${pythons.length === 0 ? ' (needs python3, 3.8 to 3.14)' : ''}`, () => {
+describe.skipIf(all.length === 0)(`the probe${note}`, () => {
   // Mostly waiting, so one Python's modules go side by side; more at once would make their waits long.
   test.each(pythons)('under Python $version', async ({ path }) => {
-    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+    using copy = copyProbe()
+    const options = { cwd: copy.tests, env: copy.env, timeout: 280_000 }
     const runs = await Promise.all(
       modulesOf(path).map(async (name) => {
         try {
-          return (await run(path, ['-m', 'unittest', name], { cwd: folder, env, timeout: 280_000 })).stderr
+          return (await run(path, ['-m', 'unittest', name], options)).stderr
         } catch (error) {
           return error instanceof Error && 'stderr' in error ? `${error.message}\n${String(error.stderr)}` : String(error)
         }

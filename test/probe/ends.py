@@ -22,6 +22,7 @@ import threading
 import time
 
 import standing
+from harness import BYTECODE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBE = os.path.join(HERE, "..", "..", "probe", "python")
@@ -180,7 +181,7 @@ class Runner:
     def env(self, probe, agent, more):
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "WARPWATCH", "STANDIN", "CUDA", "PYTORCH"))}
         folders = ([os.path.join(PROBE, "sitecustomize")] if probe else []) + ([] if self.real_torch else [os.path.join(HERE, "standin")])
-        env.update(PYTHONPATH=os.pathsep.join(folders), PYTHONDONTWRITEBYTECODE="1", TEST_OWN_DIR=self.own, **more)
+        env.update(BYTECODE, PYTHONPATH=os.pathsep.join(folders), TEST_OWN_DIR=self.own, **more)
         env["WARPWATCH_PROBE_SOCKET"] = self.path if agent else os.path.join(self.folder, "nothing")
         return env
 

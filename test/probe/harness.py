@@ -14,6 +14,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBE = os.path.join(HERE, "..", "..", "probe", "python")
 DEADLINE_S = 120
+# Compiled files belong beside a copy (test/setup/probe-copy.ts), never into the repository.
+BYTECODE = {} if os.environ.get("TEST_PROBE_COPY") else {"PYTHONDONTWRITEBYTECODE": "1"}
 
 # Faster than in life, and in a folder of the test's own.
 PRELUDE = """
@@ -176,7 +178,7 @@ class ProbeTest(unittest.TestCase):
 
     def env(self, **more):
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "WARPWATCH", "STANDIN", "CUDA", "PYTORCH"))}
-        env.update(PYTHONPATH=os.pathsep.join([os.path.join(HERE, "standin"), PROBE]), PYTHONDONTWRITEBYTECODE="1")
+        env.update(BYTECODE, PYTHONPATH=os.pathsep.join([os.path.join(HERE, "standin"), PROBE]))
         env.update(WARPWATCH_PROBE_SOCKET=self.path, TEST_OWN_DIR=self.own)
         env.update(more)
         return env

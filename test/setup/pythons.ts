@@ -37,3 +37,7 @@ export function findPythons(): readonly Python[] {
   }
   return [...found.entries()].sort(([left], [right]) => left - right).map(([, python]) => python)
 }
+
+/** So many of them, the oldest and the newest among them, the others evenly between: where a change breaks one release, its neighbours mostly break too. */
+export const spreadPythons = (all: readonly Python[], count: number): readonly Python[] =>
+  count >= all.length ? all : Array.from({ length: count }, (_, at) => all[Math.round((at * (all.length - 1)) / (count - 1))] ?? []).flat()

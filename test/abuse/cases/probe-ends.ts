@@ -3,14 +3,15 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { findPythons } from '../../setup/pythons.ts'
+import { copyProbe } from '../../setup/probe-copy.ts'
+import { findPythons, spreadPythons } from '../../setup/pythons.ts'
+import { rounds } from '../../setup/rounds.ts'
 import type { AbuseCase } from '../abuse-case.ts'
 
-const SCRIPT = join(import.meta.dirname, '../../probe/ends.py')
 /** The ends of the long form, over all Pythons; each is compared with the same end without the probe. */
 const ENDS = Number(process.env['WARPWATCH_PROBE_ENDS'] ?? 20_000)
-/** Of each Python in the short form, which runs without busy loops. */
-const SHORT_ENDS = 36
+/** Of each Python in the short form, which runs without busy loops: half are those of the first report, and the others come in turn, each once. */
+const SHORT_ENDS = 60
 const BUSY = 3
 /** A Python with a PyTorch for the CPU, if there is one: a fiftieth of the ends, since each takes seconds. */
 const REAL_TORCH = process.env['WARPWATCH_PROBE_TORCH_PYTHON'] ?? ''
@@ -26,11 +27,13 @@ type Report = z.infer<typeof reports>
 
 /** One Python's ends; what it writes to stderr (its progress, and each difference) goes to ours in the long form. */
 async function endsOf(python: string, args: readonly string[], short: boolean): Promise<Report> {
-  const child = spawn(python, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', short ? 'ignore' : 'inherit'] })
+  using copy = copyProbe()
+  const script = join(copy.tests, 'ends.py')
+  const child = spawn(python, [script, ...args], { env: copy.env, stdio: ['ignore', 'pipe', short ? 'ignore' : 'inherit'] })
   const chunks: Buffer[] = []
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
   const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  if (code !== 0) throw new Error(`${python} ${SCRIPT}: exit status ${code}`)
+  if (code !== 0) throw new Error(`${python} ${script}: exit status ${code}`)
   return reports.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')))
 }
 
@@ -43,7 +46,8 @@ export const probeEnds: AbuseCase = {
   hasShortForm: true,
   besideOthers: true,
   async run({ short }) {
-    const pythons = findPythons()
+    const all = findPythons()
+    const pythons = spreadPythons(all, short ? rounds({ full: all.length, quick: 2 }) : all.length)
     const real = !short && existsSync(REAL_TORCH) ? [REAL_TORCH] : []
     const realEnds = real.length * Math.ceil(ENDS / 50)
     const each = short ? SHORT_ENDS : Math.ceil((ENDS - realEnds) / pythons.length)
