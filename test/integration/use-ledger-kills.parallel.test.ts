@@ -44,10 +44,10 @@ describe.skipIf(compiler === undefined)(`the ledger of a killed agent${compiler 
     agent = await start()
     await poll(async () => (await agent?.metrics())?.value('warpwatch_gpu_energy_joules_total', { gpu: '1' }), { what: 'the counters of energy' })
     await scene.spread(scene.enter)
-    let isOver = false
+    const over = new AbortController()
     const comeAndGo = async (): Promise<void> => {
       const away = new Set<number>()
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const slot = Math.floor(random() * SLOTS)
         await scene.step(
           () => {
@@ -73,7 +73,7 @@ describe.skipIf(compiler === undefined)(`the ledger of a killed agent${compiler 
           running = agent = await start(first.dataDir)
         }
       } finally {
-        isOver = true
+        over.abort()
       }
       return running
     }
