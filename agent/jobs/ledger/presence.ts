@@ -11,10 +11,11 @@ const HALF = 0.5
 const keyOf = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
 
 export function presenceOf(before: readonly CardHolder[], now: readonly CardHolder[]): readonly Present[] {
-  const [earlier, later] = [new Set(before.map(keyOf)), new Set(now.map(keyOf))]
+  const [earlier, later] = [before.map(keyOf), now.map(keyOf)]
+  const [was, is] = [new Set(earlier), new Set(later)]
   return [
-    ...now.map((holder): Present => ({ holder, weight: earlier.has(keyOf(holder)) ? 1 : HALF, isGone: false })),
-    ...before.flatMap((holder): Present[] => (later.has(keyOf(holder)) ? [] : [{ holder, weight: HALF, isGone: true }])),
+    ...now.map((holder, at): Present => ({ holder, weight: was.has(later[at] ?? '') ? 1 : HALF, isGone: false })),
+    ...before.flatMap((holder, at): Present[] => (is.has(earlier[at] ?? '') ? [] : [{ holder, weight: HALF, isGone: true }])),
   ]
 }
 /** As it was, for the whole time. */
