@@ -1,4 +1,4 @@
-// `npm test`: installs what is missing (as root also the Debian packages of the integration tests), builds, runs the tests.
+// `npm test`, `npm run test:long` (`--long`: the full number of kills, hours and seeds): installs what is missing (as root also the Debian packages of the integration tests), builds, runs the tests.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,6 +42,10 @@ function ensureDebianPackages() {
 await ensurePackages()
 ensureDebianPackages()
 await ensureBuild()
-const args = process.argv.slice(2)
+const given = process.argv.slice(2)
+const args = given.filter((arg) => arg !== '--long')
 const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'slow', '--project', 'integration*']
-foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root })
+foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], {
+  cwd: root,
+  env: args.length === given.length ? process.env : { ...process.env, TEST_LONG: '1' },
+})

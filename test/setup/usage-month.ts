@@ -32,6 +32,8 @@ const BUSY_WATTS = 540
 const FLUSH_S = 15
 const DOWN_S = 3
 const GONE_S = 3 * 3_600
+const CARDS = { a: { uuid: 'A', gpu: '0' }, c: { uuid: 'C', gpu: '2' } } as const
+const INSTANCES = ['1', '2'].map((gi): CardHolder => ({ run: `mig-${gi}`, card: { uuid: 'B', gpu: '1', gi, ci: '0' }, mib: 500 }))
 
 type Life = { job: string; pid: number; from: number; to: number; weight: number }
 
@@ -65,7 +67,16 @@ export function simulateMonth({ start, seconds, kills, seed, open }: MonthOption
   const counters = { A: 5e6, B: 7e6, C: 9e6 }
   let joules = 0
   const killAt = new Set(Array.from({ length: kills }, () => Math.floor(30 + random() * (seconds - 60))))
-  const ownerOf = (run: string): UseOwner => ({ job_id: run.split('#')[0] ?? run, job: run.split('#')[0] ?? run, user: 'ada' })
+  // The same objects each second, as the agent's own bookkeeping of jobs gives them.
+  const owners = new Map<string, UseOwner>()
+  const ownerOf = (run: string): UseOwner => {
+    const job = run.split('#')[0] ?? run
+    const same = owners.get(job)
+    if (same !== undefined) return same
+    const owner = { job_id: job, job, user: 'ada' }
+    owners.set(job, owner)
+    return owner
+  }
   const alive = new Set<string>()
   const known = (run: string): UseOwner | undefined => (alive.has(run) ? ownerOf(run) : undefined)
   const flush = (): void => {
@@ -149,10 +160,9 @@ export function simulateMonth({ start, seconds, kills, seed, open }: MonthOption
     const holders = here.map(({ job, pid }): CardHolder => {
       alive.add(`${job}#${pid}`)
       const own = divided?.get(pid)
-      return { run: `${job}#${pid}`, card: { uuid: 'A', gpu: '0' }, mib: 1_000, ...(own === undefined ? {} : { ratio: own }) }
+      return { run: `${job}#${pid}`, card: CARDS.a, mib: 1_000, ...(own === undefined ? {} : { ratio: own }) }
     })
     book.look('A', '0', { t, ratio: shown, counter: Math.round(counters.A * 1_000) / 1_000, holders }, known)
-    const instances = ['1', '2'].map((gi): CardHolder => ({ run: `mig-${gi}`, card: { uuid: 'B', gpu: '1', gi, ci: '0' }, mib: 500 }))
     book.look(
       'B',
       '1',
@@ -163,12 +173,11 @@ export function simulateMonth({ start, seconds, kills, seed, open }: MonthOption
           ['2', 0.25],
         ]),
         counter: counters.B,
-        holders: instances,
+        holders: INSTANCES,
       },
       known,
     )
-    if (!isGone)
-      book.look('C', '2', { t, ratio: 0.5, counter: counters.C, holders: [{ run: 'steady', card: { uuid: 'C', gpu: '2' }, mib: 100, ratio: 0.5 }] }, known)
+    if (!isGone) book.look('C', '2', { t, ratio: 0.5, counter: counters.C, holders: [{ run: 'steady', card: CARDS.c, mib: 100, ratio: 0.5 }] }, known)
     if (second % FLUSH_S === 0) flush()
     if (second % 3_600 === 0) store.maintain(t)
   }

@@ -22,10 +22,11 @@ function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boo
 
 export function presenceOf(before: readonly CardHolder[], now: readonly CardHolder[]): readonly Present[] {
   if (areSame(before, now)) return allTheTime(now)
-  const [earlier, later] = [new Set(before.map(keyOf)), new Set(now.map(keyOf))]
+  const [earlier, later] = [before.map(keyOf), now.map(keyOf)]
+  const [was, is] = [new Set(earlier), new Set(later)]
   return [
-    ...now.map((holder): Present => ({ holder, weight: earlier.has(keyOf(holder)) ? 1 : HALF, isGone: false })),
-    ...before.flatMap((holder): Present[] => (later.has(keyOf(holder)) ? [] : [{ holder, weight: HALF, isGone: true }])),
+    ...now.map((holder, at): Present => ({ holder, weight: was.has(later[at] ?? '') ? 1 : HALF, isGone: false })),
+    ...before.flatMap((holder, at): Present[] => (is.has(earlier[at] ?? '') ? [] : [{ holder, weight: HALF, isGone: true }])),
   ]
 }
 /** After a long time without looks: those of before it that go on, and those that were started in it, from their start on. */

@@ -1,9 +1,9 @@
 // A scene that a detector and its Prometheus rule judge alike: a stretch of a host's time as events, with a fault in the middle of it or without one.
-import { metricNamed } from '../../../agent/catalogue.ts'
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Event, Scrape } from '../../../agent/model/event.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
-import { makeSeries, type Series } from '../../../agent/model/series.ts'
+import type { Labels, Series } from '../../../agent/model/series.ts'
+import { seriesAmong } from '../series.ts'
 import { T, uuid } from '../../unit/incidents/scene.ts'
 
 export type RuleScene = {
@@ -19,18 +19,20 @@ export type RuleScene = {
 export const timeOf = (second: number): number => T + second * 1_000
 export const CARD = { gpu: '0', uuid: uuid(0) }
 
-const known = new Map<string, Series>()
-/** `gpu_nvlink_active link=2 …` of the catalogue, with further labels. */
-export function seriesOf(key: string, more: Readonly<Record<string, string>> = {}): Series {
-  const [name = '', ...labels] = key.split(' ')
-  const metric = metricNamed(`warpwatch_${name}`)
-  if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
-  const all = { ...more, ...Object.fromEntries(labels.map((label) => [label.slice(0, label.indexOf('=')), label.slice(label.indexOf('=') + 1)])) }
-  const series = makeSeries(metric, Object.fromEntries(Object.entries(all).filter(([label]) => metric.labels.includes(label))))
-  const same = known.get(series.key)
+type Named = { readonly name: string; readonly labels: Labels }
+const named = new Map<string, Named>()
+function namedBy(key: string): Named {
+  const same = named.get(key)
   if (same !== undefined) return same
-  known.set(series.key, series)
-  return series
+  const [name = '', ...labels] = key.split(' ')
+  const made = { name, labels: Object.fromEntries(labels.map((label) => [label.slice(0, label.indexOf('=')), label.slice(label.indexOf('=') + 1)])) }
+  named.set(key, made)
+  return made
+}
+/** `gpu_nvlink_active link=2 …` of the catalogue, with further labels. */
+export function seriesOf(key: string, more: Labels = {}): Series {
+  const { name, labels } = namedBy(key)
+  return seriesAmong(name, labels, more)
 }
 
 export type Values = Readonly<Record<string, number | undefined>>

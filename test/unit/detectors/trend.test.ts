@@ -38,6 +38,23 @@ describe('line', () => {
       }),
     )
   })
+  test('is the median of all slopes, with the ranks of its interval among them', () => {
+    assert(
+      property(array(integer({ min: -40, max: 40 }), { minLength: 4, maxLength: 60 }), (y) => {
+        const slopes = xs(y.length)
+          .flatMap((i) => xs(i).map((j) => ((y[i] ?? 0) - (y[j] ?? 0)) / (i - j)))
+          .toSorted((a, b) => a - b)
+        const { slope, slopeLow, slopeHigh } = lineOf(y)
+        expect(slope).toBe(quantile(slopes, 0.5))
+        expect(slopes).toContain(slopeLow)
+        // As far below the median as above it, by rank.
+        const last = slopes.length - 1
+        const middle = Math.round(last / 2)
+        const ranks = xs(slopes.length).filter((rank) => rank <= middle && quantile(slopes, rank / last) === slopeLow)
+        expect(ranks.some((rank) => [-1, 0, 1].some((by) => quantile(slopes, (last - rank + by) / last) === slopeHigh))).toBe(true)
+      }),
+    )
+  })
   test('turns around with the points', () => {
     assert(
       property(heights, (y) => {

@@ -2,7 +2,8 @@
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Gap, Reading } from '../../../agent/model/reading.ts'
-import type { Labels } from '../../../agent/model/series.ts'
+import type { Labels, Series } from '../../../agent/model/series.ts'
+import { seriesFor } from '../../setup/series.ts'
 import { reading, scrape, T, uuid } from '../incidents/scene.ts'
 import { turnsOf, type Turn } from './turns.ts'
 
@@ -57,7 +58,21 @@ const HOST_CORES = 64
 const idOf = (container: string): string => Buffer.from(container.padEnd(6, '-')).toString('hex').slice(0, 12)
 const containerLabels = (container: string): Labels => ({ container, container_id: idOf(container), image: 'test:1' })
 
-function cardReadings(index: number, card: Card): { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] } {
+type Said = { readonly readings: readonly Reading[]; readonly gaps: readonly Gap[] }
+/** Most cards say the same for hours. */
+const said = new Map<string, Said>()
+const MOST_SAID = 1_000
+function cardReadings(index: number, card: Card): Said {
+  // JSON does not tell a utilization that cannot be read from one that is not set.
+  const key = `${index} ${'utilization' in card && card.utilization === undefined} ${JSON.stringify(card)}`
+  let same = said.get(key)
+  if (same === undefined) {
+    if (said.size >= MOST_SAID) said.clear()
+    said.set(key, (same = newCardReadings(index, card)))
+  }
+  return same
+}
+function newCardReadings(index: number, card: Card): Said {
   const place = { gpu: String(index), uuid: uuid(index) }
   const { jobs = [], lost = 0, smMhz = 1_755, temperature = 60, powerLimit = 700, throttle = [], instances = [] } = card
   const utilization = 'utilization' in card ? card.utilization : 0.97
@@ -106,19 +121,19 @@ function cardReadings(index: number, card: Card): { readonly readings: readonly 
 }
 
 /** What the sources say of a card that does not answer. */
-const silent = (index: number): ReturnType<typeof cardReadings> => ({
+const silent = (index: number): Said => ({
   readings: [],
   gaps: [{ metric: 'gpu', labels: { gpu: String(index), uuid: uuid(index) }, reason: 'timeout' }],
 })
 
 /** What the sources say of each second; counters go on rising from moment to moment. */
 export function createMoments(): (second: number, moment: Moment) => readonly Event[] {
-  const sums = new Map<string, number>()
+  const sums = new Map<Series, number>()
   const counter = (name: string, labels: Labels, rise: number): Reading => {
-    const key = `${name} ${JSON.stringify(labels)}`
-    const sum = (sums.get(key) ?? 1_000) + rise
-    sums.set(key, sum)
-    return reading(name, labels, sum)
+    const series = seriesFor(name, labels)
+    const value = (sums.get(series) ?? 1_000) + rise
+    sums.set(series, value)
+    return { series, value }
   }
   return (second, moment) => {
     const t = T + second * 1_000

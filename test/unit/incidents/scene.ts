@@ -1,5 +1,4 @@
 // A host told by events: GPUs, containers and their processes, and the diagnosis that listens, with the real judge of log lines.
-import { metricNamed } from '../../../agent/catalogue.ts'
 import type { Diagnosis } from '../../../agent/diagnosis/diagnosis.ts'
 import { explainRunEnd } from '../../../agent/diagnosis/explain.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
@@ -7,25 +6,16 @@ import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import type { Event, LogLine, Scrape } from '../../../agent/model/event.ts'
 import type { Incident } from '../../../agent/model/incident.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
-import { makeSeries, type Labels, type Series } from '../../../agent/model/series.ts'
+import type { Labels } from '../../../agent/model/series.ts'
 import { createHeardDiagnosis, type HeardDiagnosisOptions } from '../../setup/heard-diagnosis.ts'
+import { seriesFor } from '../../setup/series.ts'
 
 export const T = 1_763_600_000_000
 export const UUIDS = Array.from({ length: 8 }, (_, index) => `GPU-0000000${index}-aaaa-bbbb-cccc-000000000000`)
 export const uuid = (index: number): string => UUIDS[index] ?? ''
 export const busOf = (index: number): string => `0000:${(0x1b + index * 8).toString(16)}:00`
 
-const known = new Map<string, Series>()
-function series(name: string, labels: Labels): Series {
-  const metric = metricNamed(`warpwatch_${name}`)
-  if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
-  const made = makeSeries(metric, labels)
-  const same = known.get(made.key)
-  if (same !== undefined) return same
-  known.set(made.key, made)
-  return made
-}
-export const reading = (name: string, labels: Labels, value: number): Reading => ({ series: series(name, labels), value })
+export const reading = (name: string, labels: Labels, value: number): Reading => ({ series: seriesFor(name, labels), value })
 export const scrape = (t: number, source: string, readings: readonly Reading[]): Scrape => ({
   type: 'scrape',
   t,

@@ -30,12 +30,12 @@ export function fallOf(points: readonly Point[], now: number, total: number): Fa
     if (first.available - last.available < (LEAST_FALL / 2) * total) continue
     const xs = seen.map(({ t }) => t - now)
     const taken = seen.map(({ available }) => -available)
+    const share = newerShare(taken)
+    if (share < STRAIGHT.older || share > STRAIGHT.newer) continue
     const line = fitLine(xs, taken)
     if (line === undefined || line.z < CERTAIN || !(line.slopeLow > 0)) continue
     const rise = line.slope * (last.t - first.t)
     if (rise < LEAST_FALL * total) continue
-    const share = newerShare(taken)
-    if (share < STRAIGHT.older || share > STRAIGHT.newer) continue
     if (largestStep(taken, rise, 2 * line.residual(0.68)) > STRAIGHT.step) continue
     // What a process takes in its first minutes is its model, which ends by itself.
     if (last.loading > YOUNG * rise) continue
