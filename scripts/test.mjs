@@ -45,7 +45,5 @@ await ensureBuild()
 const given = process.argv.slice(2)
 const args = given.filter((arg) => arg !== '--long')
 const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'slow', '--project', 'integration*']
-foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], {
-  cwd: root,
-  env: args.length === given.length ? process.env : { ...process.env, TEST_LONG: '1' },
-})
+if (args.length < given.length) process.env.TEST_LONG = '1'
+foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root })
