@@ -7,9 +7,10 @@ import { logKindOf } from '../model/log-kinds.ts'
 /** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(0.011 * 2 ** 20, 0.011 * Math.max(Math.abs(a), Math.abs(b)))
 
+const isWithin = (path: string, folder: string): boolean => path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 function agree(a: unknown, b: unknown, key: string): boolean {
   // A folder, and what is in it.
-  if (key === 'path' && typeof a === 'string' && typeof b === 'string') return a.startsWith(b) || b.startsWith(a)
+  if (key === 'path' && typeof a === 'string' && typeof b === 'string') return a === b || isWithin(a, b) || isWithin(b, a)
   if (typeof a === 'number' && typeof b === 'number') return key.endsWith('_bytes') ? near(a, b) : a === b
   return typeof a === 'object' || a === b
 }
