@@ -1,5 +1,5 @@
 // The ledger of use with an agent that is killed again and again at any moment (kill -9), while processes come and go on a fake NVML, also while no agent runs:
-// GPU seconds, active time and energy against the truth. 50 kills by `npm run test:long`.
+// GPU seconds, active time and energy against the truth. Only by `npm run test:long`: few kills say little, and on a busy machine each looks worse than it is.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -11,7 +11,8 @@ import { randomOf } from '../setup/random.ts'
 import { rounds } from '../setup/rounds.ts'
 import { createUseScene, SLOTS } from '../setup/use-scene.ts'
 
-const KILLS = rounds({ full: 50, quick: 3 })
+const KILLS = rounds({ full: 50, quick: 0 })
+const WHY = compiler === undefined ? ' (needs a C compiler)' : KILLS === 0 ? ' (npm run test:long)' : ''
 /** One per cent is the aim; 50 kills in four minutes, while somebody comes or goes each second, came to 2.9 % too little held and 2.5 % too little active. */
 const LIMIT = 0.05
 const row = z.looseObject({
@@ -23,7 +24,7 @@ const row = z.looseObject({
 })
 const off = (found: number, truth: number): number => Math.abs(found - truth) / truth
 
-describe.skipIf(compiler === undefined)(`the ledger of a killed agent${compiler === undefined ? ' (needs a C compiler)' : ''}`, () => {
+describe.skipIf(WHY !== '')(`the ledger of a killed agent${WHY}`, () => {
   let agent: RunningAgent | undefined
   const scenario = scenarioFile({ values: {}, gpus: [] })
   const scene = createUseScene(scenario.write)

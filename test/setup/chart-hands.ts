@@ -26,6 +26,8 @@ export async function area(chart: Locator): Promise<{ readonly x: number; readon
   return { x: box.x, y: box.y + box.height / 2, width: box.width }
 }
 export async function drag(page: Page, chart: Locator, [a, b]: readonly [number, number], key?: string): Promise<void> {
+  // What comes in above a chart moves it: only one that stands still, and gets the pointer, is dragged over.
+  await chart.locator('.u-over').hover({ position: { x: Math.max(1, (await area(chart)).width * a), y: 20 } })
   const { x, y, width } = await area(chart)
   if (key !== undefined) await page.keyboard.down(key)
   await page.mouse.move(x + width * a, y)
@@ -41,14 +43,18 @@ export const secondOfDay = (text: string): number => {
   const [, h = '', m = '', s = ''] = /(\d\d):(\d\d):(\d\d) UTC/.exec(text) ?? []
   return Number(h) * 3600 + Number(m) * 60 + Number(s)
 }
-export async function tipAt(page: Page, chart: Locator, part: number): Promise<string> {
-  const { x, y, width } = await area(chart)
-  await page.mouse.move(x + width * part - 2, y)
-  await page.mouse.move(x + width * part, y)
-  const tip = chart.locator('.chart-tip')
-  await tip.waitFor()
-  return (await tip.textContent()) ?? ''
-}
+/** Pointed at again until it shows: a chart that was drawn anew meanwhile has seen no pointer. */
+export const tipAt = (page: Page, chart: Locator, part: number): Promise<string> =>
+  poll(
+    async () => {
+      const { x, y, width } = await area(chart)
+      await page.mouse.move(x + width * part - 2, y)
+      await page.mouse.move(x + width * part, y)
+      const tip = chart.locator('.chart-tip')
+      return (await tip.isVisible()) ? ((await tip.textContent()) ?? '') : undefined
+    },
+    { what: 'the tip beside the pointer' },
+  )
 /** Waits until the chart shows this window: the time at its left edge is the window's. */
 export const shows = (page: Page, chart: Locator, { from }: Window): Promise<unknown> =>
   poll(async () => Math.abs(secondOfDay(await tipAt(page, chart, 0.002)) - (from % 86_400)) <= Math.max(2, 0) || undefined, { what: `a chart from ${from}` })
