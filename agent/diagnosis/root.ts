@@ -74,11 +74,15 @@ export function gatherFaults(): FaultCollection {
   }
 }
 
-/** Ranks that NCCL stops say the same, each for itself: one fault, with the ranks that were named. */
-const acrossRanks = (faults: readonly Fault[]): readonly Fault[] =>
-  faults.flatMap((fault) => {
-    if (fault.kind !== 'nccl_error' || fault.facts.rank === undefined) return [fault]
-    const same = faults.filter(({ kind, title, facts }) => kind === fault.kind && title === fault.title && facts.rank !== undefined)
+/** Ranks that NCCL stops report the same, each for itself: one fault, with the ranks that were named. */
+function acrossRanks(faults: readonly Fault[]): readonly Fault[] {
+  const groups = Map.groupBy(
+    faults.filter(({ kind, facts }) => kind === 'nccl_error' && facts.rank !== undefined),
+    ({ title }) => title,
+  )
+  return faults.flatMap((fault) => {
+    const same = fault.kind === 'nccl_error' && fault.facts.rank !== undefined ? groups.get(fault.title) : undefined
+    if (same === undefined) return [fault]
     if (same[0] !== fault) return []
     const ranks = [...new Set(same.flatMap(({ facts: { rank } }) => rank ?? []))].toSorted((a, b) => a - b)
     if (ranks.length < 2) return same
@@ -91,6 +95,7 @@ const acrossRanks = (faults: readonly Fault[]): readonly Fault[] =>
       },
     ]
   })
+}
 
 const firstLineOf = (fault: Fault): number => Math.min(...fault.evidence.map((line) => line.line), Number.MAX_SAFE_INTEGER)
 

@@ -97,7 +97,7 @@ export function headline(evidence: Evidence, answer: Answer): string {
 function nobodyText(answer: Answer): string {
   const place = answer.root === undefined ? 'a collective' : rootText(answer)
   if (answer.cause === 'missing') return `ranks wait in ${place}; the evidence does not say which of the others did not join`
-  if (answer.cause === 'order') return `ranks wait for each other, first in ${place}; the evidence does not say which of them left the order`
+  if (answer.cause === 'order') return `ranks wait for each other, first in ${place}; the evidence does not show which of them broke the order`
   if (answer.cause === 'mismatch')
     return answer.root === undefined
       ? 'ranks disagree in a collective; the evidence does not say which of them is wrong'

@@ -29,7 +29,7 @@ export type Plan = {
 export type SeenPage = Map<object, Plan>
 export const createSeenPage = (): SeenPage => new Map()
 
-/** A page on which more is wanted is read anew each time: nobody knows who sends it. */
+/** A page with more lines than this is read in full each time, so that a stranger's page takes no memory. */
 const MAX_LINES = 4_000
 /** A minute: a line that nobody wanted and that another took the place of is not seen before. */
 const READINGS = 12
@@ -95,7 +95,7 @@ function valueAt(page: string, at: number, end: number): number {
   return stop === at ? Number.NaN : Number(page.slice(at, stop))
 }
 
-/** undefined: other lines than before, so that the page must be read anew. */
+/** undefined: the lines differ from the last reading, so the page must be read in full. */
 export function readAgain(plan: Plan, text: string): Exposition | undefined {
   const { lines, page, after } = plan
   if (plan.left-- <= 0) return undefined

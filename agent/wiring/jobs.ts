@@ -30,7 +30,7 @@ export type Jobs = TakesEvents &
 
 /** A crash loses nothing of it: what was used since is counted from the checkpoint, for those who held a GPU by then. */
 const LEDGER_EVERY_MS = 15_000
-/** So often at most after somebody came or went. */
+/** At most this often after a process came or went. */
 const URGENT_EVERY_MS = 2_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */

@@ -13,7 +13,7 @@ import { createUseScene, SLOTS } from '../setup/use-scene.ts'
 
 const KILLS = rounds({ full: 50, quick: 0 })
 const WHY = compiler === undefined ? ' (needs a C compiler)' : KILLS === 0 ? ' (npm run test:long)' : ''
-/** One per cent is the aim; 50 kills in four minutes, while somebody comes or goes each second, came to 2.9 % too little held and 2.5 % too little active. */
+/** The aim is 1 %. Over 50 kills in four minutes, with a process starting or ending each second, the ledger lost 2.9 % of the held time and 2.5 % of the active time. */
 const LIMIT = 0.05
 const row = z.looseObject({
   key: z.string().optional(),

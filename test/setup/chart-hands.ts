@@ -43,7 +43,7 @@ export const secondOfDay = (text: string): number => {
   const [, h = '', m = '', s = ''] = /(\d\d):(\d\d):(\d\d) UTC/.exec(text) ?? []
   return Number(h) * 3600 + Number(m) * 60 + Number(s)
 }
-/** Pointed at again until it shows: a chart that was drawn anew meanwhile has seen no pointer. */
+/** Moves the pointer again until the tip shows: a chart that was redrawn in between got no pointer event. */
 export const tipAt = (page: Page, chart: Locator, part: number): Promise<string> =>
   poll(
     async () => {

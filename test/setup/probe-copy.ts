@@ -1,4 +1,4 @@
-// A copy of the probe and of its tests in the temporary directory, where Python may keep what it compiles: each of hundreds of programs would else compile all of it anew.
+// A copy of the probe and of its tests in the temporary directory, where Python may keep what it compiles: otherwise each of hundreds of programs would compile all of it again.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -37,7 +37,7 @@ const value = fc.oneof(
 const readingOf = (names: readonly string[]) =>
   fc.tuple(fc.constantFrom(...names), fc.integer({ min: 0, max: 2 }), fc.nat(), fc.nat(), value).map(([name, gpu, pick, kept, amount]) => {
     const metric = metricNamed(name)
-    if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
+    if (metric === undefined) throw new Error(`expected a metric of the catalogue, got ${name}`)
     const labels: Record<string, string> = {}
     metric.labels.forEach((label, at) => {
       if (label === 'gpu') labels[label] = String(gpu)

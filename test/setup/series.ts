@@ -12,7 +12,7 @@ function knownOf(name: string): Known {
   const same = known.get(name)
   if (same !== undefined) return same
   const metric = metricNamed(`warpwatch_${name}`)
-  if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
+  if (metric === undefined) throw new Error(`expected a metric of the catalogue, got ${name}`)
   const made = { metric, first: emptyPlace() }
   known.set(name, made)
   return made

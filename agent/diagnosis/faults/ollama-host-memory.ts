@@ -19,8 +19,8 @@ export const ollamaHostMemory = ruleFamily({
       pattern: /an error was encountered while running the model: (?:unexpected EOF|[^\n]{0,200}(?:connection (?:reset|refused)|forcibly closed))/,
       kind: 'worker_died',
       severity: 'critical',
-      title: "Ollama's runner ended",
-      verdict: 'The runner process of Ollama, which holds the model, ended in the middle of the answer. Why stands in the log of its server.',
+      title: "Ollama's runner exited",
+      verdict: 'The runner process of Ollama, which holds the model, exited in the middle of the answer. The server log has the reason.',
       remedies: ({ situation }) => [
         situation().system === 'windows'
           ? { text: 'Read the last lines of the log: %LOCALAPPDATA%\\Ollama\\server.log.' }

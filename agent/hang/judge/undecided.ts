@@ -33,13 +33,13 @@ export function undecidedOf(job: Job, root: Op | undefined): Undecided {
   if (open.length > 0)
     return {
       state: 'open',
-      text: `of ${named(open)} nothing says whether ${open.length === 1 ? 'it' : 'they'} joined the operation that the others wait in: no dump, no time-out, no place in a collective`,
+      text: `nothing shows whether ${named(open)} joined the operation that the others wait in: no dump, no time-out, no position in a collective`,
     }
   const elsewhere = blockersOf(job, rank).filter(({ why }) => why === 'absent' || why === 'behind')
   if (elsewhere.length > 0)
     return {
       state: 'elsewhere',
-      text: `${named([...new Set(elsewhere.map(({ rank: other }) => other))].toSorted((a, b) => a - b))} ${elsewhere.length === 1 ? 'waits' : 'wait'} in something else, and nobody is known to be missing there`,
+      text: `${named([...new Set(elsewhere.map(({ rank: other }) => other))].toSorted((a, b) => a - b))} ${elsewhere.length === 1 ? 'waits' : 'wait'} in another operation, and no rank is known to be missing there`,
     }
   return {
     state: 'joined',

@@ -14,7 +14,7 @@ export type LedgerBook = {
   ) => readonly CardPart[]
   /** Tokens that a server of this owner has processed. */
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
-  /** Somebody came or went since the page was last taken: an agent that is killed before this is written knows neither. */
+  /** A process came or went since the page was last taken; an agent that is killed before this is written loses it. */
   readonly isUrgent: () => boolean
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage

@@ -11,7 +11,7 @@ const CPU_LIMIT_CORES = 16
 
 function seriesOf(name: string, labels: Labels = {}): Series {
   const metric = metricNamed(`warpwatch_${name}`)
-  if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
+  if (metric === undefined) throw new Error(`expected a metric of the catalogue, got ${name}`)
   return makeSeries(metric, labels)
 }
 const scrape = (t: number, source: string, group: string, everyS: number, readings: readonly Reading[]): Scrape => ({

@@ -42,7 +42,7 @@ export function createDriver() {
       gaps: [],
       readings: readings.map(([name, labels, value]) => {
         const metric = metricNamed(`warpwatch_${name}`)
-        if (metric === undefined) throw new Error(`expected a metric of the catalogue, came ${name}`)
+        if (metric === undefined) throw new Error(`expected a metric of the catalogue, got ${name}`)
         return { series: makeSeries(metric, labels), value }
       }),
     })

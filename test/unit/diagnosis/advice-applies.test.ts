@@ -20,7 +20,7 @@ const VLLM_OOM =
 
 test('a share that prose says was set is the one to go below', () => {
   expect(answer(`I start vllm and set \`gpu_memory_utilization\` to \`0.7\`.\n${VLLM_OOM}`).commands).toContain('--gpu-memory-utilization 0.65')
-  expect(answer(`I start vllm. Somebody said: try setting gpu_memory_utilization to 0.5.\n${VLLM_OOM}`).commands).not.toContain('0.45')
+  expect(answer(`I start vllm. A colleague said: try setting gpu_memory_utilization to 0.5.\n${VLLM_OOM}`).commands).not.toContain('0.45')
 })
 
 test('weights as float32 come first', () => {

@@ -38,7 +38,7 @@ describe('the judge of live lines', () => {
       { kind: 'cuda_oom', facts: { requested_bytes: 700 * 2 ** 20, gpu_index: 0 } },
     ])
   })
-  test('one that says nothing more than another line is told with that', () => {
+  test('one that adds nothing to another line is reported with that line', () => {
     const { judge } = createLogJudge(logScanner())
     expect(judge(line('ggml_x_alloc_buffer: allocating 700.00 MiB on device 0: cudaMalloc failed: out of memory'))).toEqual([])
     expect(judge(line('main: leaving')).map(({ kind }) => kind)).toEqual(['cuda_oom'])

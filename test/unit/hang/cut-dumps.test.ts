@@ -20,11 +20,11 @@ describe('of the rank that did not join', () => {
     ['an empty file', { [path(2)]: '' }, /rank_2: empty/],
     ['half of the JSON', { 'fr_2.json': '{"comm_lib_version":"2.29.7","entries":[{"collective_seq_id":1,"is_p' }, /fr_2.json: not a Flight Recorder dump/],
     ['nothing', {}, /^$/],
-  ])('%s: the hang is told, nobody is blamed, and the answer says of whom nothing is known', (_, files, problem) => {
+  ])('%s: the hang is reported, no rank is blamed, and the answer names the ranks without evidence', (_, files, problem) => {
     const evidence = evidenceOf({ ...others, ...threeTimers, ...files })
     const answer = judge(evidence)
     expect(answer).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [], root: { seq: 9, op: 'all_reduce' } })
-    expect(answer.evidence.join('\n')).toContain('of rank 2 nothing says whether it joined the operation')
+    expect(answer.evidence.join('\n')).toContain('nothing shows whether rank 2 joined the operation')
     expect(headline(evidence, answer)).toContain('does not say which of the others did not join')
     expect(evidence.problems.join('\n')).toMatch(problem)
   })

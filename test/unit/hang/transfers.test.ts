@@ -33,7 +33,7 @@ describe('sends and receives', () => {
     for (const rank of [0]) evidence.ranks.get(rank)?.threads.splice(0)
     const answer = judge(evidence)
     expect(answer).toMatchObject({ verdict: 'hang', culprits: [] })
-    expect(answer.evidence.join(' ')).toMatch(/of rank 0 nothing says whether it joined/)
+    expect(answer.evidence.join(' ')).toMatch(/nothing shows whether rank 0 joined/)
     expect(headline(evidence, answer)).toMatch(/does not say which of the others did not join/)
   })
 

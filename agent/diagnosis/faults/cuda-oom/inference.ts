@@ -132,7 +132,7 @@ export const cudaOomInference = memoryFamily(
       pattern: /Not enough memory, use lower resolution \(max approx\. (\d{2,5}x\d{2,5})\)\. Need: ?([\d.]{1,6}) ?GB free, Have: ?([\d.]{1,6})/,
       facts: ([, , need, have]) => known({ requested_bytes: bytesOf(need, 'GB'), free_bytes: bytesOf(have, 'GB') }),
       verdict: ({ requested_bytes: need, free_bytes: have }, { text }) =>
-        `The GPU has no room for the attention at this resolution${need === 0 ? '' : `: it needs ${figure(need)}, and ${figure(have)} was free`}. By the estimate of the web UI ${/max approx\. (\d{1,5}x\d{1,5})/.exec(text)?.[1] ?? 'a smaller image'} fits.`,
+        `The GPU has too little memory for attention at this resolution${need === 0 ? '' : `: it needs ${figure(need)}, and ${figure(have)} was free`}. The web UI estimates that ${/max approx\. (\d{1,5}x\d{1,5})/.exec(text)?.[1] ?? 'a smaller image'} fits.`,
     },
     {
       pattern: /[Ss]ome modules are dispatched on the CPU or the disk/,

@@ -86,7 +86,7 @@ function inScript({ text }: Situation, argument: string): string {
 
 const halfWeights = (situation: Situation): Piece =>
   /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) && {
-    text: `Load the weights in 16 bit: as float32, which is set, they take twice that.${inScript(situation, "dtype='half'")}`,
+    text: `Load the weights in 16 bit: float32, which is set, takes twice the memory.${inScript(situation, "dtype='half'")}`,
     command: '--dtype half',
   }
 
