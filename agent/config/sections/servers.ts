@@ -9,7 +9,8 @@ const shownEach = (found: Texts, shown: (value: string) => string): Texts =>
   Object.fromEntries(Object.entries(found).map(([name, value]) => [name, shown(value)]))
 
 export const servers = {
-  description: 'Inference servers (vLLM, SGLang, Ollama, llama.cpp, …): found by the GPU memory they hold (Ollama also by its process name), read with GET requests only.',
+  description:
+    'Inference servers (vLLM, SGLang, Ollama, llama.cpp, …): found by the GPU memory they hold (Ollama also by its process name), read with GET requests only.',
   fields: {
     enabled: onOff({ default: true, description: 'Find inference servers and read their metrics every five seconds.' }),
     add: {
