@@ -105,9 +105,13 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
   ])('%s: what it does and where', async (way, doing) => {
     const { pid } = await started(newest?.path ?? '', way)
     await expect.poll(() => pythonStacks(pid)?.main?.frames.some((frame) => frame.line === line(way))).toBe(true)
-    const me = (await lookAtProcess(pid, 0.3)).ranks.get(0)
-    const standing = standingOf(me)
-    expect([standing?.at.line, doingOf(me, standing), me?.still]).toEqual([line(way), doing, true])
+    // Its line is reached before it stands: a child is still being started below it.
+    const look = async () => {
+      const me = (await lookAtProcess(pid, 0.3)).ranks.get(0)
+      const standing = standingOf(me)
+      return [standing?.at.line, doingOf(me, standing), me?.still]
+    }
+    await expect.poll(look, { timeout: 20_000 }).toEqual([line(way), doing, true])
   })
 
   test('one stopped by a signal', async () => {
