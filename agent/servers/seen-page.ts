@@ -44,6 +44,10 @@ function linesBetween(page: string, from: number, to: number): number {
   return count
 }
 
+/** The last line of a page may end without a newline. */
+const linesAfter = (page: string, from: number): number =>
+  linesBetween(page, from, page.length) + (from < page.length && page.charCodeAt(page.length - 1) !== NEWLINE ? 1 : 0)
+
 export type PlanMaker = {
   /** A wanted line: its value begins at `value`. */
   readonly add: (start: number, value: number, next: number, name: string, labels: Sample['labels'], number: number) => void
@@ -84,7 +88,7 @@ export function createPlanMaker(text: string): PlanMaker {
     made: () =>
       lines.length === 0 || lines.length > MAX_LINES
         ? undefined
-        : { lines, page, left: READINGS, after: { between: linesBetween(text, last, text.length), length: text.length - last } },
+        : { lines, page, left: READINGS, after: { between: linesAfter(text, last), length: text.length - last } },
   }
 }
 
@@ -116,6 +120,8 @@ export function readAgain(plan: Plan, text: string): Exposition | undefined {
     } else if (!text.startsWith(head, at)) return undefined
     const newline = text.indexOf('\n', start + head.length)
     const end = newline < 0 ? text.length : newline
+    // Another blank before the value: it is another line.
+    if (start + head.length < end && text.charCodeAt(start + head.length) <= BLANK) return undefined
     const value = valueAt(text, start + head.length, end)
     if (Number.isFinite(value) !== (sample !== undefined)) return undefined
     if (sample !== undefined) sample.value = value
@@ -123,5 +129,5 @@ export function readAgain(plan: Plan, text: string): Exposition | undefined {
   }
   if (text.length - at === after.length) return page
   after.length = text.length - at
-  return linesBetween(text, at, text.length) === after.between ? page : undefined
+  return linesAfter(text, at) === after.between ? page : undefined
 }

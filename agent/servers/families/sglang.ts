@@ -5,7 +5,7 @@ import { defineFamily, type Asked } from '../family.ts'
 import { amount, listOf, part, readJson, words } from '../json-page.ts'
 import { figures, type FigureSource, type MemoryFigure, type ServerFigures } from '../model.ts'
 import { highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
-import type { Exposition } from '../seen-page.ts'
+import type { Exposition, Sample } from '../seen-page.ts'
 import { readSglangLog } from './sglang-log.ts'
 
 const nameOf =
@@ -24,15 +24,34 @@ const split = (weights?: MemoryFigure, cache?: MemoryFigure, graphs?: MemoryFigu
   ...(graphs === undefined ? {} : { graphs }),
 })
 
-/** With --enable-metrics-for-all-schedulers each tensor- and pipeline-parallel rank says the same of the requests that they compute together. */
-const ofFirstRanks = (page: Exposition): Exposition =>
-  new Map(
+/**
+ * With --enable-metrics-for-all-schedulers each tensor- and pipeline-parallel rank says the same of the requests that they compute together: the first is
+ * taken, of each data-parallel engine. With attention by data parallelism an engine is itself a rank (dp_rank 5 has tp_rank 5).
+ */
+function ofFirstRanks(page: Exposition): Exposition {
+  const first = new Map<string, number>()
+  for (const samples of page.values())
+    for (const { labels } of samples) {
+      const [rank, engine] = [rankOf(labels), labels['dp_rank'] ?? '']
+      if (rank !== undefined) first.set(engine, Math.min(first.get(engine) ?? rank, rank))
+    }
+  const counts = ({ labels }: Sample): boolean => {
+    const rank = rankOf(labels)
+    return rank === undefined || rank === first.get(labels['dp_rank'] ?? '')
+  }
+  return new Map(
     [...page].map(([name, samples]) => {
-      const first = samples.filter(({ labels }) => RANKS.every((rank) => (labels[rank] ?? '0') === '0'))
-      return [name, first.length === 0 ? samples : first]
+      const counted = samples.filter(counts)
+      return [name, counted.length === 0 ? samples : counted]
     }),
   )
-const RANKS = ['tp_rank', 'pp_rank', 'moe_ep_rank']
+}
+/** Its place among the ranks of an engine; undefined where it names none. */
+function rankOf(labels: Sample['labels']): number | undefined {
+  const ranks = RANKS.map((rank) => labels[rank])
+  return ranks.every((rank) => rank === undefined) ? undefined : ranks.reduce((place, rank) => place * 10_000 + (Number(rank ?? 0) || 0), 0)
+}
+const RANKS = ['pp_rank', 'tp_rank', 'moe_ep_rank']
 /** With priorities SGLang reports the whole queue under an empty priority, and each priority again. */
 function queueOf(page: Exposition, names: readonly string[]): number | undefined {
   const all = samplesOf(page, names)

@@ -50,6 +50,18 @@ test('whatever changed since, it is read as a page that was never seen', () => {
   )
 })
 
+test('a value that was none and stands behind another blank is read', () => {
+  const seen = createSeenPage()
+  readExposition('wa NaN\n', wanted, seen)
+  expect(readExposition('wa  7\n', wanted, seen).get('a')).toEqual([{ labels: {}, value: 7 }])
+})
+
+test('a second line below a page without a newline at its end is read', () => {
+  const seen = createSeenPage()
+  readExposition('wa 1', wanted, seen)
+  expect(readExposition('wa 1\nwa 2', wanted, seen).get('a')).toHaveLength(2)
+})
+
 test('samples and labels of a page with the same lines are kept, and only their values move', () => {
   const page = (value: number): string => `# HELP\nua{m="x"} ${value}\nwa{m="x"} ${value}\nub_sum ${value * 1.37}\nwb{m="y"} ${-value}\nub_sum 1\n`
   const seen = createSeenPage()

@@ -89,6 +89,23 @@ export const TEXTS: readonly Played[] = [
     },
   ],
   [
+    'attention by data parallelism: each rank is an engine of its own, with a queue and a pool of its own',
+    'sglang',
+    '/metrics',
+    ['0', '1', '2', '3']
+      .map((rank) => {
+        const labels = `{dp_rank="${rank}",engine_type="unified",model_name="lab/m",moe_ep_rank="${rank}",pid="91${rank}",pp_rank="0",tp_rank="${rank}"}`
+        return page('sglang:', {
+          [`num_running_reqs${labels}`]: 3,
+          [`num_queue_reqs${labels}`]: Number(rank),
+          [`token_usage${labels}`]: 0.2 * (Number(rank) + 1),
+          [`max_total_num_tokens${labels}`]: 1_000,
+        })
+      })
+      .join('') + page('sglang:', { 'generation_tokens_total{model_name="lab/m"}': 70 }),
+    { models: ['lab/m'], running: 12, waiting: 6, kvUsage: 0.8, kvCapacityTokens: 4_000, generationTokens: 70 },
+  ],
+  [
     'the prefix cache by tokens that were skipped',
     'tgi',
     '/metrics',
