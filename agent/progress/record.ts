@@ -92,6 +92,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         out.epochs ??= field.value
         break
       case 'epoch':
+        if (field.value < 0) break
         // `ep` may be an episode where the epoch stands beside it.
         if (out.epoch === undefined || shortEpoch || (field.total !== undefined && out.epochs === undefined)) {
           shortEpoch = field.key === 'ep' && field.total === undefined
@@ -172,6 +173,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     out.rate = ms
     out.rateIsLoose = true
   }
+  // Of what else takes time a line without a counter may speak: `sample processed in 14.03s`, `Epoch 3 … time: 176.47`.
+  if (rate.took === true && out.step === undefined && rate.weight < (out.epoch === undefined ? 3 : 6)) delete out.rate
   out.metrics = metrics
   return out
 }

@@ -42,8 +42,8 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
   else if (out.step !== undefined) out.epoch ??= first.value
 }
 
-/** `eval/reward:` names a figure. */
-const PATH_KEY = /^\w+\/[\w/]+[:=]/
+/** `eval/reward:`, `hard_loss_metric=0.2` name a figure. */
+const PATH_KEY = /^\w+\/[\w/]+[:=]|_metrics?[:=]/
 /** `cpu_test: FindTheTarget: Step: …`: the name of a run and of its part. */
 const LOGGER_CHAIN = /^\s*\w{1,40}[_.-][\w.-]{1,40}: (?=[A-Za-z]\w{0,40}: )/
 /** The first words, in which a validation or a save says so. */
@@ -85,7 +85,7 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   }
   const seconds = ({ value, unit }: Field): number => value * (secondsOf(unit ?? 's') ?? 1)
   for (const at of learned.elapsed) give(at, (field) => ({ is: 'elapsed', seconds: seconds(field) }))
-  if (!has('rate')) give(learned.each, (field) => tookRole(seconds(field)))
+  if (!has('rate') && (has('step') || learned.step !== undefined)) give(learned.each, (field) => tookRole(seconds(field)))
   give(learned.count, () => (has('step') ? undefined : { is: 'step', weight: -1 }))
   if (!has('eta')) give(learned.left, ({ duration }) => (duration === undefined ? undefined : { is: 'eta', seconds: duration }))
   const counts =
@@ -169,7 +169,7 @@ function createReader(): (line: Line) => Read | undefined {
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
     const foreign = FOREIGN.test(text)
-    const movement = learner.learn(shape, fields, roles)
+    const movement = learner.learn(shape, fields, roles, at)
     const learned = foreign ? undefined : movement
     const { known, counts } = withLearned(fields, roles, learned)
     const figures = figuresOf(fields, known)
