@@ -90,6 +90,8 @@ const pointed = (text: string): string => (text.includes(',') && !POINT_FIGURE.t
 /** `cost=0.55..298.19`, `2018-10-31 15:17`: a range, a date. */
 const NO_FIGURE = /^(?:\d{1,12}(?:\.\d{1,12})?\.\.\d[\d.]{0,20}|(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)/
 
+/** With so many places a word behind it was only glued to it: `0.2893642169passed: 17.7 sec`. */
+const LONG_DECIMAL = /\.\d{5,}$/
 /** `--rounds 3`: an option of a command, no figure. */
 const OPTION = /(?:^|[\s'"])--[a-zA-Z][\w-]{0,60}[ =]$/
 
@@ -133,7 +135,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     to += ordinal?.[0].length ?? 0
     // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
     const rest = line.slice(to, to + 32)
-    if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
+    if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !LONG_DECIMAL.test(all) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
     const behind = fields.at(-1)
     if (behind !== undefined && behind.whole && gap === '-' && value >= behind.value) {
       // [40000-40020]: where the range ends.

@@ -213,7 +213,8 @@ export function roleOf(field: Field): Role | undefined {
   // `6744/7011 tok/s`: of source and target, the one that is produced.
   const rate = field.duration !== undefined ? undefined : field.total === undefined ? rateRole(field, words) : pairRole(field)
   if (rate !== undefined) return rate
-  if (says.elapsed) {
+  // CatBoost: `learn: 0.51	total: 5m 43s	remaining: 24m 22s`.
+  if (says.elapsed || (words === 'total' && field.duration !== undefined)) {
     const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'elapsed', seconds } : undefined
   }
@@ -222,6 +223,7 @@ export function roleOf(field: Field): Role | undefined {
     if (took !== undefined && field.total === undefined) return took
   }
   if (field.duration !== undefined) return undefined
+  if (words === 'learn' && !field.whole && field.unit === undefined) return { is: 'loss', weight: 1, part: false, mean: false }
   if (says.gradNorm) return { is: 'gradNorm' }
   if (says.learningRate) return { is: 'learningRate' }
   if (says.evaluation) return { is: 'evaluation' }
