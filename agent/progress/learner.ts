@@ -31,7 +31,7 @@ export type Learner = { readonly learn: (shape: string, fields: readonly Field[]
 
 /** What counts in other logs: requests, records, packets, and names with a number. */
 const NO_COUNTER =
-  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed)\b/
+  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter)\b/
 const NO_LOSS =
   /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr)\b/
 const MAX_SHAPES = 32
@@ -108,10 +108,11 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const steady = counters.filter((at) => regular(column(at)))
   const still = new Set(all.filter((at) => constant(column(at))))
   const passed = gapsOf(rows.map((row) => row.at(-1) ?? Number.NaN))
+  const [from, to] = longestRun(column(roles.findIndex((role) => role?.is === 'step')))
   const out: { -readonly [K in keyof Learned]: Learned[K] } = {
     risen: 0,
     still,
-    elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at), passed))),
+    elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at).slice(from, to), passed.slice(from, to === undefined ? undefined : to - 1)))),
   }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
@@ -143,6 +144,18 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const left = all.find((at) => fields[at]?.duration !== undefined && roles[at] === undefined && rising(column(at).map((value) => -value)))
   if (left !== undefined) out.left = left
   return out
+}
+
+/** Where the counter rises longest: with it starts again what is counted since the beginning of an epoch. */
+function longestRun(steps: Values): readonly [from: number, to: number | undefined] {
+  let best: readonly [number, number] = [0, 0]
+  let from = 0
+  for (const [at, gap] of [...gapsOf(steps), -1].entries())
+    if (gap <= 0) {
+      if (at + 1 - from > best[1] - best[0]) best = [from, at + 1]
+      from = at + 1
+    }
+  return best[1] - best[0] >= ENOUGH ? best : [0, undefined]
 }
 
 /** Named as the time of a step, or a bare time, but it only grows. Said in so many words ("per step") it is believed. */

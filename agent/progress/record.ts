@@ -17,6 +17,9 @@ const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
 /** What batches hold: beside a loss they count as steps do where nothing else does. */
 const THING = /^(?:data|samples?|images?|examples?|process(?:ed|ing)?)$/
 
+/** Terms of a loss. */
+const PART_METRIC = /^(?:recons?|rec|kl|kld|mse|l1|l2|perceptual|lpips|entropy)$/
+
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
 function bareTimeOf({ unit, whole }: Field): number | undefined {
   const scale = unit === undefined ? undefined : secondsOf(unit)
@@ -30,6 +33,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   const loss: Best = { weight: -Infinity }
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
+  /** `Rec=0.078, KL=0.002, Total=0.080`: parts whose name alone does not say that they are of a loss. */
+  const unnamed: number[] = []
   const bare: Field[] = []
   const things: Field[] = []
   let metrics = 0
@@ -146,6 +151,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         out.gradNorm ??= field.value
         break
       case 'metric':
+        if (PART_METRIC.test(field.key) && !field.whole && field.value >= 0) unnamed.push(field.value)
         if (!field.aside && !isResource(field.key)) metrics += 1
         break
       case 'evaluation':
@@ -153,7 +159,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     }
   }
   // `total 3.19 | ce 2.89 | aux 0.30`: the whole stands beside its parts. `E012/100 I0420/2500 L=0.41`: short for a loss.
-  const whole = out.loss !== undefined && out.lossIsPart !== true ? undefined : fields.find((field) => isWholeLoss(field, out, parts))
+  const whole =
+    out.loss !== undefined && out.lossIsPart !== true ? undefined : fields.find((field) => isWholeLoss(field, out, parts.length > 0 ? parts : unnamed))
   if (whole !== undefined) {
     out.loss = whole.value
     out.lossIsPart = false

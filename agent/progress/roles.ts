@@ -43,6 +43,9 @@ const EPOCH =
 
 const ETA =
   /\b(?:eta|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
+/** What is left but no time: `remaining processes count`, `left=12` of a box. */
+const NO_TIME_LEFT =
+  /^left$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
@@ -188,7 +191,7 @@ const saying = memo((words) => ({
   learningRate: LEARNING_RATE.test(words),
   evaluation: EVALUATION.test(words) && !EPOCH.test(words),
   total: TOTAL.test(words) && !/^(?:train|n|number of) /.test(words),
-  epochs: /^(?:num|max|total) epochs?$/.test(words),
+  epochs: /^(?:(?:num|max|total|n)(?: train| training)?|number of) epochs?$/.test(words),
   epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words),
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
@@ -203,10 +206,11 @@ export function roleOf(field: Field): Role | undefined {
   const words = field.key
   if (field.aside && field.unit === undefined) return undefined
   if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
-  const loss = field.duration === undefined && field.total === undefined ? lossRole(words) : undefined
+  const timed = field.unit !== undefined && secondsOf(field.unit) !== undefined
+  const loss = field.duration === undefined && field.total === undefined && !timed ? lossRole(words) : undefined
   if (loss !== undefined) return loss
   const says = saying(words)
-  if (says.eta) {
+  if (says.eta && (timed || field.duration !== undefined || !NO_TIME_LEFT.test(words))) {
     const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'eta', seconds } : undefined
   }
