@@ -176,7 +176,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
   if (out.step === undefined || (out.total === undefined && step.weight < 0)) takeCounter(out, bare)
   if (out.step === undefined && out.loss !== undefined) takeCounter(out, things)
-  if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
+  // Beside an epoch alone it is that of the epoch.
+  if (ms !== undefined && (rate.weight < 5 || out.rate === undefined) && (out.step !== undefined || out.epoch === undefined)) {
     out.rate = ms
     out.rateIsLoose = true
   }

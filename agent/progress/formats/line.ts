@@ -120,7 +120,7 @@ const SECTION_LINES = 3
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
-const HEADING = /^\s*[#=*>-]{1,80}\s*[\p{L}\d][^:]{2,80}$/u
+const HEADING = /^\s*(?!-\s)[#=*>-]{1,80}\s*[\p{L}\d][^:]{2,80}$/u
 const sectionOf = (text: string): Phase | undefined => {
   if (!HEADING.test(text)) return undefined
   const said = phaseOf(text)
@@ -185,7 +185,7 @@ function createReader(): (line: Line) => Read | undefined {
     if ((figures.metrics ?? 0) < 1 && MOVED.test(text)) return undefined
     // Under a heading that says so, a line that counts nothing is of the evaluation.
     if (step !== undefined || epoch !== undefined) under = 0
-    const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined ? section : undefined)
+    const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined && section === 'evaluating' ? section : undefined)
     const observation: Observation = {
       ...figures,
       metrics: figures.metrics ?? 0,
