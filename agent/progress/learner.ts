@@ -112,7 +112,9 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const out: { -readonly [K in keyof Learned]: Learned[K] } = {
     risen: 0,
     still,
-    elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at).slice(from, to), passed.slice(from, to === undefined ? undefined : to - 1)))),
+    elapsed: new Set(
+      all.filter((at) => isElapsed(fields[at], roles[at], column(at).slice(from, to), passed.slice(from, to === undefined ? undefined : to - 1))),
+    ),
   }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count

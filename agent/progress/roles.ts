@@ -208,7 +208,8 @@ export function roleOf(field: Field): Role | undefined {
   if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
   const timed = field.unit !== undefined && secondsOf(field.unit) !== undefined
   const loss = field.duration === undefined && field.total === undefined && !timed ? lossRole(words) : undefined
-  if (loss !== undefined) return loss
+  // `17:CE >> 64`: a short name beside a whole number is no loss.
+  if (loss !== undefined && !(loss.is === 'loss' && loss.part && field.whole && !LOSS_WORD.test(words))) return loss
   const says = saying(words)
   if (says.eta && (timed || field.duration !== undefined || !NO_TIME_LEFT.test(words))) {
     const seconds = lengthOf(field, words)
