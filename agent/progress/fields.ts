@@ -87,6 +87,14 @@ const POINT_FIGURE = /\d\.\d/
 const COMMAS = /(?<=[\s:=])(\d{1,6}),(\d{1,9})(?=[\s;|)%]|,\s|$)/g
 const pointed = (text: string): string => (text.includes(',') && !POINT_FIGURE.test(text) && COMMA_FIGURE.test(text) ? text.replace(COMMAS, '$1.$2') : text)
 
+/** `cost=0.55..298.19`, `2018-10-31 15:17`: a range, a date. */
+const NO_FIGURE = /^(?:\d{1,12}(?:\.\d{1,12})?\.\.\d[\d.]{0,20}|(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)/
+
+/** With so many places a word behind it was only glued to it: `0.2893642169passed: 17.7 sec`. */
+const LONG_DECIMAL = /\.\d{5,}$/
+/** `--rounds 3`: an option of a command, no figure. */
+const OPTION = /(?:^|[\s'"])--[a-zA-Z][\w-]{0,60}[ =]$/
+
 /** Without any of these there is no figure. */
 const FIGURE = /\d|nan|inf/i
 
@@ -111,12 +119,23 @@ export function fieldsOf(printed: string): readonly Field[] {
     const value = duration ?? (figure === undefined ? undefined : numberOf(figure + kilo))
     if (value === undefined) continue
     let to = from + all.length
+    if (gap.includes('--') && OPTION.test(gap)) {
+      end = to
+      continue
+    }
+    const next = line[to]
+    const none = next === '.' || next === '-' || all.endsWith('.') ? NO_FIGURE.exec(line.slice(from, from + 48)) : null
+    if (none !== null) {
+      end = from + none[0].length
+      VALUE.lastIndex = end
+      continue
+    }
     if (!Number.isFinite(value) && duration === undefined && !SAID.test(gap) && !/^\s*(?:$|[|,;)\]}])/.test(line.slice(to, to + 8))) continue
     const ordinal = figure === undefined || kilo !== '' ? null : ORDINAL.exec(line.slice(to, to + 4))
     to += ordinal?.[0].length ?? 0
     // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
     const rest = line.slice(to, to + 32)
-    if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
+    if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !LONG_DECIMAL.test(all) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
     const behind = fields.at(-1)
     if (behind !== undefined && behind.whole && gap === '-' && value >= behind.value) {
       // [40000-40020]: where the range ends.

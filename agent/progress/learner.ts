@@ -2,6 +2,7 @@
 // a time left falls, a loss goes up and down. Names decide where they say something; here is what they leave open.
 import type { Field } from './fields.ts'
 import type { Role } from './roles.ts'
+import { secondsOf } from './quantity.ts'
 
 /** Indexes of fields. */
 export type Learned = {
@@ -25,18 +26,19 @@ export type Learned = {
   readonly risen: number
 }
 export type Roles = readonly (Role | undefined)[]
-/** `roles`: what the names of the fields say. */
-export type Learner = { readonly learn: (shape: string, fields: readonly Field[], roles: Roles) => Learned | undefined }
+/** `roles`: what the names of the fields say; `at`: when the line was written, in seconds. */
+export type Learner = { readonly learn: (shape: string, fields: readonly Field[], roles: Roles, at?: number) => Learned | undefined }
 
 /** What counts in other logs: requests, records, packets, and names with a number. */
 const NO_COUNTER =
-  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?)\b/
+  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter)\b/
 const NO_LOSS =
-  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d)\b/
+  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr)\b/
 const MAX_SHAPES = 32
 const ROWS = 6
 const ENOUGH = 3
 
+/** The figures and what each counts to, then the time of the line. */
 type Row = readonly number[]
 type Values = readonly number[]
 
@@ -56,7 +58,7 @@ const sinceLong = (values: Values): boolean => rising(values) && even(gapsOf(val
 export function createLearner(): Learner {
   const shapes = new Map<string, Row[]>()
   return {
-    learn(shape, fields, roles) {
+    learn(shape, fields, roles, at = Number.NaN) {
       const rows = shapes.get(shape) ?? []
       if (!shapes.has(shape) && shapes.size >= MAX_SHAPES) for (const oldest of shapes.keys()) if (shapes.delete(oldest)) break
       // The newest shape stands last: what has not been seen for long is forgotten first.
@@ -66,10 +68,10 @@ export function createLearner(): Learner {
       for (const { value, total } of fields) row.push(value, total ?? Number.NaN)
       // The same line again: a bar that was read twice, the other rank.
       const before = rows.at(-1)
-      if (before?.length === row.length && row.every((value, at) => Object.is(value, before[at]))) rows.pop()
-      rows.push(row)
+      if (before?.length === row.length + 1 && row.every((value, index) => Object.is(value, before[index]))) rows.pop()
+      rows.push([...row, at])
       if (rows.length > ROWS) rows.shift()
-      const alike = rows.filter((row) => row.length === 2 * fields.length)
+      const alike = rows.filter((row) => row.length === 2 * fields.length + 1)
       return alike.length < ENOUGH ? early(alike, roles) : judge(alike, fields, roles)
     },
   }
@@ -105,10 +107,14 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
   const steady = counters.filter((at) => regular(column(at)))
   const still = new Set(all.filter((at) => constant(column(at))))
+  const passed = gapsOf(rows.map((row) => row.at(-1) ?? Number.NaN))
+  const [from, to] = longestRun(column(roles.findIndex((role) => role?.is === 'step')))
   const out: { -readonly [K in keyof Learned]: Learned[K] } = {
     risen: 0,
     still,
-    elapsed: new Set(all.filter((at) => isElapsed(fields[at], roles[at], column(at)))),
+    elapsed: new Set(
+      all.filter((at) => isElapsed(fields[at], roles[at], column(at).slice(from, to), passed.slice(from, to === undefined ? undefined : to - 1))),
+    ),
   }
   const count = all.find((at) => roles[at]?.is === 'total' && regular(column(at)))
   if (count !== undefined) out.count = count
@@ -142,12 +148,29 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   return out
 }
 
+/** Where the counter rises longest: with it starts again what is counted since the beginning of an epoch. */
+function longestRun(steps: Values): readonly [from: number, to: number | undefined] {
+  let best: readonly [number, number] = [0, 0]
+  let from = 0
+  for (const [at, gap] of [...gapsOf(steps), -1].entries())
+    if (gap <= 0) {
+      if (at + 1 - from > best[1] - best[0]) best = [from, at + 1]
+      from = at + 1
+    }
+  return best[1] - best[0] >= ENOUGH ? best : [0, undefined]
+}
+
 /** Named as the time of a step, or a bare time, but it only grows. Said in so many words ("per step") it is believed. */
-function isElapsed(field: Field | undefined, role: Role | undefined, values: Values): boolean {
+function isElapsed(field: Field | undefined, role: Role | undefined, values: Values, passed: Values): boolean {
   if (field === undefined || field.duration !== undefined) return false
   const took = role?.is === 'rate' && role.took === true && /\b(?:time|seconds|sec|secs|took|in|ms|dt)$/.test(field.key)
   const bare = role === undefined && field.key === '' && /^(?:m?s|secs?|seconds?)$/.test(field.unit ?? '')
-  return (took || bare) && (grows(values) || (/^(?:train|total|training|wall) /.test(field.key) && sinceLong(values)))
+  if (!took && !bare) return false
+  // No step takes many times as long as from one line to the next.
+  const scale = secondsOf(field.unit ?? 's') ?? 1
+  const long = rising(values) && passed.every((gap, at) => gap > 0 && (values[at + 1] ?? 0) * scale > 5 * gap)
+  const clock = values.length > ENOUGH + 1 && sinceLong(values)
+  return grows(values) || long || clock || (/^(?:train|total|training|wall) /.test(field.key) && sinceLong(values))
 }
 
 /** One of several figures is the sum of the others in each row: the whole of a loss beside its parts. */

@@ -25,8 +25,8 @@ const MAX_WRITERS = 64
 const MAX_LABELS = 256
 /** Source files and line numbers, which loggers put before the message. */
 const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d{1,6}(?::[\w.<>-]{1,60})?\]?/g
-/** `INFO:my-test:` of Python's plain logging: a logger's name says nothing of the line. */
-const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?/
+/** `INFO:my-test:` of Python's plain logging, `[INFO]:`: a logger's name says nothing of the line. */
+const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?|^ {0,2}\[(?:DEBUG|INFO|WARNING)\]: ?/
 /** Without which there is none of them: a cheap look at most lines. */
 const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */

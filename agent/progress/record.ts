@@ -17,6 +17,9 @@ const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
 /** What batches hold: beside a loss they count as steps do where nothing else does. */
 const THING = /^(?:data|samples?|images?|examples?|process(?:ed|ing)?)$/
 
+/** Terms of a loss. */
+const PART_METRIC = /^(?:recons?|rec|kl|kld|mse|l1|l2|perceptual|lpips|entropy)$/
+
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
 function bareTimeOf({ unit, whole }: Field): number | undefined {
   const scale = unit === undefined ? undefined : secondsOf(unit)
@@ -30,6 +33,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   const loss: Best = { weight: -Infinity }
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
+  /** `Rec=0.078, KL=0.002, Total=0.080`: parts whose name alone does not say that they are of a loss. */
+  const unnamed: number[] = []
   const bare: Field[] = []
   const things: Field[] = []
   let metrics = 0
@@ -92,6 +97,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         out.epochs ??= field.value
         break
       case 'epoch':
+        if (field.value < 0) break
         // `ep` may be an episode where the epoch stands beside it.
         if (out.epoch === undefined || shortEpoch || (field.total !== undefined && out.epochs === undefined)) {
           shortEpoch = field.key === 'ep' && field.total === undefined
@@ -145,6 +151,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         out.gradNorm ??= field.value
         break
       case 'metric':
+        if (PART_METRIC.test(field.key) && !field.whole && field.value >= 0) unnamed.push(field.value)
         if (!field.aside && !isResource(field.key)) metrics += 1
         break
       case 'evaluation':
@@ -152,7 +159,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     }
   }
   // `total 3.19 | ce 2.89 | aux 0.30`: the whole stands beside its parts. `E012/100 I0420/2500 L=0.41`: short for a loss.
-  const whole = out.loss !== undefined && out.lossIsPart !== true ? undefined : fields.find((field) => isWholeLoss(field, out, parts))
+  const whole =
+    out.loss !== undefined && out.lossIsPart !== true ? undefined : fields.find((field) => isWholeLoss(field, out, parts.length > 0 ? parts : unnamed))
   if (whole !== undefined) {
     out.loss = whole.value
     out.lossIsPart = false
@@ -168,10 +176,13 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
   if (out.step === undefined || (out.total === undefined && step.weight < 0)) takeCounter(out, bare)
   if (out.step === undefined && out.loss !== undefined) takeCounter(out, things)
-  if (ms !== undefined && (rate.weight < 5 || out.rate === undefined)) {
+  // Beside an epoch alone it is that of the epoch.
+  if (ms !== undefined && (rate.weight < 5 || out.rate === undefined) && (out.step !== undefined || out.epoch === undefined)) {
     out.rate = ms
     out.rateIsLoose = true
   }
+  // Of what else takes time a line without a counter may speak: `sample processed in 14.03s`, `Epoch 3 … time: 176.47`.
+  if (rate.took === true && out.step === undefined && rate.weight < (out.epoch === undefined ? 3 : 6)) delete out.rate
   out.metrics = metrics
   return out
 }

@@ -35,7 +35,7 @@ const STEP_LAST =
   /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
-const NO_STEP_BUT = /\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
+const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
   /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
@@ -43,6 +43,9 @@ const EPOCH =
 
 const ETA =
   /\b(?:eta|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
+/** What is left but no time: `remaining processes count`, `left=12` of a box. */
+const NO_TIME_LEFT =
+  /^left$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const STEP_TIME =
@@ -50,7 +53,7 @@ const STEP_TIME =
 const NO_STEP_TIME =
   /\b(?:data|reader|load\w*|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 const RATE_WORD =
-  /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)\b/
+  /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)(?: (?:per|s|sec|seconds?|gpu|device|rank|chip|avg|mean|total|global|seen|so far|processed|min|step|iter)\b.*)?$/
 const METRIC =
   /\b(?:lr|learning rate|grad norm|gnorm|gradnorm|gradient norm|norm|acc|accuracy|ppl|perplexity|mfu|tflops|flops|reward|rewards|kl|entropy|auc|psnr|ssim|iou|dice|f1|bleu|wer|cer|top1|top 1|acc1|acc top1|mem|memory|max mem|gpu mem|vram|wd|weight decay|momentum|beta|temperature|advantage|return|loss scale|bits per dim|bpd|fid|mae|mse|rmse|error|err|logloss|consumed samples|tokens seen|alpha|gamma|score|elo|win rate|success|ips|data|l1|l2|kld|score|recon|perceptual|lpips|r2|ndcg|map)\b/
 const LEARNING_RATE = /^(?:train |cur |current |base |optim\w* |pg )?(?:lr|learning rate|cur lr|lr ?0|lr group ?0|taux d apprentissage|学习率)$/
@@ -121,6 +124,8 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && STEP_MEAN.test(words)
   // `t=0.21s`: with its unit, and no time since the start, which the learner would find to grow.
   const short = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && words === 't'
+  // `time step: 5000` counts; `time step: 0.001` is that of a simulation.
+  if (field.unit === undefined && /(?:^|\s)time ?step$/.test(words)) return undefined
   if ((!byUnit && !short && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
@@ -130,7 +135,7 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
     ? MEAN_WEIGHT
     : /\b(?:cost)\b/.test(words) || words === 'in'
       ? 2
-      : PART_TIME.test(words)
+      : PART_TIME.test(words) || (/ (?:in|took|takes)$/.test(words) && !/\b(?:step|iter|iteration|batch|update|train|tick|time)\b/.test(words))
         ? 2.5
         : /\b(?:per|step|iter|iteration|dt)\b/.test(words)
           ? 6
@@ -138,8 +143,9 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   return rate === undefined ? undefined : { is: 'rate', rate, weight, took: true }
 }
 
-/** Paddle's costs are times. */
-const COSTS_TIME = /\b(?:batch|reader|data|iter|step|time) cost$/
+/** Paddle's costs are times; others are money. */
+const COSTS_TIME =
+  /\b(?:batch|reader|data|iter|step|time|api|token|llm|estimated|est) costs?$|\bcosts? (?:time|ms|secs?|seconds|usd|dollars?|eur|per)\b|^(?:usd|total|session) costs?$/
 
 const lossRole = memo((words): Role | undefined => {
   if (!LOSS.test(words) || COSTS_TIME.test(words) || /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words))
@@ -185,7 +191,7 @@ const saying = memo((words) => ({
   learningRate: LEARNING_RATE.test(words),
   evaluation: EVALUATION.test(words) && !EPOCH.test(words),
   total: TOTAL.test(words) && !/^(?:train|n|number of) /.test(words),
-  epochs: /^(?:num|max|total) epochs?$/.test(words),
+  epochs: /^(?:(?:num|max|total|n)(?: train| training)?|number of) epochs?$/.test(words),
   epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words),
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
@@ -200,17 +206,20 @@ export function roleOf(field: Field): Role | undefined {
   const words = field.key
   if (field.aside && field.unit === undefined) return undefined
   if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
-  const loss = field.duration === undefined && field.total === undefined ? lossRole(words) : undefined
-  if (loss !== undefined) return loss
+  const timed = field.unit !== undefined && secondsOf(field.unit) !== undefined
+  const loss = field.duration === undefined && field.total === undefined && !timed ? lossRole(words) : undefined
+  // `17:CE >> 64`: a short name beside a whole number is no loss.
+  if (loss !== undefined && !(loss.is === 'loss' && loss.part && field.whole && !LOSS_WORD.test(words))) return loss
   const says = saying(words)
-  if (says.eta) {
+  if (says.eta && (timed || field.duration !== undefined || !NO_TIME_LEFT.test(words))) {
     const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'eta', seconds } : undefined
   }
   // `6744/7011 tok/s`: of source and target, the one that is produced.
   const rate = field.duration !== undefined ? undefined : field.total === undefined ? rateRole(field, words) : pairRole(field)
   if (rate !== undefined) return rate
-  if (says.elapsed) {
+  // CatBoost: `learn: 0.51	total: 5m 43s	remaining: 24m 22s`.
+  if (says.elapsed || (words === 'total' && field.duration !== undefined)) {
     const seconds = lengthOf(field, words)
     return Number.isFinite(seconds) ? { is: 'elapsed', seconds } : undefined
   }
@@ -219,6 +228,7 @@ export function roleOf(field: Field): Role | undefined {
     if (took !== undefined && field.total === undefined) return took
   }
   if (field.duration !== undefined) return undefined
+  if (words === 'learn' && !field.whole && field.unit === undefined) return { is: 'loss', weight: 1, part: false, mean: false }
   if (says.gradNorm) return { is: 'gradNorm' }
   if (says.learningRate) return { is: 'learningRate' }
   if (says.evaluation) return { is: 'evaluation' }

@@ -57,7 +57,7 @@ export function writtenBy(segment: string, known: (rank: number) => boolean): Wr
 
 const DATED =
   /(?:^|[\s[(:="])(?:(\d{2,4})[-/.](\d\d)[-/.](\d\d)|(\d\d)[-/](\d\d)(?:[-/](?:19|20)\d\d)?)[T :,_-]{1,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d<]|:\d)(?:Z(?![A-Za-z])|[+-]\d\d:?\d\d(?!\d))?/
-const KLOG = /^\[?[IWEFD]?(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: {1,8}\d{1,10}(?= [\w./-]{1,80}:\d))?/
+const KLOG = /^\[?[IWEFD]?(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: {1,8}\d{1,20}(?= [\w./-]{1,80}:\d))?/
 const CLOCK = /^\W{0,2}(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?![\d:<])(?=[\s\])])/
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec'
 /** `03/Mar/2025:10:00:01`, `Tue Sep 17 14:26:39 2024`, `Mar  3 10:00:01`, `03 Feb 2025 10:00:00`. */

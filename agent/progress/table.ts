@@ -17,13 +17,13 @@ const COMMA = /\s*,\s*/
 const QUOTED = /^"[^"]{1,40}"(?:[\s,]+"[^"]{1,40}"){2,}\s*$/
 const COMMA_ROW = /^[-+\d.,\seEnaif]+$/i
 const DELIMITERS: readonly RegExp[] = [BARS, COMMA, /\t+/, /\s{2,}/, /\s+/]
-const cells = (text: string, delimiter: RegExp): readonly string[] =>
+const allCells = (text: string, delimiter: RegExp): readonly string[] =>
   text
     .trim()
     .replace(/^[|│┃║]|[|│┃║]$/g, '')
     .trim()
     .split(delimiter)
-    .filter((cell) => cell !== '' || delimiter === COMMA)
+const cells = (text: string, delimiter: RegExp): readonly string[] => allCells(text, delimiter).filter((cell) => cell !== '' || delimiter === COMMA)
 const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 
 /** Names that only the head of a table has. */
@@ -62,7 +62,8 @@ export function createTable(): Table {
       // Cells without a figure keep their place; in a cell the first figure is the one that the head names.
       for (const delimiter of DELIMITERS) {
         if (named && delimiter !== BARS) continue
-        const found = cells(text, delimiter)
+        const whole = delimiter === BARS ? allCells(text, delimiter) : []
+        const found = whole.length === names.length ? whole : cells(text, delimiter)
         const heads = found.length === names.length ? names : found.length === words.length && delimiter !== BARS ? words : undefined
         if (heads === undefined) continue
         const ends: number[] = []

@@ -17,11 +17,15 @@ function weight({ last, loss, rate, seen }: Track): number {
 /** The names with which lines of one shape begin. */
 const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' | ')
 
+/** The same counter, further on: each so many steps a line says less. */
+const goesOn = (next: Observation, { step, total }: Observation): boolean =>
+  next.step !== undefined && step !== undefined && next.step > step && next.total === total && next.stepIsAside !== true
+
 export function bestOf(tracks: readonly Track[]): Track | undefined {
   const best = tracks.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
   if (best === undefined) return undefined
-  // The same statement, which this time has a figure more at its end.
-  const alike = tracks.filter((track) => headOf(track.shape) === headOf(best.shape) && weight(track) > weight(best) - 1)
+  // The same statement, which this time has a figure more or less at its end.
+  const alike = tracks.filter((track) => headOf(track.shape) === headOf(best.shape) && (weight(track) > weight(best) - 1 || goesOn(track.last, best.last)))
   return alike.toSorted((a, b) => b.at - a.at)[0]
 }
 

@@ -1,6 +1,7 @@
 // The families of progress formats, in the order in which they are asked: the most particular first.
 import { bar } from './bar.ts'
 import { block } from './block.ts'
+import { chunks } from './chunks.ts'
 import { epoch } from './epoch.ts'
 import type { Format } from './format.ts'
 import { json } from './json.ts'
@@ -8,4 +9,4 @@ import { keras } from './keras.ts'
 import { line } from './line.ts'
 import { rounds } from './rounds.ts'
 
-export const FORMATS: readonly Format[] = [keras, bar, json, block, epoch, rounds, line]
+export const FORMATS: readonly Format[] = [keras, bar, json, block, epoch, rounds, chunks, line]

@@ -42,8 +42,8 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
   else if (out.step !== undefined) out.epoch ??= first.value
 }
 
-/** `eval/reward:` names a figure. */
-const PATH_KEY = /^\w+\/[\w/]+[:=]/
+/** `eval/reward:`, `hard_loss_metric=0.2` name a figure. */
+const PATH_KEY = /^\w+\/[\w/]+[:=]|_metrics?[:=]/
 /** `cpu_test: FindTheTarget: Step: …`: the name of a run and of its part. */
 const LOGGER_CHAIN = /^\s*\w{1,40}[_.-][\w.-]{1,40}: (?=[A-Za-z]\w{0,40}: )/
 /** The first words, in which a validation or a save says so. */
@@ -85,7 +85,7 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   }
   const seconds = ({ value, unit }: Field): number => value * (secondsOf(unit ?? 's') ?? 1)
   for (const at of learned.elapsed) give(at, (field) => ({ is: 'elapsed', seconds: seconds(field) }))
-  if (!has('rate')) give(learned.each, (field) => tookRole(seconds(field)))
+  if (!has('rate') && (has('step') || learned.step !== undefined)) give(learned.each, (field) => tookRole(seconds(field)))
   give(learned.count, () => (has('step') ? undefined : { is: 'step', weight: -1 }))
   if (!has('eta')) give(learned.left, ({ duration }) => (duration === undefined ? undefined : { is: 'eta', seconds: duration }))
   const counts =
@@ -120,7 +120,7 @@ const SECTION_LINES = 3
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
-const HEADING = /^\s*[#=*>-]{1,80}\s*[\p{L}\d][^:]{2,80}$/u
+const HEADING = /^\s*(?!-\s)[#=*>-]{1,80}\s*[\p{L}\d][^:]{2,80}$/u
 const sectionOf = (text: string): Phase | undefined => {
   if (!HEADING.test(text)) return undefined
   const said = phaseOf(text)
@@ -169,7 +169,7 @@ function createReader(): (line: Line) => Read | undefined {
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
     const foreign = FOREIGN.test(text)
-    const movement = learner.learn(shape, fields, roles)
+    const movement = learner.learn(shape, fields, roles, at)
     const learned = foreign ? undefined : movement
     const { known, counts } = withLearned(fields, roles, learned)
     const figures = figuresOf(fields, known)
@@ -185,7 +185,7 @@ function createReader(): (line: Line) => Read | undefined {
     if ((figures.metrics ?? 0) < 1 && MOVED.test(text)) return undefined
     // Under a heading that says so, a line that counts nothing is of the evaluation.
     if (step !== undefined || epoch !== undefined) under = 0
-    const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined ? section : undefined)
+    const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined && section === 'evaluating' ? section : undefined)
     const observation: Observation = {
       ...figures,
       metrics: figures.metrics ?? 0,

@@ -65,6 +65,7 @@ describe.each([
   ['fifth', 0.96],
   ['sixth', 0.96],
   ['seventh', 0.96],
+  ['eighth', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {
