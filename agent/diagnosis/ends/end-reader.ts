@@ -35,6 +35,8 @@ const LAST_SIGNS = 192
 const TEXTS = 512
 const TEXT_LENGTH = 2_000
 const LONGEST_LINE = 16_384
+/** Told by a family, not by a reader of ends. */
+const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
 const LEAD = /^\S.{0,100}[\]:|>] $/
 
 export function createEndReader(): EndReader {
@@ -50,7 +52,7 @@ export function createEndReader(): EndReader {
   const texts = new Map<number, string>()
   let count = 0
   let isOpen = false
-  let failed = false
+  let failedAt = 0
   /** What a program unknown to us puts before each line, as it stood before the last traceback's head. */
   let lead = ''
 
@@ -62,7 +64,7 @@ export function createEndReader(): EndReader {
     }
   }
   const found = (sign: Sign): void => {
-    failed = true
+    failedAt = count
     const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
     if (first.length < FIRST_SIGNS) first.push(bounded)
     else {
@@ -74,7 +76,7 @@ export function createEndReader(): EndReader {
   return {
     add(raw, number) {
       count = number
-      failed ||= isQuoted(raw) || isWarned(raw)
+      if (isQuoted(raw) || isWarned(raw) || OUT_OF_MEMORY.test(raw)) failedAt = number
       const whole = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
       const head = whole.text.indexOf('Traceback (most recent')
       if (head >= 0) lead = LEAD.exec(whole.text.slice(0, head))?.[0] ?? ''
@@ -82,7 +84,7 @@ export function createEndReader(): EndReader {
       const token = tracebacks.add(line)
       if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
         keepText(number, raw)
-        failed = true
+        failedAt = number
       }
       const inside = tracebacks.isOpen(line.writer)
       isOpen = inside
@@ -99,11 +101,11 @@ export function createEndReader(): EndReader {
       exits(line, found)
       orders(line, found)
       native.add(line, found, inside)
-      failed ||= native.isReading()
+      if (native.isReading()) failedAt ||= number
       loss.add(line)
       if (token === 'other') {
         if (!inside) lines.add(line, found)
-        life.add(line, failed)
+        life.add(line, failedAt)
       }
     },
     isOpen: () => isOpen,

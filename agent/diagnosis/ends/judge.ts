@@ -119,7 +119,10 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   // The program goes on below: the text is about another run, or about what the program got over.
   const faults = found.filter(
     ({ kind, evidence: lines }) =>
-      lines.length === 0 || lines.some(({ line, text }) => evidence.aliveAt <= line || !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && isWarned(text)))),
+      lines.length === 0 ||
+      lines.some(
+        ({ line, text }) => evidence.aliveAt <= line || !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && (kind === 'cuda_oom' || isWarned(text)))),
+      ),
   )
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.

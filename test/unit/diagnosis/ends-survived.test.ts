@@ -42,10 +42,46 @@ describe('survived', () => {
       '  Exit Code:    4',
     ],
     ['a rule of a workflow that is tried again', 'Error in rule trim:', '    jobid: 3', 'Trying to restart job 3.', '3 of 3 steps (100%) done'],
+    [
+      'a traceback that the program printed, where its counter goes on',
+      'tile 3 of 80 items 24',
+      'Traceback (most recent call last):',
+      '  File "/job/tiles.py", line 8, in cut',
+      '    read(tile)',
+      'ValueError: tile 4 is empty',
+      'tile 5 of 80 items 40',
+    ],
+    [
+      'a traceback that the program printed before its result',
+      'Traceback (most recent call last):',
+      '  File "/job/tiles.py", line 8, in cut',
+      '    read(tile)',
+      'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total capacity; 21.00 GiB already allocated; 1.00 GiB free)',
+      'half of the tiles at once',
+      'best score 0.71',
+    ],
+    [
+      'a worker that its framework replaced',
+      '(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker PID: 61',
+      '(raylet) Task cut failed. There are 2 retries remaining, so the task will be retried.',
+      'cut 4',
+    ],
     ['a row of a data set, as Python prints it', "{'question': 'What is a Segmentation fault (core dumped)?', 'answer': 'A crash.'}"],
     ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
   ])('%s', (_, ...lines) => {
     expect(kinds(...lines)).toEqual([])
+  })
+  test('output that comes late because it was buffered does not make a failure one that was got over', () => {
+    expect(
+      kinds(
+        'Traceback (most recent call last):',
+        '  File "/job/tiles.py", line 8, in cut',
+        '    read(tile)',
+        'ValueError: tile 4 is empty',
+        'tile 1 of 80 items 8',
+        'tile 2 of 80 items 16',
+      ),
+    ).toEqual(['python_exception'])
   })
   test('the same words are an end where nothing goes on below', () => {
     expect(kinds('Loading scene', 'Error: the scene needs version 9')).toEqual(['job_failed'])
