@@ -23,6 +23,7 @@ import { createRecentSeries } from './incidents/recent-series.ts'
 import { createCausalChains } from './incidents/causal-chains.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault, namesNobody, withVictim } from './incidents/faults-from-counters.ts'
+import { createSurvivedOoms } from './incidents/survived-oom.ts'
 import { createTracker } from './incidents/tracker.ts'
 import { withFacts, type Via } from './incidents/grouped-faults.ts'
 import { createHostIdentityIndex } from './incidents/host-identity-index.ts'
@@ -85,6 +86,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const caches = createReservedCaches()
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, caches })
   const repeats = createRepeatedMessage()
+  const survived = createSurvivedOoms()
   const pidToContainer = createPidToContainer()
   const runEnds = createRunEnds({ judge: (lines, known, origin) => judgeRunEnd(lines, known, () => knowledgeOf(origin)), open: tracker.open, identities })
   const chains = createCausalChains(identities.requested)
@@ -134,6 +136,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, linesOf(line)) : withVictim(told, resolved.subject)
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
+    if (via === 'log' && fault.kind === 'cuda_oom' && line !== undefined) survived.told(open, fault, line, linesOf(line).slice(0, -1))
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     collection.seen(open, fault, place, line)
     // A burst of one fault is told once a second; what is new is told at once.
@@ -146,6 +149,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const faults = judge(line, () => knowledgeOf(pidToContainer.originOf(line)))
     if (faults.length === 0) {
       lostTime.line(line)
+      survived.follow(line)
       collection.following(tracker.open(), line)
       return
     }
@@ -185,6 +189,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       if (crashKey !== undefined) {
         lostTime.died(event, crashKey)
         tracker.ended(crashKey, t, event.exit_code)
+        survived.ended(tracker.open())
       }
       for (const open of tracker.open()) if (open.changed && open.status === 'firing' && !fired.has(open.id)) tell(open)
     }

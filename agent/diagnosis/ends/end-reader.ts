@@ -17,6 +17,8 @@ export type EndEvidence = {
   readonly signs: readonly Sign[]
   /** The last line that shows a program at work; 0 where none does. */
   readonly aliveAt: number
+  /** The same, where it is progress of its own work. */
+  readonly progressAt: number
   /** Where a server that was told to stop said that it closed in good order; 0 where none did. */
   readonly closedAt: number
   readonly lines: number
@@ -121,7 +123,7 @@ export function createEndReader(): EndReader {
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)
-      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), closedAt: life.closedAt(), lines: count }
+      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), progressAt: life.progressAt(), closedAt: life.closedAt(), lines: count }
     },
   }
 }

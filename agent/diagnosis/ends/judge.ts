@@ -121,7 +121,9 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
     ({ kind, evidence: lines }) =>
       lines.length === 0 ||
       lines.some(
-        ({ line, text }) => evidence.aliveAt <= line || !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && (kind === 'cuda_oom' || isWarned(text)))),
+        ({ line, text }) =>
+          evidence.aliveAt <= line ||
+          !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && (isWarned(text) || (kind === 'cuda_oom' && evidence.progressAt > line)))),
       ),
   )
   const handled = (sign: Sign): boolean =>

@@ -27,6 +27,8 @@ export type Life = {
   readonly add: (line: ReadLine, failedAt: number) => void
   /** Number of the last line that shows it; 0 where none does. */
   readonly lastAt: () => number
+  /** The same, of counters, bars and results only: not of records and requests, which go on where one worker of many has failed. */
+  readonly progressAt: () => number
   /** Of the last line by which a server says that it closed in good order. */
   readonly closedAt: () => number
 }
@@ -35,9 +37,10 @@ export function createLife(): Life {
   let lastAt = 0
   let closedAt = 0
   let bar: string | undefined
+  let progressAt = 0
   let result = 0
   let last = 0
-  const counters = new Map<string, { readonly at: number; readonly figures: readonly number[] }>()
+  const counters = new Map<string, { readonly since: number; readonly figures: readonly number[] }>()
   /** Whether this line's words stood there with lower figures before the failure: the program went on counting. */
   const countsOn = ({ text, number }: ReadLine, failedAt: number): boolean => {
     if (text.length > COUNTED_LENGTH || !WORK.test(text) || ENDING.test(text)) return false
@@ -46,10 +49,10 @@ export function createLife(): Life {
     const words = text.replace(FIGURE, '0')
     const before = counters.get(words)
     counters.delete(words)
-    counters.set(words, { at: number, figures })
+    counters.set(words, { since: before?.since ?? number, figures })
     const [oldest] = counters.keys()
     if (counters.size > COUNTERS && oldest !== undefined) counters.delete(oldest)
-    if (before === undefined || before.at >= failedAt) return false
+    if (before === undefined || before.since >= failedAt) return false
     const moved = figures.findIndex((figure, index) => figure !== before.figures[index])
     return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity)
   }
@@ -63,21 +66,20 @@ export function createLife(): Life {
           // A bar is printed again when its program ends.
           const moved = bar === undefined ? percent === '100' : bar !== count && percent !== '0'
           bar = count
-          if (moved) lastAt = number
+          if (moved) lastAt = progressAt = number
         }
       }
-      if (countsOn(line, failedAt)) lastAt = number
+      if (countsOn(line, failedAt)) lastAt = progressAt = number
       if (failedAt === 0) return
       if (RESULT.test(line.text)) result = number
       if (CLOSED.test(text)) closedAt = number
-      if (REQUEST.test(text) || GOOD_END.test(text)) {
-        lastAt = number
-        return
-      }
+      if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
+      if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
-      if ((record && !ENDING.test(text)) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = number
+      if (record && !ENDING.test(text)) lastAt = number
     },
     lastAt: () => (result === last ? result : lastAt),
+    progressAt: () => (result === last ? result : progressAt),
     closedAt: () => closedAt,
   }
 }
