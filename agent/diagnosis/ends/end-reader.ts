@@ -21,6 +21,8 @@ export type EndEvidence = {
   readonly progressAt: number
   /** Where a server that was told to stop said that it closed in good order; 0 where none did. */
   readonly closedAt: number
+  /** Where it said before that it was told to stop; 0 where none did. */
+  readonly stoppedAt: number
   readonly lines: number
 }
 export type EndReader = {
@@ -97,6 +99,8 @@ export function createEndReader(): EndReader {
           orders(line, found)
           native.add(line, found, true)
         }
+        // Ray's, whose level stands behind a tab.
+        if (token === 'detail' && line.record) life.add(line, failedAt)
         return
       }
       readSignal(line, found)
@@ -123,7 +127,14 @@ export function createEndReader(): EndReader {
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)
-      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), progressAt: life.progressAt(), closedAt: life.closedAt(), lines: count }
+      return {
+        signs: all.toSorted((a, b) => a.at - b.at),
+        aliveAt: life.lastAt(),
+        progressAt: life.progressAt(),
+        closedAt: life.closedAt(),
+        stoppedAt: life.stoppedAt(),
+        lines: count,
+      }
     },
   }
 }

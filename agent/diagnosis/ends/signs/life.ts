@@ -5,7 +5,7 @@ const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[
 const STEP = /\b(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
 const GOOD_END =
-  /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\bis successfully completed|^Successfully completed\.$|\bTask finished successfully\b|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
+  /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\bis successfully completed|^Successfully completed\.$|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
   /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback|gave up|FATAL/i
@@ -13,13 +13,16 @@ const ENDING =
 const CLOSED = /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b/
 /** The result that a program prints last; before other lines it is one of many. */
 const RESULT =
-  /^(?:best|final|test|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b(\d{1,9}) ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|predictions|report|metrics|outputs?) (?:were |was )?(?:written|saved) (?:to|in|under) \S/i
+  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b(\d{1,9}) ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|predictions|report|metrics|outputs?) (?:were |was )?(?:written|saved) (?:to|in|under) \S/i
 /** What a program counts while it works. */
 const WORK =
-  /\b(?:steps?|iter\w{0,10}|epochs?|batch(?:es)?|samples?|items?|shards?|trials?|lr|loss|acc\w{0,6}|scores?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?|generations?)\b/i
+  /\b(?:steps?|iter\w{0,10}|epochs?|batch(?:es)?|samples?|records?|examples?|items?|shards?|seeds?|trials?|lr|loss|acc\w{0,6}|scores?|rewards?|processed|requests?|files?|frames?|images?|pages?|prompts?|questions?|documents?|videos?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?|generations?)\b/i
 const FIGURE = /\d[\d.,]{0,20}/g
 const COUNTED_LENGTH = 240
 const COUNTERS = 64
+/** A server says that it was told to stop. */
+const STOPS =
+  /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {
@@ -31,30 +34,34 @@ export type Life = {
   readonly progressAt: () => number
   /** Of the last line by which a server says that it closed in good order. */
   readonly closedAt: () => number
+  /** Of the line by which it said before that it was told to stop; 0 where none did, or it stopped since it failed. */
+  readonly stoppedAt: () => number
 }
 
 export function createLife(): Life {
   let lastAt = 0
   let closedAt = 0
+  let stoppedAt = 0
   let bar: string | undefined
   let progressAt = 0
   let result = 0
   let last = 0
   const counters = new Map<string, { readonly since: number; readonly figures: readonly number[] }>()
-  /** Whether this line's words stood there with lower figures before the failure: the program went on counting. */
-  const countsOn = ({ text, number }: ReadLine, failedAt: number): boolean => {
-    if (text.length > COUNTED_LENGTH || !WORK.test(text) || ENDING.test(text)) return false
+  /** `on`: this line's words stood there with lower figures before the failure, so the program went on counting. `first`: they stand there for the first time. */
+  const counted = ({ text, number }: ReadLine, failedAt: number): 'on' | 'first' | undefined => {
+    if (text.length > COUNTED_LENGTH || !WORK.test(text) || ENDING.test(text)) return undefined
     const figures = (text.match(FIGURE) ?? []).map((figure) => Number.parseFloat(figure.replaceAll(',', '')))
-    if (figures.length === 0) return false
+    if (figures.length === 0) return undefined
     const words = text.replace(FIGURE, '0')
     const before = counters.get(words)
     counters.delete(words)
     counters.set(words, { since: before?.since ?? number, figures })
     const [oldest] = counters.keys()
     if (counters.size > COUNTERS && oldest !== undefined) counters.delete(oldest)
-    if (before === undefined || before.since >= failedAt) return false
+    if (before === undefined) return 'first'
+    if (before.since >= failedAt) return undefined
     const moved = figures.findIndex((figure, index) => figure !== before.figures[index])
-    return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity)
+    return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity) ? 'on' : undefined
   }
   return {
     add(line, failedAt) {
@@ -69,9 +76,12 @@ export function createLife(): Life {
           if (moved) lastAt = progressAt = number
         }
       }
-      if (countsOn(line, failedAt)) lastAt = progressAt = number
+      const count = counted(line, failedAt)
+      if (count === 'on') lastAt = progressAt = number
+      if (stoppedAt === 0 && STOPS.test(text)) stoppedAt = number
       if (failedAt === 0) return
-      if (RESULT.test(line.text)) result = number
+      // Of a round it would stand there after each.
+      if (RESULT.test(line.text) && (count === 'first' || !/\d/.test(line.text) || !WORK.test(line.text))) result = number
       if (CLOSED.test(text)) closedAt = number
       if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
@@ -81,5 +91,6 @@ export function createLife(): Life {
     lastAt: () => (result === last ? result : lastAt),
     progressAt: () => (result === last ? result : progressAt),
     closedAt: () => closedAt,
+    stoppedAt: () => stoppedAt,
   }
 }

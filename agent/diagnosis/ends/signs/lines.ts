@@ -54,6 +54,7 @@ const FORMS: readonly Form[] = [
     name: 'message',
     pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/,
   },
+  { name: 'shell', pattern: /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/ },
   // zsh says it the other way round
   { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
   // py_compile
