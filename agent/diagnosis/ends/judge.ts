@@ -83,6 +83,8 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
 }
 /** What a program may warn of and go on. */
 const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom', 'bitsandbytes_setup', 'cuda_library_missing'])
+/** What a program may be hindered by in a part of its work only. */
+const PARTIAL: ReadonlySet<LogKind> = new Set(['disk_full', 'cache_permission', 'shm_exhausted', 'cublas_cudnn_error', 'cuda_library_missing'])
 const declared = (facts: Facts, kind: LogKind): Facts => {
   const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
@@ -117,7 +119,7 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
     known.oomKilled === true ||
     signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
   // The program goes on below: the text is about another run, or about what the program got over.
-  const faults = found.filter(
+  const stands = found.filter(
     ({ kind, evidence: lines }) =>
       lines.length === 0 ||
       lines.some(
@@ -125,6 +127,11 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
           evidence.aliveAt <= line ||
           !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && (isWarned(text) || goesRound(text) || (kind === 'cuda_oom' && evidence.progressAt > line)))),
       ),
+  )
+  const faults = stands.map((fault) =>
+    !endedBadly && PARTIAL.has(fault.kind) && fault.evidence.every(({ line }) => evidence.progressAt > line)
+      ? { ...fault, severity: 'warning' as const }
+      : fault,
   )
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.

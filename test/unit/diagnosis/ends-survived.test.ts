@@ -86,6 +86,7 @@ describe('survived', () => {
       '2031-02-03 04:05:06,100\tINFO x.py:10 -- Wrote the latest version of all results',
       'best 0.5',
     ],
+    ['a title in quotes', 'read 40 notes on "CUDA out of memory" and other tales', 'Early stopping: no better since round 3'],
     ['a script that ended well at the second time', 'script exited with code 3', 'Second simulation finished successfully. Now resting.'],
     ['a row of a data set, as Python prints it', "{'question': 'What is a Segmentation fault (core dumped)?', 'answer': 'A crash.'}"],
     ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
@@ -144,6 +145,11 @@ describe('ends without a traceback', () => {
       'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.50 GiB of which 1.00 GiB is free.',
     )
     expect(first).toMatchObject({ kind: 'cuda_oom', facts: { frame: 'fit.py:4' } })
+  })
+  test('a full disk that hinders only a part of the work is a warning', () => {
+    const full = "OSError: [Errno 28] No space left on device: '/logs/events'"
+    expect(faultsOf('tile 3 of 80 items', full)[0]?.severity).toBe('critical')
+    expect(faultsOf('tile 3 of 80 items', full, 'tile 4 of 80 items')[0]).toMatchObject({ kind: 'disk_full', severity: 'warning' })
   })
   test('an exception of another process has its frame there', () => {
     const [fault] = faultsOf(
