@@ -23,6 +23,8 @@ export type EndEvidence = {
   readonly closedAt: number
   /** Where it said before that it was told to stop; 0 where none did. */
   readonly stoppedAt: number
+  /** The last line by which a job went on from where an earlier run stood; 0 where none does. */
+  readonly resumedAt: number
   readonly lines: number
 }
 export type EndReader = {
@@ -133,6 +135,7 @@ export function createEndReader(): EndReader {
         progressAt: life.progressAt(),
         closedAt: life.closedAt(),
         stoppedAt: life.stoppedAt(),
+        resumedAt: life.resumedAt(),
         lines: count,
       }
     },

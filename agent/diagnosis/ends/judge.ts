@@ -136,6 +136,8 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.
     (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    // That of the run before, in the log of one that was resumed.
+    (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.
     (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
     (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&

@@ -87,6 +87,12 @@ describe('survived', () => {
       'best 0.5',
     ],
     ['a title in quotes', 'read 40 notes on "CUDA out of memory" and other tales', 'Early stopping: no better since round 3'],
+    [
+      'a run that was preempted and resumed',
+      'slurmstepd: error: *** JOB 61 ON node3 CANCELLED AT 2031-02-03T04:05:06 DUE TO PREEMPTION ***',
+      'Resuming from save_400',
+      'step 401 of 900: loss 1.90',
+    ],
     ['a script that ended well at the second time', 'script exited with code 3', 'Second simulation finished successfully. Now resting.'],
     ['a row of a data set, as Python prints it', "{'question': 'What is a Segmentation fault (core dumped)?', 'answer': 'A crash.'}"],
     ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
@@ -104,6 +110,11 @@ describe('survived', () => {
         'tile 2 of 80 items 16',
       ),
     ).toEqual(['python_exception'])
+  })
+  test('a run that is cut still prints for a moment', () => {
+    const cut = 'slurmstepd: error: *** JOB 61 ON node3 CANCELLED AT 2031-02-03T04:05:06 DUE TO PREEMPTION ***'
+    expect(kinds(cut, 'step 401 of 900: loss 1.90')).toEqual(['preempted'])
+    expect(kinds(cut, 'Will be resumed from save_400')).toEqual(['preempted'])
   })
   test('the same words are an end where nothing goes on below', () => {
     expect(kinds('Loading scene', 'Error: the scene needs version 9')).toEqual(['job_failed'])

@@ -2,7 +2,8 @@
 import type { ReadLine } from '../../traceback/line.ts'
 
 const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[kMG]?)/g
-const STEP = /\b(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
+const STEP =
+  /(?:\b|_)(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
 const GOOD_END =
   /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\bis successfully completed|^Successfully completed\.$|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
@@ -13,16 +14,18 @@ const ENDING =
 const CLOSED = /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b/
 /** The result that a program prints last; before other lines it is one of many. */
 const RESULT =
-  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b(\d{1,9}) ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|predictions|report|metrics|outputs?) (?:were |was )?(?:written|saved) (?:to|in|under) \S/i
+  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
 /** What a program counts while it works. */
 const WORK =
-  /\b(?:steps?|iter\w{0,10}|epochs?|batch(?:es)?|samples?|records?|examples?|items?|shards?|seeds?|trials?|lr|loss|acc\w{0,6}|scores?|rewards?|processed|requests?|files?|frames?|images?|pages?|prompts?|questions?|documents?|videos?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?|generations?)\b/i
+  /\b(?:\w{0,10}steps?|iter\w{0,10}|epochs?|batch|samples?|records?|items?|shards?|seeds?|trials?|lr|loss|acc|scores?|rewards?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?)\b/i
 const FIGURE = /\d[\d.,]{0,20}/g
 const COUNTED_LENGTH = 240
 const COUNTERS = 64
 /** A server says that it was told to stop. */
 const STOPS =
   /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
+/** The next run of a job that was preempted or cut, in the same log. */
+const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oading checkpoint|[Rr]estor(?:ed|ing))\b/
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {
@@ -36,12 +39,15 @@ export type Life = {
   readonly closedAt: () => number
   /** Of the line by which it said before that it was told to stop; 0 where none did, or it stopped since it failed. */
   readonly stoppedAt: () => number
+  /** Of the last line by which a job went on from where an earlier run stood. */
+  readonly resumedAt: () => number
 }
 
 export function createLife(): Life {
   let lastAt = 0
   let closedAt = 0
   let stoppedAt = 0
+  let resumedAt = 0
   let bar: string | undefined
   let progressAt = 0
   let result = 0
@@ -83,6 +89,7 @@ export function createLife(): Life {
       // Of a round it would stand there after each.
       if (RESULT.test(line.text) && (count === 'first' || !/\d/.test(line.text) || !WORK.test(line.text))) result = number
       if (CLOSED.test(text)) closedAt = number
+      if (RESUMES.test(text)) resumedAt = number
       if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
@@ -92,5 +99,6 @@ export function createLife(): Life {
     progressAt: () => (result === last ? result : progressAt),
     closedAt: () => closedAt,
     stoppedAt: () => stoppedAt,
+    resumedAt: () => resumedAt,
   }
 }
