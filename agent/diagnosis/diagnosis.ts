@@ -23,6 +23,7 @@ import { createRecentSeries } from './incidents/recent-series.ts'
 import { createCausalChains } from './incidents/causal-chains.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault, namesNobody, withVictim } from './incidents/faults-from-counters.ts'
+import { createSeconds } from './incidents/seconds.ts'
 import { createSurvivedOoms } from './incidents/survived-oom.ts'
 import { createTracker } from './incidents/tracker.ts'
 import { withFacts, type Via } from './incidents/grouped-faults.ts'
@@ -61,8 +62,6 @@ export type Diagnosis = {
 
 /** In a storm of incidents those that come later end with what they have. */
 const MAX_FINISHING = 100
-/** As long as readings hold that come once a second. */
-const LATE_SECONDS = 5
 /** Of most events. */
 const NOTHING: readonly Incident[] = []
 
@@ -99,7 +98,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   /** Since it was last taken; what stands here when an event fails goes with the next. */
   let changed: Incident[] = []
   let firing: readonly IncidentSummary[] | undefined
-  let second = -1
+  const isNewSecond = createSeconds()
   let lastT = 0
 
   const tell = (open: OpenIncident): void => {
@@ -204,13 +203,6 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     tell(open)
   }
 
-  /** What comes late (a host without CPU, many processes) belongs to a second that was already evaluated; a clock set back by more starts a new timeline. */
-  const isNewSecond = (t: number): boolean => {
-    const now = Math.floor(t / 1_000)
-    if (now <= second && second - now <= LATE_SECONDS) return false
-    second = now
-    return true
-  }
   const tick = (t: number): void => {
     lastT = t
     for (const end of runEnds.tick(t)) runEnded(end)
