@@ -23,6 +23,8 @@ import { createRecentSeries } from './incidents/recent-series.ts'
 import { createCausalChains } from './incidents/causal-chains.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
 import { allocatorFault, createKillCounter, oomEventText, oomKillFault, namesNobody, withVictim } from './incidents/faults-from-counters.ts'
+import { createSeconds } from './incidents/seconds.ts'
+import { createSurvivedOoms } from './incidents/survived-oom.ts'
 import { createTracker } from './incidents/tracker.ts'
 import { withFacts, type Via } from './incidents/grouped-faults.ts'
 import { createHostIdentityIndex } from './incidents/host-identity-index.ts'
@@ -60,8 +62,6 @@ export type Diagnosis = {
 
 /** In a storm of incidents those that come later end with what they have. */
 const MAX_FINISHING = 100
-/** As long as readings hold that come once a second. */
-const LATE_SECONDS = 5
 /** Of most events. */
 const NOTHING: readonly Incident[] = []
 
@@ -85,6 +85,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   const caches = createReservedCaches()
   const oomVerdict = createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, caches })
   const repeats = createRepeatedMessage()
+  const survived = createSurvivedOoms()
   const pidToContainer = createPidToContainer()
   const runEnds = createRunEnds({ judge: (lines, known, origin) => judgeRunEnd(lines, known, () => knowledgeOf(origin)), open: tracker.open, identities })
   const chains = createCausalChains(identities.requested)
@@ -97,7 +98,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
   /** Since it was last taken; what stands here when an event fails goes with the next. */
   let changed: Incident[] = []
   let firing: readonly IncidentSummary[] | undefined
-  let second = -1
+  const isNewSecond = createSeconds()
   let lastT = 0
 
   const tell = (open: OpenIncident): void => {
@@ -134,6 +135,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, linesOf(line)) : withVictim(told, resolved.subject)
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
+    if (via === 'log' && fault.kind === 'cuda_oom' && line !== undefined) survived.told(open, fault, line, linesOf(line).slice(0, -1))
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     collection.seen(open, fault, place, line)
     // A burst of one fault is told once a second; what is new is told at once.
@@ -146,6 +148,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const faults = judge(line, () => knowledgeOf(pidToContainer.originOf(line)))
     if (faults.length === 0) {
       lostTime.line(line)
+      survived.follow(line)
       collection.following(tracker.open(), line)
       return
     }
@@ -185,6 +188,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
       if (crashKey !== undefined) {
         lostTime.died(event, crashKey)
         tracker.ended(crashKey, t, event.exit_code)
+        survived.ended(tracker.open())
       }
       for (const open of tracker.open()) if (open.changed && open.status === 'firing' && !fired.has(open.id)) tell(open)
     }
@@ -199,13 +203,6 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     tell(open)
   }
 
-  /** What comes late (a host without CPU, many processes) belongs to a second that was already evaluated; a clock set back by more starts a new timeline. */
-  const isNewSecond = (t: number): boolean => {
-    const now = Math.floor(t / 1_000)
-    if (now <= second && second - now <= LATE_SECONDS) return false
-    second = now
-    return true
-  }
   const tick = (t: number): void => {
     lastT = t
     for (const end of runEnds.tick(t)) runEnded(end)

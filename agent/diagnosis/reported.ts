@@ -36,5 +36,11 @@ const ANOTHER_DAY =
 /** The line says itself that it only warns: whether the program went on shows below. */
 export const isWarned = (line: string): boolean => /^.{0,80}\bWARN(?:ING)?\b/.test(line)
 
+/** What the program does instead, in the line that tells what failed. */
+export const goesRound = (line: string): boolean =>
+  /\b(?:disabled, using|fall(?:ing|s)? back|fallback|skipp(?:ed|ing)|ignor(?:ed|ing)|retry(?:ing)?|trying again|going on|continuing)\b|\busing .{1,60} instead\b/i.test(
+    line,
+  )
+
 /** So may a line about this run look, too: it counts as another's only where the text shows below that this run goes on. */
 export const isQuoted = (line: string): boolean => QUOTED.test(line) || COMMENT.test(line) || ANOTHER_DAY.test(line)

@@ -17,8 +17,14 @@ export type EndEvidence = {
   readonly signs: readonly Sign[]
   /** The last line that shows a program at work; 0 where none does. */
   readonly aliveAt: number
+  /** The same, where it is progress of its own work. */
+  readonly progressAt: number
   /** Where a server that was told to stop said that it closed in good order; 0 where none did. */
   readonly closedAt: number
+  /** Where it said before that it was told to stop; 0 where none did. */
+  readonly stoppedAt: number
+  /** The last line by which a job went on from where an earlier run stood; 0 where none does. */
+  readonly resumedAt: number
   readonly lines: number
 }
 export type EndReader = {
@@ -35,6 +41,8 @@ const LAST_SIGNS = 192
 const TEXTS = 512
 const TEXT_LENGTH = 2_000
 const LONGEST_LINE = 16_384
+/** Told by a family, not by a reader of ends. */
+const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
 const LEAD = /^\S.{0,100}[\]:|>] $/
 
 export function createEndReader(): EndReader {
@@ -50,7 +58,7 @@ export function createEndReader(): EndReader {
   const texts = new Map<number, string>()
   let count = 0
   let isOpen = false
-  let failed = false
+  let failedAt = 0
   /** What a program unknown to us puts before each line, as it stood before the last traceback's head. */
   let lead = ''
 
@@ -62,7 +70,7 @@ export function createEndReader(): EndReader {
     }
   }
   const found = (sign: Sign): void => {
-    failed = true
+    failedAt = count
     const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
     if (first.length < FIRST_SIGNS) first.push(bounded)
     else {
@@ -74,7 +82,7 @@ export function createEndReader(): EndReader {
   return {
     add(raw, number) {
       count = number
-      failed ||= isQuoted(raw) || isWarned(raw)
+      if (isQuoted(raw) || isWarned(raw) || OUT_OF_MEMORY.test(raw)) failedAt = number
       const whole = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
       const head = whole.text.indexOf('Traceback (most recent')
       if (head >= 0) lead = LEAD.exec(whole.text.slice(0, head))?.[0] ?? ''
@@ -82,7 +90,7 @@ export function createEndReader(): EndReader {
       const token = tracebacks.add(line)
       if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
         keepText(number, raw)
-        failed = true
+        failedAt = number
       }
       const inside = tracebacks.isOpen(line.writer)
       isOpen = inside
@@ -93,17 +101,19 @@ export function createEndReader(): EndReader {
           orders(line, found)
           native.add(line, found, true)
         }
+        // Ray's, whose level stands behind a tab.
+        if (token === 'detail' && line.record) life.add(line, failedAt)
         return
       }
       readSignal(line, found)
       exits(line, found)
       orders(line, found)
       native.add(line, found, inside)
-      failed ||= native.isReading()
+      if (native.isReading()) failedAt ||= number
       loss.add(line)
       if (token === 'other') {
         if (!inside) lines.add(line, found)
-        life.add(line, failed)
+        life.add(line, failedAt)
       }
     },
     isOpen: () => isOpen,
@@ -119,7 +129,15 @@ export function createEndReader(): EndReader {
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)
-      return { signs: all.toSorted((a, b) => a.at - b.at), aliveAt: life.lastAt(), closedAt: life.closedAt(), lines: count }
+      return {
+        signs: all.toSorted((a, b) => a.at - b.at),
+        aliveAt: life.lastAt(),
+        progressAt: life.progressAt(),
+        closedAt: life.closedAt(),
+        stoppedAt: life.stoppedAt(),
+        resumedAt: life.resumedAt(),
+        lines: count,
+      }
     },
   }
 }

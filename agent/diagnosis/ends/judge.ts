@@ -4,7 +4,7 @@ import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
 import { plan } from '../faults/remedies/plan.ts'
-import { isQuoted, isWarned } from '../reported.ts'
+import { goesRound, isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
@@ -82,7 +82,9 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   return facts
 }
 /** What a program may warn of and go on. */
-const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom'])
+const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom', 'bitsandbytes_setup', 'cuda_library_missing'])
+/** What a program may be hindered by in a part of its work only. */
+const PARTIAL: ReadonlySet<LogKind> = new Set(['disk_full', 'cache_permission', 'shm_exhausted', 'cublas_cudnn_error', 'cuda_library_missing'])
 const declared = (facts: Facts, kind: LogKind): Facts => {
   const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
@@ -117,13 +119,27 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
     known.oomKilled === true ||
     signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
   // The program goes on below: the text is about another run, or about what the program got over.
-  const faults = found.filter(
+  const stands = found.filter(
     ({ kind, evidence: lines }) =>
-      lines.length === 0 || lines.some(({ line, text }) => evidence.aliveAt <= line || !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && isWarned(text)))),
+      lines.length === 0 ||
+      lines.some(
+        ({ line, text }) =>
+          evidence.aliveAt <= line ||
+          !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && (isWarned(text) || goesRound(text) || (kind === 'cuda_oom' && evidence.progressAt > line)))),
+      ),
+  )
+  const faults = stands.map((fault) =>
+    !endedBadly && PARTIAL.has(fault.kind) && fault.evidence.every(({ line }) => evidence.progressAt > line)
+      ? { ...fault, severity: 'warning' as const }
+      : fault,
   )
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.
     (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    // That of the run before, in the log of one that was resumed.
+    (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
+    // What its workers say while it stops.
+    (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
     (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
       (sign.type === 'error' ||
         sign.type === 'exit' ||
@@ -131,10 +147,12 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
 
   const added = new Map<Fault, Facts>()
   const claimed = new Set<Sign>()
+  let raised = false
   for (const fault of faults) {
     for (const sign of signs) {
       if (sign.type === 'order' || sign.type === 'diverged' || !claims(fault, sign)) continue
       claimed.add(sign)
+      raised ||= sign.type === 'error' && !sign.weak && isFatal(fault) && !handled(sign)
       added.set(fault, { ...addsTo(sign), ...added.get(fault) })
     }
   }
@@ -143,7 +161,7 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   // The run failed, and all that says why is followed by other processes at work.
   const causes = current.some((sign) => sign.type === 'error' && !sign.wrapper)
   const late =
-    endedBadly && !causes && faults.every((fault) => !isFatal(fault))
+    (endedBadly || current.some((sign) => sign.type === 'error' && sign.wrapper && !sign.weak)) && !causes && faults.every((fault) => !isFatal(fault))
       ? open.filter((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper).slice(-1)
       : []
   const counted = [...current, ...late].toSorted((a, b) => a.at - b.at)
@@ -164,10 +182,10 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   // What the end adds goes to the fault that explains it.
   const first = fatal[0] ?? faults.find((fault) => added.has(fault))
   if (first !== undefined && !alone) added.set(first, withEndFacts({ ...added.get(first), ...first.facts }, counted, first.kind))
-  return {
-    verdict,
-    faults: faults.map((fault) => (added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault)),
-  }
+  const told = faults.map((fault) => (added.has(fault) ? placed({ ...fault, facts: declared({ ...added.get(fault), ...fault.facts }, fault.kind) }) : fault))
+  // What it got round before is not what it ended by.
+  const gotRound = ({ kind }: Fault): boolean => raised && logKindOf(kind).handled === true
+  return { verdict, faults: [...told.filter((fault) => !gotRound(fault)), ...told.filter(gotRound)] }
 }
 
 /** Where the user's own code asked for too much; other errors of a GPU are reported later than they happen. */

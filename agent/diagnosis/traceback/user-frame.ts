@@ -23,9 +23,13 @@ export const isUserFrame = ({ file, line }: Frame): boolean =>
 /** `train.py:188`, as people say it. */
 export const frameName = ({ file, line }: Frame): string => `${file.replace(/^.*[\\/]/, '')}:${line ?? '?'}`
 
+const isSame = (one: Block['raised'], other: Block['raised']): boolean => one !== undefined && one.name === other?.name && one.message === other.message
+
 /** The deepest frame of the user's own: of the block that says what ended the program, else of its neighbours, the nearest first. */
 export function userFrame(blocks: readonly Block[], from: Block | undefined): Frame | undefined {
-  const at = from === undefined ? blocks.length - 1 : blocks.indexOf(from)
+  let at = from === undefined ? blocks.length - 1 : blocks.indexOf(from)
+  // An exception that is its own cause comes from another process, where the frames are.
+  while (at > 0 && blocks[at]?.link === 'cause' && isSame(blocks[at]?.raised, blocks[at - 1]?.raised)) at -= 1
   const order = [
     at,
     ...blocks

@@ -42,10 +42,79 @@ describe('survived', () => {
       '  Exit Code:    4',
     ],
     ['a rule of a workflow that is tried again', 'Error in rule trim:', '    jobid: 3', 'Trying to restart job 3.', '3 of 3 steps (100%) done'],
+    [
+      'a traceback that the program printed, where its counter goes on',
+      'tile 3 of 80 items 24',
+      'Traceback (most recent call last):',
+      '  File "/job/tiles.py", line 8, in cut',
+      '    read(tile)',
+      'ValueError: tile 4 is empty',
+      'tile 5 of 80 items 40',
+    ],
+    [
+      'a traceback that the program printed before its result',
+      'Traceback (most recent call last):',
+      '  File "/job/tiles.py", line 8, in cut',
+      '    read(tile)',
+      'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.69 GiB total capacity; 21.00 GiB already allocated; 1.00 GiB free)',
+      'half of the tiles at once',
+      'best score 0.71',
+    ],
+    [
+      'a worker that its framework replaced',
+      '(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker PID: 61',
+      '(raylet) Task cut failed. There are 2 retries remaining, so the task will be retried.',
+      'cut 4',
+    ],
+    [
+      'what the engine of a server says while the server stops as it was told',
+      '(Api pid=61) INFO 02-03 04:05:06 [x.py:10] [shutdown] Api: shutdown triggered',
+      '(Api pid=61) ERROR 02-03 04:05:06 [y.py:20] Traceback (most recent call last):',
+      '(Api pid=61) ERROR 02-03 04:05:06 [y.py:20]   File "/opt/py/lib/python3.12/site-packages/vllm/v1/engine/y.py", line 20, in get',
+      '(Api pid=61) ERROR 02-03 04:05:06 [y.py:20]     raise EngineDeadError()',
+      '(Api pid=61) ERROR 02-03 04:05:06 [y.py:20] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.',
+      '(Api pid=61) INFO:     Application shutdown complete.',
+    ],
+    [
+      'a trial of a study that failed',
+      'Traceback (most recent call last):',
+      '  File "/job/search.py", line 8, in objective',
+      "    raise ValueError('rate')",
+      'ValueError: rate',
+      '',
+      'Trial t3 errored after 0 iterations',
+      '2031-02-03 04:05:06,100\tINFO x.py:10 -- Wrote the latest version of all results',
+      'best 0.5',
+    ],
+    ['a title in quotes', 'read 40 notes on "CUDA out of memory" and other tales', 'Early stopping: no better since round 3'],
+    [
+      'a run that was preempted and resumed',
+      'slurmstepd: error: *** JOB 61 ON node3 CANCELLED AT 2031-02-03T04:05:06 DUE TO PREEMPTION ***',
+      'Resuming from save_400',
+      'step 401 of 900: loss 1.90',
+    ],
+    ['a script that ended well at the second time', 'script exited with code 3', 'Second simulation finished successfully. Now resting.'],
     ['a row of a data set, as Python prints it', "{'question': 'What is a Segmentation fault (core dumped)?', 'answer': 'A crash.'}"],
     ['a tool that looks for a file', "ls: cannot access '/dev/gpu*': No such file or directory"],
   ])('%s', (_, ...lines) => {
     expect(kinds(...lines)).toEqual([])
+  })
+  test('output that comes late because it was buffered does not make a failure one that was got over', () => {
+    expect(
+      kinds(
+        'Traceback (most recent call last):',
+        '  File "/job/tiles.py", line 8, in cut',
+        '    read(tile)',
+        'ValueError: tile 4 is empty',
+        'tile 1 of 80 items 8',
+        'tile 2 of 80 items 16',
+      ),
+    ).toEqual(['python_exception'])
+  })
+  test('a run that is cut still prints for a moment', () => {
+    const cut = 'slurmstepd: error: *** JOB 61 ON node3 CANCELLED AT 2031-02-03T04:05:06 DUE TO PREEMPTION ***'
+    expect(kinds(cut, 'step 401 of 900: loss 1.90')).toEqual(['preempted'])
+    expect(kinds(cut, 'Will be resumed from save_400')).toEqual(['preempted'])
   })
   test('the same words are an end where nothing goes on below', () => {
     expect(kinds('Loading scene', 'Error: the scene needs version 9')).toEqual(['job_failed'])
@@ -63,6 +132,7 @@ describe('ends without a traceback', () => {
     ['host_memory', 'memory allocation of 8589934592 bytes failed', 'Aborted (core dumped)'],
     ['job_failed', 'Exiting because a step failed. Look above.'],
     ['job_failed', 'Process `TRIM (2)` terminated with an error exit status (4)'],
+    ['file_missing', 'tar: /in/set.tar: Cannot open: No such file or directory', 'tar: Error is not recoverable: exiting now'],
     ['file_missing', 'talk.mkv: No such file or directory'],
     ['job_failed', 'frame=  0 fps=0', 'Rendering failed!'],
     ['python_exception', '--> FOAM FATAL ERROR: ', 'the mesh of this case has no cells', '', 'FOAM exiting'],
@@ -76,6 +146,40 @@ describe('ends without a traceback', () => {
     ],
   ])('%s: %s', (kind, ...lines) => {
     expect(kinds(...lines)).toEqual([kind])
+  })
+  test('what it got round before is not what it ended by', () => {
+    const [first] = faultsOf(
+      'WARNING: OOM, reducing batch size from 8 to 4',
+      'Traceback (most recent call last):',
+      '  File "/job/fit.py", line 4, in <module>',
+      '    forward()',
+      'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.50 GiB of which 1.00 GiB is free.',
+    )
+    expect(first).toMatchObject({ kind: 'cuda_oom', facts: { frame: 'fit.py:4' } })
+  })
+  test('a full disk that hinders only a part of the work is a warning', () => {
+    const full = "OSError: [Errno 28] No space left on device: '/logs/events'"
+    expect(faultsOf('tile 3 of 80 items', full)[0]?.severity).toBe('critical')
+    expect(faultsOf('tile 3 of 80 items', full, 'tile 4 of 80 items')[0]).toMatchObject({ kind: 'disk_full', severity: 'warning' })
+  })
+  test('an exception of another process has its frame there', () => {
+    const [fault] = faultsOf(
+      'multiprocessing.pool.RemoteTraceback: ',
+      '"""',
+      'Traceback (most recent call last):',
+      '  File "/job/tiles.py", line 3, in cut',
+      '    return 1 / tile',
+      'ZeroDivisionError: division by zero',
+      '"""',
+      '',
+      'The above exception was the direct cause of the following exception:',
+      '',
+      'Traceback (most recent call last):',
+      '  File "/job/tiles.py", line 9, in <module>',
+      '    pool.map(cut, tiles)',
+      'ZeroDivisionError: division by zero',
+    )
+    expect(fault?.facts.frame).toBe('tiles.py:3')
   })
   test('a traceback behind a prefix that nobody knows', () => {
     const behind = (line: string): string => `[5/fit/2 (pid 9)] ${line}`

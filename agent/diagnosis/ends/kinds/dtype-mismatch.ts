@@ -19,7 +19,7 @@ export const dtypeMismatch: EndKind = {
   severity: 'critical',
   claims: anyOf(
     says(
-      /[Ee]xpected (?:object of )?(?:scalar type|dtype) ([\w.:]{2,20}) but (?:found|got)(?: scalar type| dtype)? ([\w.:]{2,20})/,
+      /[Ee]xpected (?:object of |\w{1,20} )?(?:scalar type|dtype)(?: to be)? ([\w.:]{2,20})(?: or \w{1,20})?,? but (?:found|got)(?: scalar type| dtype)? ([\w.:]{2,20})/,
       WEIGHT.message,
       both(1, 2),
     ),

@@ -2,52 +2,103 @@
 import type { ReadLine } from '../../traceback/line.ts'
 
 const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[kMG]?)/g
-const STEP = /\b(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
+const STEP =
+  /(?:\b|_)(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
 const GOOD_END =
-  /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|completed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\bis successfully completed|^Successfully completed\.$|\bTask finished successfully\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
+  /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\bis successfully completed|^Successfully completed\.$|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
   /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback|gave up|FATAL/i
 /** uvicorn's and hypercorn's last words. */
 const CLOSED = /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b/
+/** The result that a program prints last; before other lines it is one of many. */
+const RESULT =
+  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
+/** What a program counts while it works. */
+const WORK =
+  /\b(?:\w{0,10}steps?|iter\w{0,10}|epochs?|batch|samples?|records?|items?|shards?|seeds?|trials?|lr|loss|acc|scores?|rewards?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?)\b/i
+const FIGURE = /\d[\d.,]{0,20}/g
+const COUNTED_LENGTH = 240
+const COUNTERS = 64
+/** A server says that it was told to stop. */
+const STOPS =
+  /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
+/** The next run of a job that was preempted or cut, in the same log. */
+const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oading checkpoint|[Rr]estor(?:ed|ing))\b/
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {
-  /** `failed`: something has failed before; only then does life say more than where a bar stands. */
-  readonly add: (line: ReadLine, failed: boolean) => void
+  /** `failedAt`: of the last line that told a failure, 0 where none did; only after one does life say more than where a bar or a counter stands. */
+  readonly add: (line: ReadLine, failedAt: number) => void
   /** Number of the last line that shows it; 0 where none does. */
   readonly lastAt: () => number
+  /** The same, of counters, bars and results only: not of records and requests, which go on where one worker of many has failed. */
+  readonly progressAt: () => number
   /** Of the last line by which a server says that it closed in good order. */
   readonly closedAt: () => number
+  /** Of the line by which it said before that it was told to stop; 0 where none did, or it stopped since it failed. */
+  readonly stoppedAt: () => number
+  /** Of the last line by which a job went on from where an earlier run stood. */
+  readonly resumedAt: () => number
 }
 
 export function createLife(): Life {
   let lastAt = 0
   let closedAt = 0
+  let stoppedAt = 0
+  let resumedAt = 0
   let bar: string | undefined
+  let progressAt = 0
+  let result = 0
+  let last = 0
+  const counters = new Map<string, { readonly since: number; readonly figures: readonly number[] }>()
+  /** `on`: this line's words stood there with lower figures before the failure, so the program went on counting. `first`: they stand there for the first time. */
+  const counted = ({ text, number }: ReadLine, failedAt: number): 'on' | 'first' | undefined => {
+    if (text.length > COUNTED_LENGTH || !WORK.test(text) || ENDING.test(text)) return undefined
+    const figures = (text.match(FIGURE) ?? []).map((figure) => Number.parseFloat(figure.replaceAll(',', '')))
+    if (figures.length === 0) return undefined
+    const words = text.replace(FIGURE, '0')
+    const before = counters.get(words)
+    counters.delete(words)
+    counters.set(words, { since: before?.since ?? number, figures })
+    const [oldest] = counters.keys()
+    if (counters.size > COUNTERS && oldest !== undefined) counters.delete(oldest)
+    if (before === undefined) return 'first'
+    if (before.since >= failedAt) return undefined
+    const moved = figures.findIndex((figure, index) => figure !== before.figures[index])
+    return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity) ? 'on' : undefined
+  }
   return {
-    add(line, failed) {
+    add(line, failedAt) {
       const { raw, number } = line
+      last = number
       const text = raw.length > 4_000 ? raw.slice(-4_000) : raw
       if (text.includes('%|')) {
         for (const [, percent, count] of text.matchAll(BAR)) {
           // A bar is printed again when its program ends.
           const moved = bar === undefined ? percent === '100' : bar !== count && percent !== '0'
           bar = count
-          if (moved) lastAt = number
+          if (moved) lastAt = progressAt = number
         }
       }
-      if (!failed) return
+      const count = counted(line, failedAt)
+      if (count === 'on') lastAt = progressAt = number
+      if (stoppedAt === 0 && STOPS.test(text)) stoppedAt = number
+      if (failedAt === 0) return
+      // Of a round it would stand there after each.
+      if (RESULT.test(line.text) && (count === 'first' || !/\d/.test(line.text) || !WORK.test(line.text))) result = number
       if (CLOSED.test(text)) closedAt = number
-      if (REQUEST.test(text) || GOOD_END.test(text)) {
-        lastAt = number
-        return
-      }
+      if (RESUMES.test(text)) resumedAt = number
+      if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
+      if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
-      if ((record && !ENDING.test(text)) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = number
+      if (record && !ENDING.test(text)) lastAt = number
     },
-    lastAt: () => lastAt,
+    lastAt: () => (result === last ? result : lastAt),
+    progressAt: () => (result === last ? result : progressAt),
     closedAt: () => closedAt,
+    stoppedAt: () => stoppedAt,
+    resumedAt: () => resumedAt,
   }
 }

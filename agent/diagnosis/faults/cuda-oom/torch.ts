@@ -19,6 +19,9 @@ const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM
 const ADVICE =
   /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|may cause|might|could|risk of|potential|to handle|handles|reduces?|without) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
 const ADVICE_AFTER = /^["'`]? ?(?:errors|issues|problems|exceptions|can |may |might |could |handling|protection|guard|prevention)\b/i
+/** A title in quotes within a sentence; a record or an exception has other marks before it. */
+const MENTIONED_BEFORE = /\w ["'“`]$/
+const MENTIONED_AFTER = /^["'”`]/
 /** The program says in the same breath that it goes on with less (Ultralytics): a halved batch, not a crash. */
 const GOES_ON = /^[^.\n]{0,40}\. ?Reducing to batch(?:[ _]size)? ?[=:]? ?\d/i
 /** Where another message begins: nothing after it belongs to this one. */
@@ -41,7 +44,8 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
   const warned = start !== null && !/out of memory$/i.test(start[0])
   const rest = warned ? message.slice(message.indexOf('OOM on device')) : message.slice(start?.[0].length ?? 0)
   const detailed = FIGURES_FOLLOW.test(rest)
-  if (!detailed && (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON.test(rest))) return undefined
+  if (!detailed && (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest))))
+    return undefined
   const end = ENDS.exec(rest)
   const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}
   const sound = withoutHidden(figures)
