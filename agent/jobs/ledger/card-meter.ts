@@ -1,7 +1,7 @@
 // What each holder of one GPU used between two looks: time held, time active, idle time, memory, energy. The parts sum to the GPU's own counters. Pure.
 import { NO_USE, type CardCheckpoint, type CardHolder, type Use } from '../../model/ledger.ts'
 import { seatKey } from '../usage.ts'
-import { allTheTime, presenceOf, presenceOverGap, seatsOf, type Present, type SeatUse } from './presence.ts'
+import { allTheTime, holderKey, presenceOf, presenceOverGap, seatsOf, type Present, type SeatUse } from './presence.ts'
 
 /** One look at a GPU. What could not be read is absent. */
 export type CardLook = {
@@ -38,9 +38,23 @@ type Interval = { readonly ms: number; readonly present: readonly Present[] }
 type Busy = Pick<CardLook, 'ratio' | 'instances'>
 type Before = { readonly t: number; readonly holders: readonly CardHolder[]; readonly busy?: Busy }
 const NO_SEAT: SeatUse = { now: 0, weights: 1, occupied: 0 }
+const beforeOf = ({ t, holders, ratio, instances }: CardCheckpoint): Before => ({
+  t,
+  holders,
+  busy: { ...(ratio === undefined ? {} : { ratio }), ...(instances === undefined ? {} : { instances: new Map(Object.entries(instances)) }) },
+})
+/** Of a time in which nobody looked: as busy as halfway between the looks before and after it. */
+const between = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (b ?? a) : (a + b) / 2)
+function busyBetween({ busy = {} }: Before, { ratio: now, instances: nowBy }: Busy): Busy {
+  const ratio = between(busy.ratio, now)
+  const instances = nowBy === undefined ? busy.instances : new Map([...nowBy].map(([gi, of]) => [gi, between(busy.instances?.get(gi), of) ?? of]))
+  return { ...(ratio === undefined ? {} : { ratio }), ...(instances === undefined ? {} : { instances }) }
+}
 
 export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMeter {
-  let before: Before | undefined = restored
+  let before: Before | undefined = restored === undefined ? undefined : beforeOf(restored)
+  /** The first look after a restart: what the driver says then is not of all the time since the look before. */
+  let isFirst = restored !== undefined
   let counter = restored?.counter
   let idleWatts = restored?.idleWatts
 
@@ -83,20 +97,27 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     present: readonly Present[],
     ratios: ReadonlyMap<CardHolder, number>,
     last: Before | undefined,
+    isGap: boolean,
   ): { readonly parts: readonly number[]; readonly bySeat: ReadonlyMap<string, number> } => {
     const bySeat = new Map<string, number>()
     let before: ReadonlyMap<CardHolder, number> | undefined
-    const lastRatio = (holder: CardHolder): number => {
-      if (last?.busy === undefined) return holder.ratio ?? 0
+    const lastRatio = (holder: CardHolder): number | undefined => {
+      if (last?.busy === undefined) return holder.ratio
       before ??= ratiosBefore(last, last.busy)
-      return before.get(holder) ?? holder.ratio ?? 0
+      return before.get(holder) ?? holder.ratio
     }
+    const formerly = new Map(isGap ? last?.holders.map((holder) => [holderKey(holder), lastRatio(holder)]) : [])
     const parts = present.map(({ holder, weight, isGone }) => {
       const key = seatKey(holder.card)
       const seat = bySeat.get(key) ?? 0
+      if (isGap && !isGone) {
+        const part = Math.min((between(formerly.get(holderKey(holder)), holder.ratio ?? ratios.get(holder)) ?? 0) * weight, Math.max(0, 1 - seat))
+        bySeat.set(key, seat + part)
+        return part
+      }
       // The driver's own figure is of all the time since the look before; what ended worked on as it did, in what the others leave.
       const part = isGone
-        ? Math.min(lastRatio(holder) * weight, Math.max(0, 1 - seat))
+        ? Math.min((lastRatio(holder) ?? 0) * weight, Math.max(0, 1 - seat))
         : holder.ratio === undefined
           ? (ratios.get(holder) ?? 0) * weight
           : Math.min(holder.ratio, weight)
@@ -105,12 +126,12 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     })
     return { parts, bySeat }
   }
-  const split = ({ ms, present }: Interval, energy: number | undefined, look: Busy, last?: Before): readonly CardPart[] => {
+  const split = ({ ms, present }: Interval, energy: number | undefined, look: Busy, last?: Before, isGap = false): readonly CardPart[] => {
     const joules = energy ?? 0
     if (present.length === 0) return joules === 0 ? [] : [{ isUnheld: true, use: { ...NO_USE, joules } }]
     const { instances } = look
     const seats = seatsOf(present)
-    const { parts: actives, bySeat } = activeOf(present, ratiosOf(present, seats, look), last)
+    const { parts: actives, bySeat } = activeOf(present, ratiosOf(present, seats, look), last, isGap)
     // The GPU is at least as busy as those who say so; with MIG only the instances are known.
     const sum = actives.reduce((total, part) => total + part, 0)
     const isPartitioned = look.ratio === undefined && instances !== undefined
@@ -153,6 +174,8 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
   return {
     look(look, isRunning) {
       const last = before
+      const isGap = isFirst
+      isFirst = false
       const ms = last === undefined ? 0 : look.t - last.t
       before = { t: look.t, holders: look.holders, busy: look }
       if (last === undefined || ms <= 0) {
@@ -160,7 +183,7 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
         return []
       }
       const joules = joulesOf(look, ms)
-      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, look, last)
+      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, isGap ? busyBetween(last, look) : look, last, isGap)
       if (ms > MAX_GAP_MS) return split({ ms, present: [] }, joules, look)
       // Nobody looked: as it was before.
       const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
@@ -180,6 +203,8 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
             ...(counter === undefined ? {} : { counter }),
             ...(idleWatts === undefined ? {} : { idleWatts }),
             holders: before.holders,
+            ...(before.busy?.ratio === undefined ? {} : { ratio: before.busy.ratio }),
+            ...(before.busy?.instances === undefined ? {} : { instances: Object.fromEntries(before.busy.instances) }),
           },
   }
 }

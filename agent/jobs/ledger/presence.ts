@@ -8,7 +8,7 @@ export type Present = { readonly holder: CardHolder; readonly weight: number; re
 export type SeatUse = { readonly now: number; readonly weights: number; readonly occupied: number }
 
 const HALF = 0.5
-const keyOf = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
+export const holderKey = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
 
 /** As nearly always: the same ones, in the driver's order. */
 function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boolean {
@@ -22,7 +22,7 @@ function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boo
 
 export function presenceOf(before: readonly CardHolder[], now: readonly CardHolder[]): readonly Present[] {
   if (areSame(before, now)) return allTheTime(now)
-  const [earlier, later] = [before.map(keyOf), now.map(keyOf)]
+  const [earlier, later] = [before.map(holderKey), now.map(holderKey)]
   const [was, is] = [new Set(earlier), new Set(later)]
   return [
     ...now.map((holder, at): Present => ({ holder, weight: was.has(later[at] ?? '') ? 1 : HALF, isGone: false })),
@@ -31,10 +31,10 @@ export function presenceOf(before: readonly CardHolder[], now: readonly CardHold
 }
 /** After a long time without looks: those of before it that go on, and those that were started in it, from their start on. */
 export function presenceOverGap(goOn: readonly CardHolder[], now: readonly CardHolder[], from: number, to: number): readonly Present[] {
-  const earlier = new Set(goOn.map(keyOf))
+  const earlier = new Set(goOn.map(holderKey))
   const came = now.flatMap((holder): Present[] => {
     const { since, ratio } = holder
-    if (since === undefined || since <= from || since >= to || earlier.has(keyOf(holder))) return []
+    if (since === undefined || since <= from || since >= to || earlier.has(holderKey(holder))) return []
     const weight = (to - since) / (to - from)
     return [{ holder: ratio === undefined ? holder : { ...holder, ratio: ratio * weight }, weight, isGone: false }]
   })
