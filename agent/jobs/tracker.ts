@@ -118,7 +118,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
       }
       return found
     },
-    moved: () => runs.all().flatMap((run) => (run.hasMoved && run.end === undefined ? [storedRun(run)] : [])),
+    moved: () => runs.all().flatMap((run) => (run.hasMoved ? [storedRun(run)] : [])),
     figures: () => ({ ...runs.figures([...running.values()].filter(isKnown)), use: [...ledger.totals().values()] }),
     ledger,
     live: runs.all,

@@ -115,9 +115,14 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     interest: tracker,
     restore() {
       const nameOf = ({ row }: StoredRun): string => `${row.job_id} ${row.run}`
-      const newest = new Map(ledger.tail()?.runs.map((run) => [nameOf(run), run]))
-      const open = store.open().map((run) => newest.get(nameOf(run)) ?? run)
-      store.save(open)
+      const kept = ledger.tail()?.runs ?? []
+      const newest = new Map(kept.map((run) => [nameOf(run), run]))
+      // One that has ended since then has; of one that had, the last part may have come after its end was stored.
+      const open = store
+        .open()
+        .map((run) => newest.get(nameOf(run)) ?? run)
+        .filter(({ row }) => row.outcome === undefined)
+      store.save([...open, ...kept.filter(({ row }) => row.outcome !== undefined)])
       ledger.recover()
       tracker.restore(open)
       tracker.ledger.restore(ledger.checkpoints())

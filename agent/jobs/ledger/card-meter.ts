@@ -29,6 +29,9 @@ export type CardMeter = {
 const GAP_MS = 15_000
 /** For longer than that without a look nobody's time is counted, and the energy is nobody's. */
 const MAX_GAP_MS = 10 * 60_000
+/** Between two looks. */
+const LOOK_MS = 1_000
+const LEAST_PART = 0.2
 /** Less is the rounding of whole percents. */
 const IDLE = 0.005
 /** How much one look at an idle GPU moves its idle power. */
@@ -49,6 +52,14 @@ function busyBetween({ busy = {} }: Before, { ratio: now, instances: nowBy }: Bu
   const ratio = between(busy.ratio, now)
   const instances = nowBy === undefined ? busy.instances : new Map([...nowBy].map(([gi, of]) => [gi, between(busy.instances?.get(gi), of) ?? of]))
   return { ...(ratio === undefined ? {} : { ratio }), ...(instances === undefined ? {} : { instances }) }
+}
+
+/** While it holds the GPU: the driver's figure of one that has just come is a mean over a second of which it was there for a part, on average for half. */
+function whilePresent({ holder, weight, isGone }: Present, isGap: boolean, t: number): CardHolder {
+  const { ratio, since } = holder
+  if (isGone || weight === 1 || ratio === undefined) return holder
+  const part = !isGap ? weight : since === undefined ? 1 : Math.max(LEAST_PART, Math.min(1, (t - since) / LOOK_MS))
+  return part === 1 ? holder : { ...holder, ratio: Math.min(1, ratio / part) }
 }
 
 export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMeter {
@@ -183,7 +194,12 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
         return []
       }
       const joules = joulesOf(look, ms)
-      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, isGap ? busyBetween(last, look) : look, last, isGap)
+      if (ms <= GAP_MS) {
+        const present = presenceOf(last.holders, look.holders)
+        const rates = present.some(({ weight }) => weight < 1) ? present.map((one): Present => ({ ...one, holder: whilePresent(one, isGap, look.t) })) : present
+        if (rates !== present) before = { ...before, holders: rates.flatMap(({ holder, isGone }) => (isGone ? [] : [holder])) }
+        return isGap ? split({ ms, present: rates }, joules, busyBetween(last, look), last, isGap) : split({ ms, present }, joules, look, last)
+      }
       if (ms > MAX_GAP_MS) return split({ ms, present: [] }, joules, look)
       // Nobody looked: as it was before.
       const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
