@@ -4,13 +4,13 @@ import { createCardMeter, type CardLook, type CardMeter, type CardPart } from '.
 
 export type LedgerPage = { readonly rows: readonly UseRow[]; readonly checkpoints: readonly CardCheckpoint[] }
 export type LedgerBook = {
-  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). `isRunning`: whether a run goes on; without it those that have an owner do. */
+  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). `endOf`: when a run ended, as far as that is known. */
   readonly look: (
     uuid: string,
     gpu: string,
     look: CardLook,
     ownerOf: (run: string) => UseOwner | undefined,
-    isRunning?: (run: string) => boolean,
+    endOf?: (run: string) => number | undefined,
   ) => readonly CardPart[]
   /** Tokens that a server of this owner has processed. */
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
@@ -123,8 +123,8 @@ export function createLedgerBook(): LedgerBook {
   }
   const page = (): LedgerPage => ({ rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) })
   return {
-    look(uuid, gpu, look, ownerOf, isRunning = (run) => ownerOf(run) !== undefined) {
-      const parts = meterOf(uuid)?.look(look, isRunning) ?? []
+    look(uuid, gpu, look, ownerOf, endOf = () => undefined) {
+      const parts = meterOf(uuid)?.look(look, endOf) ?? []
       const before = lastOwners.get(uuid)
       const now = ownersOf(look.holders, ownerOf)
       if (meters.has(uuid)) lastOwners.set(uuid, now)

@@ -20,13 +20,15 @@ export type CardPart = { readonly holder?: CardHolder; readonly isUnheld?: true;
 /** Of a holder's part. `ms`: since the look before. `seatMs`: its share of the time in which its seat was held. */
 export type HeldPart = { readonly ms: number; readonly seatMs: number; readonly hasActive: boolean; readonly hasEnergy: boolean }
 export type CardMeter = {
-  /** `isRunning`: whether a run of the look before still goes on; asked after a time without looks. */
-  readonly look: (look: CardLook, isRunning: (run: string) => boolean) => readonly CardPart[]
+  /** `endOf`: when a run of the look before ended, as far as that is known; asked after a long time without looks. */
+  readonly look: (look: CardLook, endOf: (run: string) => number | undefined) => readonly CardPart[]
   readonly checkpoint: () => CardCheckpoint | undefined
 }
 
-/** Looks come each second, and an agent that was killed is back within this; after a longer time only those count that held the GPU before it and still run, and those that were started in it. */
+/** Looks come each second; what is read after a longer time says nothing of all of it. */
 const GAP_MS = 15_000
+/** An agent that was killed is back within this: who came or went counts for half of it. Of a longer time the start of a run counts where it is known. */
+const HALF_MS = 60_000
 /** For longer than that without a look nobody's time is counted, and the energy is nobody's. */
 const MAX_GAP_MS = 10 * 60_000
 /** Between two looks. */
@@ -122,7 +124,9 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
       const key = seatKey(holder.card)
       const seat = bySeat.get(key) ?? 0
       if (isGap && !isGone) {
-        const part = Math.min((between(formerly.get(holderKey(holder)), holder.ratio ?? ratios.get(holder)) ?? 0) * weight, Math.max(0, 1 - seat))
+        // Of one without a figure of its own the GPU's is halfway already.
+        const mean = holder.ratio === undefined ? ratios.get(holder) : between(formerly.get(holderKey(holder)), holder.ratio)
+        const part = Math.min((mean ?? 0) * weight, Math.max(0, 1 - seat))
         bySeat.set(key, seat + part)
         return part
       }
@@ -183,32 +187,22 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
   }
 
   return {
-    look(look, isRunning) {
+    look(look, endOf) {
       const last = before
-      const isGap = isFirst
-      isFirst = false
       const ms = last === undefined ? 0 : look.t - last.t
+      const isGap = isFirst || ms > GAP_MS
+      isFirst = false
       before = { t: look.t, holders: look.holders, busy: look }
       if (last === undefined || ms <= 0) {
         if (look.counter !== undefined) counter = look.counter
         return []
       }
       const joules = joulesOf(look, ms)
-      if (ms <= GAP_MS) {
-        const present = presenceOf(last.holders, look.holders)
-        const rates = present.some(({ weight }) => weight < 1) ? present.map((one): Present => ({ ...one, holder: whilePresent(one, isGap, look.t) })) : present
-        if (rates !== present) before = { ...before, holders: rates.flatMap(({ holder, isGone }) => (isGone ? [] : [holder])) }
-        return isGap ? split({ ms, present: rates }, joules, busyBetween(last, look), last, isGap) : split({ ms, present }, joules, look, last)
-      }
       if (ms > MAX_GAP_MS) return split({ ms, present: [] }, joules, look)
-      // Nobody looked: as it was before.
-      const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
-      const known = last.busy === undefined ? undefined : ratiosBefore(last, last.busy)
-      const present = presenceOverGap(holders, look.holders, last.t, look.t)
-      const ratios = present.flatMap(({ holder }) => known?.get(holder) ?? holder.ratio ?? [])
-      const isKnown = ratios.length > 0 && look.ratio !== undefined
-      const sum = ratios.reduce((a, b) => a + b, 0)
-      return split({ ms, present }, joules, isKnown ? { ratio: Math.min(1, sum) } : {})
+      const present = ms <= HALF_MS ? presenceOf(last.holders, look.holders) : presenceOverGap(last.holders, look.holders, { from: last.t, to: look.t, endOf })
+      const rates = present.some(({ weight }) => weight < 1) ? present.map((one): Present => ({ ...one, holder: whilePresent(one, isGap, look.t) })) : present
+      if (rates !== present) before = { ...before, holders: rates.flatMap(({ holder, isGone }) => (isGone ? [] : [holder])) }
+      return isGap ? split({ ms, present: rates }, joules, busyBetween(last, look), last, isGap) : split({ ms, present }, joules, look, last)
     },
     checkpoint: () =>
       before === undefined

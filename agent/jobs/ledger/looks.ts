@@ -66,7 +66,11 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
     const own = new Map<string, LiveRun>()
     for (const { run } of holders) if (run !== undefined) own.set(run.key, run)
     const runOf = (key: string): LiveRun | undefined => own.get(key) ?? running.get(key) ?? endedLately(key)
-    const isRunning = (key: string): boolean => own.has(key) || running.has(key)
+    // One that had ended by the time the agent was back did so at any time before.
+    const endOf = (key: string): number | undefined => {
+      const run = runOf(key)
+      return run?.isRestored === true ? undefined : run?.end?.t
+    }
     const ownerOf = (key: string): UseOwner | undefined => {
       const run = runOf(key)
       return run === undefined ? undefined : ownerOfRun(run)
@@ -78,7 +82,7 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
       ...(ratio === undefined ? {} : { ratio }),
       ...(run === undefined || run.startedBefore ? {} : { since: run.startedAt }),
     }))
-    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf, isRunning)
+    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf, endOf)
     // A run's own figures are these sums as well.
     for (const { holder, held: part, use } of parts) {
       const run = holder === undefined ? undefined : runOf(holder.run)

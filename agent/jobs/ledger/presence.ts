@@ -29,16 +29,20 @@ export function presenceOf(before: readonly CardHolder[], now: readonly CardHold
     ...before.flatMap((holder, at): Present[] => (is.has(earlier[at] ?? '') ? [] : [{ holder, weight: HALF, isGone: true }])),
   ]
 }
-/** After a long time without looks: those of before it that go on, and those that were started in it, from their start on. */
-export function presenceOverGap(goOn: readonly CardHolder[], now: readonly CardHolder[], from: number, to: number): readonly Present[] {
-  const earlier = new Set(goOn.map(holderKey))
-  const came = now.flatMap((holder): Present[] => {
-    const { since, ratio } = holder
-    if (since === undefined || since <= from || since >= to || earlier.has(holderKey(holder))) return []
-    const weight = (to - since) / (to - from)
-    return [{ holder: ratio === undefined ? holder : { ...holder, ratio: ratio * weight }, weight, isGone: false }]
+/** After a long time without looks: who was started or ended in it, for the part from or to there where that is known. `endOf`: when a run of before ended. */
+export function presenceOverGap(
+  before: readonly CardHolder[],
+  now: readonly CardHolder[],
+  { from, to, endOf }: { readonly from: number; readonly to: number; readonly endOf: (run: string) => number | undefined },
+): readonly Present[] {
+  const within = (t: number | undefined): t is number => t !== undefined && t > from && t < to
+  return presenceOf(before, now).map((one) => {
+    const { holder, weight, isGone } = one
+    const { run, since } = holder
+    if (weight === 1) return one
+    const end = isGone ? endOf(run) : since
+    return within(end) ? { ...one, weight: Math.abs((isGone ? from : to) - end) / (to - from) } : one
   })
-  return [...allTheTime(goOn), ...came]
 }
 /** As it was, for the whole time. */
 export const allTheTime = (holders: readonly CardHolder[]): readonly Present[] => holders.map((holder) => ({ holder, weight: 1, isGone: false }))
