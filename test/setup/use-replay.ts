@@ -152,7 +152,8 @@ export function replay({ seed, kills, downMs, open }: ReplayOptions): Replay {
     enter(slot)
   }
   for (let kill = 0; kill < kills; kill++) {
-    until(t + 1_000 + Math.floor(5_000 * random()), comeAndGo)
+    // Some are killed before they have looked.
+    until(t + (kill % 5 === 4 ? 200 : 1_000 + Math.floor(5_000 * random())), comeAndGo)
     isDown = true
     until(t + 500 + Math.floor((downMs - 500) * random()), comeAndGo)
     jobs = open()
