@@ -14,6 +14,11 @@ export type HostRuns = {
   readonly ofProcess: (series: Series) => LiveRun | undefined
   /** Whether this process was first seen so recently that the answer is still to come. */
   readonly isAwaited: (series: Series) => boolean
+  /** Nothing more will be known of it. */
+  readonly unidentified: (pid: number) => void
+  /** The run that a process of this number belonged to when the agent ended; of one that cannot be identified any more. */
+  readonly before: (series: Series) => LiveRun | undefined
+  readonly restore: (pids: readonly number[], key: string) => void
   readonly strangers: () => readonly number[]
   readonly onStrangers: (ask: () => void) => void
   readonly tick: (t: number) => void
@@ -37,6 +42,10 @@ export function createHostRuns(runs: Runs): HostRuns {
   /** Not yet looked up, with the time at which each was first seen. */
   let strangers = new Map<number, number>()
   const asked = new Map<number, number>()
+  /** Of those that were asked for. */
+  const unknown = new Set<number>()
+  const formerly = new Map<number, string>()
+  let beganAt: number | undefined
   let now = 0
   let ask: (() => void) | undefined
   const addRoot = (run: LiveRun, root: Root): void => {
@@ -105,7 +114,15 @@ export function createHostRuns(runs: Runs): HostRuns {
     isAwaited({ labels }) {
       const pid = Number(labels['pid'])
       const since = strangers.get(pid) ?? asked.get(pid)
-      return since !== undefined && Math.abs(now - since) <= ANSWER_MS
+      return since !== undefined && Math.abs(now - since) <= ANSWER_MS && !unknown.has(pid)
+    },
+    unidentified: (pid) => void unknown.add(pid),
+    before({ labels }) {
+      const key = formerly.get(Number(labels['pid']))
+      return key === undefined ? undefined : (running.get(key) ?? runs.endedLately(key))
+    },
+    restore(of, key) {
+      for (const pid of of) formerly.set(pid, key)
     },
     onStrangers: (of) => (ask = of),
     strangers() {
@@ -119,7 +136,14 @@ export function createHostRuns(runs: Runs): HostRuns {
       // The first readings may come before the first tick.
       if (now === 0) for (const since of [strangers, asked]) for (const pid of since.keys()) since.set(pid, t)
       now = t
-      for (const [pid, at] of asked) if (Math.abs(t - at) > KEPT_MS) asked.delete(pid)
+      beganAt ??= t
+      // Numbers of processes are given again.
+      if (formerly.size > 0 && Math.abs(t - beganAt) > KEPT_MS) formerly.clear()
+      for (const [pid, at] of asked) {
+        if (Math.abs(t - at) <= KEPT_MS) continue
+        asked.delete(pid)
+        unknown.delete(pid)
+      }
       for (const run of running.values()) {
         const { lastRootAt, isRestored, seenAt } = run
         if (lastRootAt !== undefined && Math.abs(t - lastRootAt) > EXEC_SILENT_MS) runs.close(run, { t: isRestored ? seenAt : lastRootAt })

@@ -13,6 +13,8 @@ export type LiveRun = {
   readonly startedBefore: boolean
   readonly usage: Usage
   seenAt: number
+  /** Its processes on GPUs, each with when it was last listed. */
+  readonly pids: Map<number, number>
   /** It was open when the agent ended, and nobody has seen it since. */
   isRestored: boolean
   memoryPeak: number | undefined
@@ -65,6 +67,8 @@ const MAX_INCIDENTS = 16
 /** Ranks wait for a dead one until a time-out of NCCL, 10 minutes by default; what was longer ago the run has survived. */
 const CAUSE_WITHIN_MS = 11 * 60_000
 
+/** Processes on GPUs are listed each second; one that is not has ended. */
+const LISTED_MS = 5_000
 /** A rank that crashed takes the others down with it. */
 const CRASH_WITHIN_MS = 60_000
 
@@ -74,7 +78,7 @@ export function openRun(key: string, identity: JobIdentity, run: number, started
 export const rootKey = ({ pid, startTicks }: Root): string => `${pid}:${startTicks}`
 
 /** One that was open when the agent ended. */
-export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
+export function restoredRun({ key, roots, row: run, countedTo = run.seen_at }: StoredRun): LiveRun {
   const { run: number, started_at: startedAt, seen_at: seenAt, gpus, incidents } = run
   const live: LiveRun = {
     ...blank(),
@@ -83,7 +87,7 @@ export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
     run: number,
     startedAt,
     startedBefore: run.started_before === true,
-    usage: createUsage(gpus, run.gpu_memory_peak_bytes, seenAt),
+    usage: createUsage(gpus, run.gpu_memory_peak_bytes, countedTo),
     seenAt,
     isRestored: true,
     isDirty: false,
@@ -94,7 +98,20 @@ export function restoredRun({ key, roots, row: run }: StoredRun): LiveRun {
   for (const incident of incidents) live.incidents.set(incident.id, { ...incident, startedAt, lastSeenAt: seenAt, isEffect: false, isFatal: true })
   return live
 }
+/** With what is needed to go on with it after the agent was killed. */
+export function storedRun(run: LiveRun): StoredRun {
+  for (const [pid, t] of run.pids) if (run.seenAt - t > LISTED_MS) run.pids.delete(pid)
+  const countedTo = run.usage.countedTo()
+  return {
+    key: run.key,
+    roots: [...run.roots.values()],
+    row: rowOf(run),
+    ...(countedTo === undefined ? {} : { countedTo }),
+    ...(run.pids.size === 0 ? {} : { pids: [...run.pids.keys()] }),
+  }
+}
 const blank = () => ({
+  pids: new Map(),
   memoryPeak: undefined,
   wasListed: false,
   absentSince: undefined,

@@ -10,7 +10,7 @@ import type { Scrape } from '../model/event.ts'
 import type { Series } from '../model/series.ts'
 import { containerKey, type ContainerRuns } from './containers.ts'
 import type { HostRuns } from './host-processes.ts'
-import { createLooks, type Held } from './ledger/looks.ts'
+import { createLooks, type Held, type Lookup } from './ledger/looks.ts'
 import type { LedgerBook } from './ledger/book.ts'
 import { createTokenMeter } from './ledger/token-meter.ts'
 import type { LiveRun } from './live-run.ts'
@@ -41,7 +41,10 @@ const READ_WITHIN_MS = 5_000
 /** `key` of its container; empty outside of containers. */
 type Known = { readonly role: Role; readonly key: string; readonly seat: Seat }
 
-export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): (scrape: Scrape) => void {
+/** `settle`: of a process that was looked up something is known. */
+export type JobReadings = { readonly scrape: (scrape: Scrape) => void; readonly settle: () => void }
+
+export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): JobReadings {
   const { running } = runs
   const gpus = new Map<string, GpuNow & { readonly t: number }>()
   const looks = createLooks(running, runs.endedLately, book)
@@ -74,8 +77,9 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     run.oomKills = count
   }
   const seen = (held: readonly Held[], t: number): void => {
-    for (const { run, seat, bytes } of held) {
+    for (const { run, seat, pids, bytes } of held) {
       if (run === undefined) continue
+      for (const pid of pids) run.pids.set(pid, t)
       const known = gpus.get(seat.uuid)
       run.usage.held(seat, t, bytes, known === undefined || Math.abs(t - known.t) > READ_WITHIN_MS ? undefined : known.total)
       run.seenAt = Math.max(run.seenAt, t)
@@ -83,7 +87,12 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       run.hasMoved = true
     }
   }
-  return ({ t, source, group, readings }) => {
+  /** Of a process that nothing is known of yet. */
+  const lookupOf = (series: Series): Lookup => ({
+    run: () => host.ofProcess(series) ?? host.before(series),
+    isOpen: () => host.ofProcess(series) === undefined && host.isAwaited(series),
+  })
+  const scrape = ({ t, source, group, readings }: Scrape): void => {
     if (OTHER_SOURCES.has(source)) return
     let holding: Map<string, Held> | undefined
     let listed: Map<string, string> | undefined
@@ -97,15 +106,19 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       const { role, key, seat } = entry
       if (role === 'process' || role === 'share') {
         // One of which nobody knows yet what it belongs to holds the GPU all the same.
-        const run = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
-        const isAwaited = key === '' && run === undefined && host.isAwaited(series)
+        const known = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
+        const isAwaited = key === '' && known === undefined && host.isAwaited(series)
+        const run = known ?? (isAwaited ? undefined : host.before(series))
         if (isAwaited) (awaited ??= new Set()).add(seat.uuid)
-        const place = `${run?.key ?? ''} ${isAwaited ? (series.labels['pid'] ?? '') : ''} ${seatKey(seat)}`
+        const pid = series.labels['pid'] ?? ''
+        const place = `${run?.key ?? ''} ${isAwaited ? pid : ''} ${seatKey(seat)}`
         holding ??= new Map<string, Held>()
-        const held = holding.get(place) ?? { run, seat, bytes: 0, ...(isAwaited ? { resolve: () => host.ofProcess(series) } : {}) }
+        const held = holding.get(place) ?? { run, seat, pids: [], bytes: 0, ...(isAwaited ? { awaited: lookupOf(series) } : {}) }
         holding.set(place, held)
-        if (role === 'process') held.bytes += value
-        else held.ratio = (held.ratio ?? 0) + value
+        if (role === 'process') {
+          held.bytes += value
+          held.pids.push(Number(pid))
+        } else held.ratio = (held.ratio ?? 0) + value
         ;(listed ??= new Map()).set(seat.uuid, seat.gpu)
       } else if (role === 'listed') (listed ??= new Map()).set(seat.uuid, seat.gpu)
       else if (role === 'instance') {
@@ -139,4 +152,5 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
           awaited?.has(uuid) === true,
         )
   }
+  return { scrape, settle: () => looks.settle() }
 }

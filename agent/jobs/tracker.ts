@@ -10,7 +10,7 @@ import { parseKernelCrash } from '../text/kernel-crash.ts'
 import { containerKey, createContainerRuns } from './containers.ts'
 import { createHostRuns } from './host-processes.ts'
 import { createLedgerBook, type LedgerBook } from './ledger/book.ts'
-import { addIncident, crashed, restoredRun, rowOf, type LiveRun } from './live-run.ts'
+import { addIncident, crashed, restoredRun, storedRun, type LiveRun } from './live-run.ts'
 import { createJobReadings } from './readings.ts'
 import { createRuns, KEPT_MS } from './runs.ts'
 
@@ -20,6 +20,8 @@ export type JobTracker = JobInterest & {
   readonly tick: (t: number) => void
   /** Those to which something happened since the last call, as they are to be stored; with `moved` also those of which only the figures have moved. */
   readonly changed: (moved: boolean) => readonly StoredRun[]
+  /** Those of which only the figures have moved since then. */
+  readonly moved: () => readonly StoredRun[]
   readonly figures: () => JobFigures
   /** Running, and those that ended within the last minute. */
   readonly live: () => readonly LiveRun[]
@@ -74,13 +76,14 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
     ingest(event) {
       switch (event.type) {
         case 'scrape':
-          return readings(event)
+          return readings.scrape(event)
         case 'log':
           return event.stream === 'kernel' ? onKernel(event) : onLog(event)
         case 'container':
           return containers.event(event)
         case 'process':
-          return host.process(event)
+          host.process(event)
+          return readings.settle()
         case 'exec':
           return host.exec(event)
         case 'log_tail':
@@ -111,10 +114,11 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         if (!run.isDirty && !(moved && run.hasMoved)) continue
         run.isDirty = false
         run.hasMoved = false
-        found.push({ key: run.key, roots: [...run.roots.values()], row: rowOf(run) })
+        found.push(storedRun(run))
       }
       return found
     },
+    moved: () => runs.all().flatMap((run) => (run.hasMoved ? [storedRun(run)] : [])),
     figures: () => ({ ...runs.figures([...running.values()].filter(isKnown)), use: [...ledger.totals().values()] }),
     ledger,
     live: runs.all,
@@ -127,6 +131,10 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         ...(pid === undefined ? {} : { pid }),
       })),
     strangers: host.strangers,
+    unidentified(pid) {
+      host.unidentified(pid)
+      readings.settle()
+    },
     onStrangers: host.onStrangers,
     roots: () =>
       [...running.values()].flatMap(({ roots, identity: { slurm_job: slurmJob, unit } }) =>
@@ -142,6 +150,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         const run = restoredRun(one)
         running.set(run.key, run)
         for (const root of run.roots.keys()) runs.roots.set(root, run.key)
+        host.restore(one.pids ?? [], run.key)
       }
     },
   }

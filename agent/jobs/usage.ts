@@ -42,6 +42,8 @@ export type Usage = {
   readonly totals: () => { readonly active: number; readonly idle: number; readonly held: number; readonly joules: number | undefined }
   /** GPU seconds held since `t`: what a crash throws away that saved its state then. */
   readonly since: (t: number, end: number) => number
+  /** Up to when the ledger's parts are in it; undefined before the first. */
+  readonly countedTo: () => number | undefined
   readonly isEmpty: () => boolean
   readonly holds: (uuid: string) => boolean
 }
@@ -64,15 +66,15 @@ const unused = (seat: Seat, countedTo: number): Used => ({
   bytes: 0,
 })
 
-/** `before`: of a run that goes on after a restart of the agent, with its figures as they were at `seenAt`; the ledger begins again a little earlier. */
-export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number, seenAt = Number.NEGATIVE_INFINITY): Usage {
+/** `before`: of a run that goes on after a restart of the agent, with its figures as they were, the ledger's parts up to `countedTo` in them. */
+export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number, countedTo = Number.NEGATIVE_INFINITY): Usage {
   const seats = new Map<string, Used>()
   let peak = peakBefore ?? 0
   for (const row of before) {
     const ms = row.held_seconds * 1_000
     const { uuid, gpu, gi, ci } = row
     seats.set(seatKey(row), {
-      ...unused({ uuid, gpu, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }) }, seenAt),
+      ...unused({ uuid, gpu, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }) }, countedTo),
       heldMs: ms,
       shareMs: ms * row.share,
       activeMs: (row.active_seconds ?? 0) * 1_000,
@@ -143,6 +145,11 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number,
       let lost = 0
       for (const { shareMs, heldMs } of seats.values()) lost += heldMs === 0 ? 0 : Math.min(heldMs, Math.max(0, end - t)) * (shareMs / heldMs)
       return lost / 1_000
+    },
+    countedTo() {
+      let latest = Number.NEGATIVE_INFINITY
+      for (const { countedTo: at } of seats.values()) latest = Math.max(latest, at)
+      return Number.isFinite(latest) ? latest : undefined
     },
     isEmpty: () => seats.size === 0,
     holds: (uuid) => [...seats.values()].some(({ seat }) => seat.uuid === uuid),

@@ -100,7 +100,15 @@ export type Root = { readonly pid: number; readonly startTicks: number }
 /** With the scheduler's or systemd's name, who can say how it ended. */
 export type JobRoot = Root & { readonly slurmJob?: string; readonly unit?: string }
 /** A run as the store keeps it, with what identifies it after a restart of the agent. */
-export type StoredRun = { readonly key: string; readonly roots: readonly Root[]; readonly row: Run }
+export type StoredRun = {
+  readonly key: string
+  readonly roots: readonly Root[]
+  readonly row: Run
+  /** Up to when the ledger's parts are in its figures; without it up to `seen_at`. */
+  readonly countedTo?: number
+  /** Its processes on GPUs, as they were last listed. */
+  readonly pids?: readonly number[]
+}
 
 /** One job with the sums of its runs. */
 export type JobRow = {
@@ -159,6 +167,8 @@ export type RunningRun = Pick<Run, 'job' | 'job_id' | 'container' | 'pid'> & { r
 export type JobInterest = {
   /** Pids outside of containers that hold GPU memory and of which no process event has come; each is named once. */
   readonly strangers: () => readonly number[]
+  /** Of one of those: it ended before it could be identified, or is of a container. */
+  readonly unidentified: (pid: number) => void
   /** `ask` is called when there are new ones, while readings are taken in. */
   readonly onStrangers: (ask: () => void) => void
   /** Processes whose end is to be reported. */

@@ -46,6 +46,9 @@ export type CardCheckpoint = {
   /** Power of the GPU while nothing runs, as it was learnt. */
   readonly idleWatts?: number
   readonly holders: readonly CardHolder[]
+  /** How busy the GPU was, and its instances by their numbers. */
+  readonly ratio?: number
+  readonly instances?: Readonly<Record<string, number>>
   /** Of the runs that hold it, by their keys: one that has ended by the next look has its last part to come. */
   readonly owners?: Readonly<Record<string, UseOwner>>
 }

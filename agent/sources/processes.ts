@@ -13,7 +13,7 @@ import { defineSource } from './definition.ts'
 export type ProcessesOptions = {
   readonly procRoot: string
   readonly identify: IdentifyProcess
-  readonly jobs: Pick<JobInterest, 'strangers' | 'onStrangers' | 'roots'>
+  readonly jobs: Pick<JobInterest, 'strangers' | 'unidentified' | 'onStrangers' | 'roots'>
   /** Slurm and systemd, by their own programs. */
   readonly asksSchedulers: boolean
 }
@@ -44,7 +44,10 @@ export function createProcessesSource({ procRoot, identify, jobs, asksSchedulers
         for (const pid of jobs.strangers()) {
           const who = identify(pid)
           const lineage = who === undefined || who.container !== undefined ? undefined : lineageOf(pid)
-          if (who === undefined || lineage === undefined) continue
+          if (who === undefined || lineage === undefined) {
+            jobs.unidentified(pid)
+            continue
+          }
           const { slurmJob, unit } = who
           const seen: ProcessEvent = {
             type: 'process',

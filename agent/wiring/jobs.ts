@@ -5,7 +5,7 @@ import type { WasteGroup, WasteSummary } from '../model/ledger.ts'
 import { createJobTracker } from '../jobs/tracker.ts'
 import { rowOf } from '../jobs/live-run.ts'
 import type { Config } from '../config/schema.ts'
-import type { JobFigures, JobInterest, JobsView, Run } from '../model/job.ts'
+import type { JobFigures, JobInterest, JobsView, Run, StoredRun } from '../model/job.ts'
 import type { TakesEvents, TakesIncidents, TakesTicks } from '../model/sink.ts'
 import type { Log } from '../model/source.ts'
 import { createJobStore } from '../store/jobs.ts'
@@ -28,10 +28,10 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
-/** A crash loses nothing of it: what was used since is counted from the checkpoint, for those who held a GPU by then. */
-const LEDGER_EVERY_MS = 15_000
-/** At most this often after a process came or went. */
-const URGENT_EVERY_MS = 2_000
+/** Sums and figures are written so often; between that each second what an agent that is killed would lose of them. */
+const WRITE_EVERY_MS = 15_000
+/** More sums are written at once: each second they would cost more than that. */
+const MAX_TAIL_ROWS = 2_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
 export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
@@ -46,11 +46,26 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     store.save(changed)
   }
   let writtenAt = 0
-  /** False: there was nothing to write yet. */
-  const writeLedger = (): boolean => {
+  let hasTail = false
+  let isWritten = false
+  const write = (): void => {
+    save(true)
     const page = tracker.ledger.take()
-    if (page.rows.length > 0 && !ledger.write(page.rows, page.checkpoints)) tracker.ledger.giveBack(page)
-    return page.rows.length > 0
+    if (page.rows.length === 0 && !hasTail) return
+    if (ledger.write(page.rows, page.checkpoints)) hasTail = false
+    else tracker.ledger.giveBack(page)
+  }
+  /** Before somebody reads. */
+  const refresh = (): void => {
+    if (!isWritten) write()
+    isWritten = true
+  }
+  const keepTail = (): void => {
+    const page = tracker.ledger.page()
+    // The energy of GPUs that nobody holds is counted from the last write as well.
+    if (page.rows.every(({ owner }) => owner.unheld === true)) return
+    if (page.rows.length > MAX_TAIL_ROWS) return write()
+    hasTail = ledger.keepTail({ ...page, runs: tracker.moved() }) || hasTail
   }
   return {
     name: 'jobs',
@@ -62,22 +77,33 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     incident: tracker.incident,
     tick(t) {
       tracker.tick(t)
-      save(true)
+      isWritten = false
+      if (Math.abs(t - writtenAt) >= WRITE_EVERY_MS) {
+        write()
+        writtenAt = t
+      } else {
+        save(false)
+        keepTail()
+      }
       store.maintain(t)
       ledger.maintain(t)
-      if (Math.abs(t - writtenAt) < (tracker.ledger.isUrgent() ? URGENT_EVERY_MS : LEDGER_EVERY_MS)) return
-      // An agent that is killed again and again writes as soon as it has looked twice.
-      if (writeLedger()) writtenAt = t
     },
     view: {
-      ...store,
+      list(filter) {
+        refresh()
+        return store.list(filter)
+      },
+      runs(job, limit) {
+        refresh()
+        return store.runs(job, limit)
+      },
       groups(by, filter) {
-        writeLedger()
+        refresh()
         return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
       },
     },
     waste(from, to, by) {
-      writeLedger()
+      refresh()
       const jobs = store.list({ since: from, until: to, limit: MOST_WASTE_JOBS })
       return wasteOf(ledger.held(from, to, by).map(heldOf), jobs, config.costs, { host: config.host_name, from, to }, by)
     },
@@ -88,12 +114,21 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     },
     interest: tracker,
     restore() {
-      tracker.restore(store.open())
+      const nameOf = ({ row }: StoredRun): string => `${row.job_id} ${row.run}`
+      const kept = ledger.tail()?.runs ?? []
+      const newest = new Map(kept.map((run) => [nameOf(run), run]))
+      // One that has ended since then has; of one that had, the last part may have come after its end was stored.
+      const open = store
+        .open()
+        .map((run) => newest.get(nameOf(run)) ?? run)
+        .filter(({ row }) => row.outcome === undefined)
+      store.save([...open, ...kept.filter(({ row }) => row.outcome !== undefined)])
+      ledger.recover()
+      tracker.restore(open)
       tracker.ledger.restore(ledger.checkpoints())
     },
     close() {
-      save(true)
-      writeLedger()
+      write()
       ledger.close()
       store.close()
     },

@@ -1,9 +1,7 @@
-// Jobs of a real Slurm: five ways to end, told as Slurm means them, with the time that each held its (fake) GPU.
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+// Jobs of a real Slurm: five ways to end, told as Slurm means them, with the time that each held its (fake) GPU, and the line of docs/slurm.md that its epilog prints.
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run as runSchema } from '../../agent/http/api/job-schemas.ts'
@@ -18,7 +16,7 @@ const ENDS = {
   failed: { script: 'exit 3', outcome: 'failed', exit_code: 3 },
   cancelled: { script: 'sleep 600', outcome: 'cancelled' },
   'time-limit': { script: 'sleep 600', outcome: 'time_limit' },
-  'out-of-memory': { script: 'exec dd if=/dev/zero of=/dev/null bs=128M count=4', outcome: 'out_of_memory' },
+  'out-of-memory': { script: 'exec dd if=/dev/zero of=/dev/null bs=512M count=4', outcome: 'out_of_memory' },
 } as const
 const NAMES = Object.keys(ENDS)
 const GIB = 2 ** 30
@@ -28,8 +26,23 @@ const missing = slurmMissing ?? (compiler === undefined ? 'needs a C compiler' :
 describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '' : ` (${missing})`}`, () => {
   let slurm: TestSlurm | undefined
   let problem = ''
+  const folder = mkdtempSync(join(tmpdir(), 'warpwatch-slurm-jobs-'))
+  /** As in docs/slurm.md, but into a file, and patient: how long it takes is no matter of a test. */
+  const epilog = join(folder, 'epilog.sh')
+  const line = [
+    process.execPath,
+    join(import.meta.dirname, '../../dist/main.js'),
+    'jobs',
+    '"slurm:$SLURM_JOB_ID"',
+    '--line',
+    '--listen',
+    `"$(cat ${folder}/agent)"`,
+  ]
+  writeFileSync(epilog, `#!/bin/sh\nline=$(${line.join(' ')} 2>&1) && echo "GPU use on $(hostname -s): $line" > ${folder}/$SLURM_JOB_NAME.told\nexit 0\n`, {
+    mode: 0o755,
+  })
   beforeAll(async () => {
-    slurm = await startSlurm().catch((error: unknown) => {
+    slurm = await startSlurm({ epilog }).catch((error: unknown) => {
       problem = String(error)
       return undefined
     })
@@ -42,7 +55,6 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       return
     }
     const { submit, run } = slurm
-    const folder = mkdtempSync(join(tmpdir(), 'warpwatch-slurm-jobs-'))
     const ids = await Promise.all(
       Object.entries(ENDS).map(([name, { script }]) =>
         submit(name, `echo $$ > ${folder}/${name}; while [ ! -e ${folder}/go ]; do sleep 0.1; done; ${script}`, name === 'time-limit' ? ['--time=5'] : []),
@@ -58,6 +70,7 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
     await poll(() => NAMES.every((name) => pidOf(name) > 0), { what: 'all jobs to run', deadlineMs: 60_000 })
     const gpus = NAMES.map((name, at) => h100(at, {}, [{ pid: pidOf(name), bytes: 4 * GIB }]))
     await using agent = await startAgent({ scenario: { ...hostOf(1), gpus }, env: slurm.env })
+    writeFileSync(join(folder, 'agent'), agent.listen)
     const jobs = async () => jobsSchema.parse(await agent.json('/api/v1/jobs')).filter(({ kind }) => kind === 'slurm')
     await poll(async () => (await jobs()).filter(({ last }) => last.gpus.some(({ held_seconds: s }) => s >= 2)).length === NAMES.length, {
       what: 'GPU time of all',
@@ -95,17 +108,12 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       expect(seconds.active + seconds.idle).toBeCloseTo(seenFor, 0)
       expect(seconds.lost > 0).toBe(!['completed', 'cancelled'].includes(job))
     }
-    // What an epilog prints.
-    const args = [
-      join(import.meta.dirname, '../../dist/main.js'),
-      'jobs',
-      `slurm:${ids[NAMES.indexOf('completed')]}`,
-      '--line',
-      '--listen',
-      new URL(agent.url).host,
-    ]
-    const { stdout: printed } = await promisify(execFile)(process.execPath, args)
-    expect(printed).toMatch(/^used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*completed after/)
+    const told = ['completed', 'failed'].map((name) => join(folder, `${name}.told`))
+    await poll(() => told.every((path) => existsSync(path) && readFileSync(path, 'utf8').endsWith('\n')), {
+      what: 'what the epilogs print',
+      deadlineMs: 60_000,
+    })
+    for (const path of told) expect(readFileSync(path, 'utf8')).toMatch(/^GPU use on \S+: used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*\n$/)
     // The one that ran until its limit held its GPU longer than the one that had done its work.
     const heldOf = (name: string) => ended.find(({ job }) => job === name)?.last.gpus[0]?.held_seconds ?? 0
     expect(heldOf('time-limit')).toBeGreaterThan(heldOf('completed'))

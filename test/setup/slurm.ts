@@ -22,7 +22,7 @@ export type TestSlurm = {
   readonly close: () => Promise<void>
 }
 
-const settings = (root: string, host: string, ports: readonly number[]): string => `ClusterName=test
+const settings = (root: string, host: string, ports: readonly number[], epilog: string | undefined): string => `ClusterName=test
 SlurmctldHost=${host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
@@ -45,9 +45,9 @@ KillWait=2
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 MpiDefault=none
-NodeName=${host} NodeAddr=127.0.0.1 CPUs=1 RealMemory=1000 State=UNKNOWN
+NodeName=${host} NodeAddr=127.0.0.1 CPUs=1 RealMemory=2000 State=UNKNOWN
 PartitionName=main Nodes=${host} Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:16
-`
+${epilog === undefined ? '' : `TaskEpilog=${epilog}\n`}`
 const CGROUPS = 'CgroupAutomount=no\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\nConstrainSwapSpace=no\nConstrainDevices=no\n'
 
 /** What the node daemon leaves in each hierarchy. */
@@ -66,13 +66,13 @@ function removeGroups(host: string): void {
   }
 }
 
-/** Rejects with what is missing where it does not start. */
-export async function startSlurm(): Promise<TestSlurm> {
+/** Rejects with what is missing where it does not start. `epilog`: a program that it runs at the end of each task. */
+export async function startSlurm({ epilog }: { readonly epilog?: string } = {}): Promise<TestSlurm> {
   const root = mkdtempSync(join(tmpdir(), 'warpwatch-slurm-'))
   const [host = 'localhost'] = hostname().split('.')
   for (const folder of ['state', 'spool']) mkdirSync(join(root, folder))
   writeFileSync(join(root, 'munge.key'), randomBytes(128), { mode: 0o400 })
-  writeFileSync(join(root, 'slurm.conf'), settings(root, host, [await freePort(), await freePort()]))
+  writeFileSync(join(root, 'slurm.conf'), settings(root, host, [await freePort(), await freePort()], epilog))
   writeFileSync(join(root, 'cgroup.conf'), CGROUPS)
   const env = { SLURM_CONF: join(root, 'slurm.conf') }
   const daemons: ChildProcess[] = []
@@ -105,7 +105,7 @@ export async function startSlurm(): Promise<TestSlurm> {
     env,
     run,
     submit: (name, script, more = []) =>
-      run('sbatch', '--parsable', `--job-name=${name}`, '--output=/dev/null', '--mem=40M', '--ntasks=1', '--chdir=/tmp', ...more, '--wrap', script),
+      run('sbatch', '--parsable', `--job-name=${name}`, '--output=/dev/null', '--mem=200M', '--ntasks=1', '--chdir=/tmp', ...more, '--wrap', script),
     close,
   }
 }

@@ -4,18 +4,18 @@ import { createCardMeter, type CardLook, type CardMeter, type CardPart } from '.
 
 export type LedgerPage = { readonly rows: readonly UseRow[]; readonly checkpoints: readonly CardCheckpoint[] }
 export type LedgerBook = {
-  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). `isRunning`: whether a run goes on; without it those that have an owner do. */
+  /** Counts what was used since the last look at this GPU, and says by whom. `ownerOf` names a run; undefined: it is not known (any more). `endOf`: when a run ended, as far as that is known. */
   readonly look: (
     uuid: string,
     gpu: string,
     look: CardLook,
     ownerOf: (run: string) => UseOwner | undefined,
-    isRunning?: (run: string) => boolean,
+    endOf?: (run: string) => number | undefined,
   ) => readonly CardPart[]
   /** Tokens that a server of this owner has processed. */
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
-  /** A process came or went since the page was last taken; an agent that is killed before this is written loses it. */
-  readonly isUrgent: () => boolean
+  /** The page as it is: what an agent that is killed before it is taken would lose. */
+  readonly page: () => LedgerPage
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage
   readonly giveBack: (page: LedgerPage) => void
@@ -69,7 +69,6 @@ const groupOf = kept(({ user, namespace, account }: UseOwner): UseOwner => ({
 
 export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
-  let isUrgent = false
   /** Of the runs at the last look at each GPU: what ends is charged for the rest of its time. */
   const lastOwners = new Map<string, ReadonlyMap<string, UseOwner>>()
   let rows = new Map<string, UseRow & { readonly use: Sum }>()
@@ -122,14 +121,13 @@ export function createLedgerBook(): LedgerBook {
     const owners = lastOwners.get(checkpoint.uuid)
     return [owners === undefined || owners.size === 0 ? checkpoint : { ...checkpoint, owners: Object.fromEntries(owners) }]
   }
+  const page = (): LedgerPage => ({ rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) })
   return {
-    look(uuid, gpu, look, ownerOf, isRunning = (run) => ownerOf(run) !== undefined) {
-      const parts = meterOf(uuid)?.look(look, isRunning) ?? []
+    look(uuid, gpu, look, ownerOf, endOf = () => undefined) {
+      const parts = meterOf(uuid)?.look(look, endOf) ?? []
       const before = lastOwners.get(uuid)
       const now = ownersOf(look.holders, ownerOf)
       if (meters.has(uuid)) lastOwners.set(uuid, now)
-      isUrgent ||= now.size !== (before?.size ?? 0)
-      for (const run of now.keys()) isUrgent ||= before?.has(run) !== true
       for (const { holder, isUnheld, use: of } of parts) {
         const owner: UseOwner =
           holder === undefined
@@ -141,18 +139,17 @@ export function createLedgerBook(): LedgerBook {
       }
       return parts
     },
-    isUrgent: () => isUrgent,
     tokens: (owner, tokens, t) => use(owner, NO_CARD, { ...NO_USE, tokens }, t),
+    page,
     take() {
-      const page = { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) }
+      const taken = page()
       rows = new Map()
-      isUrgent = false
-      return page
+      return taken
     },
-    giveBack(page) {
+    giveBack(taken) {
       const newer = rows
       rows = new Map()
-      for (const { hour, owner, card, use: of } of [...page.rows, ...newer.values()]) enter(hour, owner, card, of)
+      for (const { hour, owner, card, use: of } of [...taken.rows, ...newer.values()]) enter(hour, owner, card, of)
     },
     restore(checkpoints) {
       for (const checkpoint of checkpoints.slice(0, MAX_CARDS)) {

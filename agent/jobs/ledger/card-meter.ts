@@ -1,7 +1,7 @@
 // What each holder of one GPU used between two looks: time held, time active, idle time, memory, energy. The parts sum to the GPU's own counters. Pure.
 import { NO_USE, type CardCheckpoint, type CardHolder, type Use } from '../../model/ledger.ts'
 import { seatKey } from '../usage.ts'
-import { allTheTime, presenceOf, presenceOverGap, seatsOf, type Present, type SeatUse } from './presence.ts'
+import { allTheTime, holderKey, presenceOf, presenceOverGap, seatsOf, type Present, type SeatUse } from './presence.ts'
 
 /** One look at a GPU. What could not be read is absent. */
 export type CardLook = {
@@ -20,15 +20,20 @@ export type CardPart = { readonly holder?: CardHolder; readonly isUnheld?: true;
 /** Of a holder's part. `ms`: since the look before. `seatMs`: its share of the time in which its seat was held. */
 export type HeldPart = { readonly ms: number; readonly seatMs: number; readonly hasActive: boolean; readonly hasEnergy: boolean }
 export type CardMeter = {
-  /** `isRunning`: whether a run of the look before still goes on; asked after a time without looks. */
-  readonly look: (look: CardLook, isRunning: (run: string) => boolean) => readonly CardPart[]
+  /** `endOf`: when a run of the look before ended, as far as that is known; asked after a long time without looks. */
+  readonly look: (look: CardLook, endOf: (run: string) => number | undefined) => readonly CardPart[]
   readonly checkpoint: () => CardCheckpoint | undefined
 }
 
-/** Looks come each second, and an agent that was killed is back within this; after a longer time only those count that held the GPU before it and still run, and those that were started in it. */
+/** Looks come each second; what is read after a longer time says nothing of all of it. */
 const GAP_MS = 15_000
+/** An agent that was killed is back within this: who came or went counts for half of it. Of a longer time the start of a run counts where it is known. */
+const HALF_MS = 60_000
 /** For longer than that without a look nobody's time is counted, and the energy is nobody's. */
 const MAX_GAP_MS = 10 * 60_000
+/** Between two looks. */
+const LOOK_MS = 1_000
+const LEAST_PART = 0.2
 /** Less is the rounding of whole percents. */
 const IDLE = 0.005
 /** How much one look at an idle GPU moves its idle power. */
@@ -38,9 +43,31 @@ type Interval = { readonly ms: number; readonly present: readonly Present[] }
 type Busy = Pick<CardLook, 'ratio' | 'instances'>
 type Before = { readonly t: number; readonly holders: readonly CardHolder[]; readonly busy?: Busy }
 const NO_SEAT: SeatUse = { now: 0, weights: 1, occupied: 0 }
+const beforeOf = ({ t, holders, ratio, instances }: CardCheckpoint): Before => ({
+  t,
+  holders,
+  busy: { ...(ratio === undefined ? {} : { ratio }), ...(instances === undefined ? {} : { instances: new Map(Object.entries(instances)) }) },
+})
+/** Of a time in which nobody looked: as busy as halfway between the looks before and after it. */
+const between = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (b ?? a) : (a + b) / 2)
+function busyBetween({ busy = {} }: Before, { ratio: now, instances: nowBy }: Busy): Busy {
+  const ratio = between(busy.ratio, now)
+  const instances = nowBy === undefined ? busy.instances : new Map([...nowBy].map(([gi, of]) => [gi, between(busy.instances?.get(gi), of) ?? of]))
+  return { ...(ratio === undefined ? {} : { ratio }), ...(instances === undefined ? {} : { instances }) }
+}
+
+/** While it holds the GPU: the driver's figure of one that has just come is a mean over a second of which it was there for a part, on average for half. */
+function whilePresent({ holder, weight, isGone }: Present, isGap: boolean, t: number): CardHolder {
+  const { ratio, since } = holder
+  if (isGone || weight === 1 || ratio === undefined) return holder
+  const part = !isGap ? weight : since === undefined ? 1 : Math.max(LEAST_PART, Math.min(1, (t - since) / LOOK_MS))
+  return part === 1 ? holder : { ...holder, ratio: Math.min(1, ratio / part) }
+}
 
 export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMeter {
-  let before: Before | undefined = restored
+  let before: Before | undefined = restored === undefined ? undefined : beforeOf(restored)
+  /** The first look after a restart: what the driver says then is not of all the time since the look before. */
+  let isFirst = restored !== undefined
   let counter = restored?.counter
   let idleWatts = restored?.idleWatts
 
@@ -83,20 +110,29 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     present: readonly Present[],
     ratios: ReadonlyMap<CardHolder, number>,
     last: Before | undefined,
+    isGap: boolean,
   ): { readonly parts: readonly number[]; readonly bySeat: ReadonlyMap<string, number> } => {
     const bySeat = new Map<string, number>()
     let before: ReadonlyMap<CardHolder, number> | undefined
-    const lastRatio = (holder: CardHolder): number => {
-      if (last?.busy === undefined) return holder.ratio ?? 0
+    const lastRatio = (holder: CardHolder): number | undefined => {
+      if (last?.busy === undefined) return holder.ratio
       before ??= ratiosBefore(last, last.busy)
-      return before.get(holder) ?? holder.ratio ?? 0
+      return before.get(holder) ?? holder.ratio
     }
+    const formerly = new Map(isGap ? last?.holders.map((holder) => [holderKey(holder), lastRatio(holder)]) : [])
     const parts = present.map(({ holder, weight, isGone }) => {
       const key = seatKey(holder.card)
       const seat = bySeat.get(key) ?? 0
+      if (isGap && !isGone) {
+        // Of one without a figure of its own the GPU's is halfway already.
+        const mean = holder.ratio === undefined ? ratios.get(holder) : between(formerly.get(holderKey(holder)), holder.ratio)
+        const part = Math.min((mean ?? 0) * weight, Math.max(0, 1 - seat))
+        bySeat.set(key, seat + part)
+        return part
+      }
       // The driver's own figure is of all the time since the look before; what ended worked on as it did, in what the others leave.
       const part = isGone
-        ? Math.min(lastRatio(holder) * weight, Math.max(0, 1 - seat))
+        ? Math.min((lastRatio(holder) ?? 0) * weight, Math.max(0, 1 - seat))
         : holder.ratio === undefined
           ? (ratios.get(holder) ?? 0) * weight
           : Math.min(holder.ratio, weight)
@@ -105,12 +141,12 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
     })
     return { parts, bySeat }
   }
-  const split = ({ ms, present }: Interval, energy: number | undefined, look: Busy, last?: Before): readonly CardPart[] => {
+  const split = ({ ms, present }: Interval, energy: number | undefined, look: Busy, last?: Before, isGap = false): readonly CardPart[] => {
     const joules = energy ?? 0
     if (present.length === 0) return joules === 0 ? [] : [{ isUnheld: true, use: { ...NO_USE, joules } }]
     const { instances } = look
     const seats = seatsOf(present)
-    const { parts: actives, bySeat } = activeOf(present, ratiosOf(present, seats, look), last)
+    const { parts: actives, bySeat } = activeOf(present, ratiosOf(present, seats, look), last, isGap)
     // The GPU is at least as busy as those who say so; with MIG only the instances are known.
     const sum = actives.reduce((total, part) => total + part, 0)
     const isPartitioned = look.ratio === undefined && instances !== undefined
@@ -151,25 +187,22 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
   }
 
   return {
-    look(look, isRunning) {
+    look(look, endOf) {
       const last = before
       const ms = last === undefined ? 0 : look.t - last.t
+      const isGap = isFirst || ms > GAP_MS
+      isFirst = false
       before = { t: look.t, holders: look.holders, busy: look }
       if (last === undefined || ms <= 0) {
         if (look.counter !== undefined) counter = look.counter
         return []
       }
       const joules = joulesOf(look, ms)
-      if (ms <= GAP_MS) return split({ ms, present: presenceOf(last.holders, look.holders) }, joules, look, last)
       if (ms > MAX_GAP_MS) return split({ ms, present: [] }, joules, look)
-      // Nobody looked: as it was before.
-      const holders = last.holders.filter(({ run }) => run === '' || isRunning(run))
-      const known = last.busy === undefined ? undefined : ratiosBefore(last, last.busy)
-      const present = presenceOverGap(holders, look.holders, last.t, look.t)
-      const ratios = present.flatMap(({ holder }) => known?.get(holder) ?? holder.ratio ?? [])
-      const isKnown = ratios.length > 0 && look.ratio !== undefined
-      const sum = ratios.reduce((a, b) => a + b, 0)
-      return split({ ms, present }, joules, isKnown ? { ratio: Math.min(1, sum) } : {})
+      const present = ms <= HALF_MS ? presenceOf(last.holders, look.holders) : presenceOverGap(last.holders, look.holders, { from: last.t, to: look.t, endOf })
+      const rates = present.some(({ weight }) => weight < 1) ? present.map((one): Present => ({ ...one, holder: whilePresent(one, isGap, look.t) })) : present
+      if (rates !== present) before = { ...before, holders: rates.flatMap(({ holder, isGone }) => (isGone ? [] : [holder])) }
+      return isGap ? split({ ms, present: rates }, joules, busyBetween(last, look), last, isGap) : split({ ms, present }, joules, look, last)
     },
     checkpoint: () =>
       before === undefined
@@ -180,6 +213,8 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
             ...(counter === undefined ? {} : { counter }),
             ...(idleWatts === undefined ? {} : { idleWatts }),
             holders: before.holders,
+            ...(before.busy?.ratio === undefined ? {} : { ratio: before.busy.ratio }),
+            ...(before.busy?.instances === undefined ? {} : { instances: Object.fromEntries(before.busy.instances) }),
           },
   }
 }

@@ -6,8 +6,10 @@ import { seatKey, type GpuNow, type Seat } from '../usage.ts'
 import type { LedgerBook } from './book.ts'
 import type { CardLook } from './card-meter.ts'
 
-/** A run, or the processes that are of none, on one GPU or instance. `resolve`: of a process whose owner is being looked up, the answer once it is there. */
-export type Held = { readonly run: LiveRun | undefined; readonly seat: Seat; bytes: number; ratio?: number; readonly resolve?: () => LiveRun | undefined }
+/** A run, or the processes that are of none, on one GPU or instance. `pids`: of its processes there. */
+export type Held = { readonly run: LiveRun | undefined; readonly seat: Seat; readonly pids: number[]; bytes: number; ratio?: number; readonly awaited?: Lookup }
+/** Of a process whose owner is being looked up: the answer once it is there, and whether it is still to come. */
+export type Lookup = { readonly run: () => LiveRun | undefined; readonly isOpen: () => boolean }
 
 const MIB = 2 ** 20
 /** A reading that is older says nothing of now; instances are read every ten seconds. */
@@ -41,14 +43,14 @@ type Waiting = { readonly t: number; readonly gpu: string; readonly held: readon
 
 /** One for each run and instance, with what is known by now of those that were looked up. */
 function holdersOf(held: readonly Held[]): readonly Held[] {
-  if (held.every(({ resolve }) => resolve === undefined)) return held
+  if (held.every(({ awaited }) => awaited === undefined)) return held
   const found = new Map<string, Held>()
-  for (const { run: known, seat, bytes, ratio, resolve } of held) {
-    const run = known ?? resolve?.()
+  for (const { run: known, seat, pids, bytes, ratio, awaited } of held) {
+    const run = known ?? awaited?.run()
     const place = `${run?.key ?? ''} ${seatKey(seat)}`
     const before = found.get(place)
     const sum = ratio === undefined && before?.ratio === undefined ? undefined : (ratio ?? 0) + (before?.ratio ?? 0)
-    found.set(place, { run, seat, bytes: bytes + (before?.bytes ?? 0), ...(sum === undefined ? {} : { ratio: sum }) })
+    found.set(place, { run, seat, pids: [...(before?.pids ?? []), ...pids], bytes: bytes + (before?.bytes ?? 0), ...(sum === undefined ? {} : { ratio: sum }) })
   }
   return [...found.values()]
 }
@@ -64,7 +66,11 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
     const own = new Map<string, LiveRun>()
     for (const { run } of holders) if (run !== undefined) own.set(run.key, run)
     const runOf = (key: string): LiveRun | undefined => own.get(key) ?? running.get(key) ?? endedLately(key)
-    const isRunning = (key: string): boolean => own.has(key) || running.has(key)
+    // One that had ended by the time the agent was back did so at any time before.
+    const endOf = (key: string): number | undefined => {
+      const run = runOf(key)
+      return run?.isRestored === true ? undefined : run?.end?.t
+    }
     const ownerOf = (key: string): UseOwner | undefined => {
       const run = runOf(key)
       return run === undefined ? undefined : ownerOfRun(run)
@@ -76,7 +82,7 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
       ...(ratio === undefined ? {} : { ratio }),
       ...(run === undefined || run.startedBefore ? {} : { since: run.startedAt }),
     }))
-    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf, isRunning)
+    const parts = book.look(uuid, gpu, { ...look, holders: cards }, ownerOf, endOf)
     // A run's own figures are these sums as well.
     for (const { holder, held: part, use } of parts) {
       const run = holder === undefined ? undefined : runOf(holder.run)
@@ -122,6 +128,14 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
       }
       waiting.delete(uuid)
       for (const one of all) enter(uuid, one)
+    },
+    /** Of processes that were looked up something is known: what waited for no others is counted now. */
+    settle(): void {
+      for (const [uuid, all] of waiting) {
+        if (all.some(({ held }) => held.some(({ awaited }) => awaited?.isOpen() === true))) continue
+        waiting.delete(uuid)
+        for (const one of all) enter(uuid, one)
+      }
     },
   }
 }

@@ -8,7 +8,7 @@ export type Present = { readonly holder: CardHolder; readonly weight: number; re
 export type SeatUse = { readonly now: number; readonly weights: number; readonly occupied: number }
 
 const HALF = 0.5
-const keyOf = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
+export const holderKey = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
 
 /** As nearly always: the same ones, in the driver's order. */
 function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boolean {
@@ -22,23 +22,27 @@ function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boo
 
 export function presenceOf(before: readonly CardHolder[], now: readonly CardHolder[]): readonly Present[] {
   if (areSame(before, now)) return allTheTime(now)
-  const [earlier, later] = [before.map(keyOf), now.map(keyOf)]
+  const [earlier, later] = [before.map(holderKey), now.map(holderKey)]
   const [was, is] = [new Set(earlier), new Set(later)]
   return [
     ...now.map((holder, at): Present => ({ holder, weight: was.has(later[at] ?? '') ? 1 : HALF, isGone: false })),
     ...before.flatMap((holder, at): Present[] => (is.has(earlier[at] ?? '') ? [] : [{ holder, weight: HALF, isGone: true }])),
   ]
 }
-/** After a long time without looks: those of before it that go on, and those that were started in it, from their start on. */
-export function presenceOverGap(goOn: readonly CardHolder[], now: readonly CardHolder[], from: number, to: number): readonly Present[] {
-  const earlier = new Set(goOn.map(keyOf))
-  const came = now.flatMap((holder): Present[] => {
-    const { since, ratio } = holder
-    if (since === undefined || since <= from || since >= to || earlier.has(keyOf(holder))) return []
-    const weight = (to - since) / (to - from)
-    return [{ holder: ratio === undefined ? holder : { ...holder, ratio: ratio * weight }, weight, isGone: false }]
+/** After a long time without looks: who was started or ended in it, for the part from or to there where that is known. `endOf`: when a run of before ended. */
+export function presenceOverGap(
+  before: readonly CardHolder[],
+  now: readonly CardHolder[],
+  { from, to, endOf }: { readonly from: number; readonly to: number; readonly endOf: (run: string) => number | undefined },
+): readonly Present[] {
+  const within = (t: number | undefined): t is number => t !== undefined && t > from && t < to
+  return presenceOf(before, now).map((one) => {
+    const { holder, weight, isGone } = one
+    const { run, since } = holder
+    if (weight === 1) return one
+    const end = isGone ? endOf(run) : since
+    return within(end) ? { ...one, weight: Math.abs((isGone ? from : to) - end) / (to - from) } : one
   })
-  return [...allTheTime(goOn), ...came]
 }
 /** As it was, for the whole time. */
 export const allTheTime = (holders: readonly CardHolder[]): readonly Present[] => holders.map((holder) => ({ holder, weight: 1, isGone: false }))

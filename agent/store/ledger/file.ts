@@ -4,58 +4,21 @@ import type { Database } from 'better-sqlite3'
 import type { JobGroup } from '../../model/job.ts'
 import { HOUR_MS, type CardCheckpoint, type Use, type UseCard, type UseOwner, type UseRow, type WasteGroup } from '../../model/ledger.ts'
 import { openReadOnly } from '../open-database.ts'
-import type { Schema } from '../schema.ts'
 import { takeRows } from '../take-over.ts'
-
-export const LEDGER_FILE = 'ledger.db'
-export const LEDGER_SCHEMA: Schema = {
-  what: 'the ledger of use',
-  // WwLe
-  applicationId: 0x57_77_4c_65,
-  steps: [
-    `
-CREATE TABLE owners (
-  id INTEGER PRIMARY KEY,
-  job_id TEXT NOT NULL,
-  job TEXT NOT NULL,
-  user TEXT NOT NULL,
-  namespace TEXT NOT NULL,
-  account TEXT NOT NULL,
-  unheld INTEGER NOT NULL,
-  UNIQUE (job_id, job, user, namespace, account, unheld)
-) STRICT;
-CREATE TABLE cards (
-  id INTEGER PRIMARY KEY,
-  uuid TEXT NOT NULL,
-  gpu TEXT NOT NULL,
-  gi TEXT NOT NULL,
-  ci TEXT NOT NULL,
-  UNIQUE (uuid, gpu, gi, ci)
-) STRICT;
-CREATE TABLE use (
-  hour INTEGER NOT NULL,
-  hours INTEGER NOT NULL,
-  owner INTEGER NOT NULL,
-  card INTEGER NOT NULL,
-  held_ms INTEGER NOT NULL,
-  active_ms INTEGER NOT NULL,
-  idle_ms INTEGER NOT NULL,
-  mib_seconds INTEGER NOT NULL,
-  millijoules INTEGER NOT NULL,
-  tokens INTEGER NOT NULL,
-  PRIMARY KEY (hour, hours, owner, card)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE checkpoints (uuid TEXT PRIMARY KEY, t INTEGER NOT NULL, state TEXT NOT NULL) STRICT, WITHOUT ROWID;
-`,
-  ],
-}
+import { LEDGER_FILE } from './schema.ts'
+import { tailIn, type LedgerTail } from './tail.ts'
 
 /** What one user, job, … used in a span of time. */
 export type UseSum = { readonly key: string | undefined; readonly unheld: boolean; readonly use: Use }
 /** What one user, namespace or account held; `wholeMs` is the part in hours in which nothing ran on the GPU. */
 export type HeldSum = { readonly key: string | undefined; readonly use: Use; readonly wholeMs: number }
 export type LedgerFile = {
+  /** What the tail holds is among it. */
   readonly write: (rows: readonly UseRow[], checkpoints: readonly CardCheckpoint[]) => void
+  readonly keepTail: (tail: LedgerTail) => void
+  readonly tail: () => LedgerTail | undefined
+  /** Adds the tail of an agent that was killed to the sums; its runs stay there until the next one. */
+  readonly recover: () => void
   readonly sums: (by: JobGroup, since: number, until: number) => readonly UseSum[]
   readonly held: (since: number, until: number, by?: WasteGroup) => readonly HeldSum[]
   readonly checkpoints: () => readonly CardCheckpoint[]
@@ -204,6 +167,12 @@ export function ledgerIn(db: Database): LedgerFile {
     cardId.get(uuid, gpu, gi, ci) ?? (addCard.run(uuid, gpu, gi, ci), cardId.get(uuid, gpu, gi, ci) ?? 0)
   const enter = ({ hour, owner, card, use }: UseRow, hours: number): number =>
     add.run({ hour, hours, owner: ownerOf(owner), card: cardOf(card), ...sumsOf(use) }).changes
+  let tails: ReturnType<typeof tailIn> | undefined
+  const tail = () => (tails ??= tailIn(db))
+  const put = (rows: readonly UseRow[], checkpoints: readonly CardCheckpoint[]): void => {
+    for (const row of rows) enter(row, 1)
+    for (const checkpoint of checkpoints) keep.run(checkpoint.uuid, Math.round(checkpoint.t), JSON.stringify(checkpoint))
+  }
   const fold = (day: number): void => {
     for (const row of smallest.all({ day, kept: MAX_DAY_ROWS })) {
       if (row.job === OTHERS || row.unheld === 1) continue
@@ -216,8 +185,17 @@ export function ledgerIn(db: Database): LedgerFile {
   return {
     write(rows, checkpoints) {
       db.transaction(() => {
-        for (const row of rows) enter(row, 1)
-        for (const checkpoint of checkpoints) keep.run(checkpoint.uuid, Math.round(checkpoint.t), JSON.stringify(checkpoint))
+        put(rows, checkpoints)
+        tail().drop()
+      }).immediate()
+    },
+    keepTail: (page) => tail().keep(page),
+    tail: () => tail().read(),
+    recover() {
+      db.transaction(() => {
+        const { rows = [], checkpoints = [], runs = [] } = tail().read() ?? {}
+        put(rows, checkpoints)
+        tail().keep({ rows: [], checkpoints: [], runs })
       }).immediate()
     },
     sums: (by, since, until) =>

@@ -1,12 +1,13 @@
-// An action is never done twice for one incident, however often the agent is killed. WARPWATCH_KILLS=200 is the whole of it.
+// An action is never done twice for one incident, however often the agent is killed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { rounds } from '../../setup/rounds.ts'
 
-const KILLS = Number(process.env['WARPWATCH_KILLS'] ?? 10)
+const KILLS = rounds({ full: 200, quick: 10 })
 
 test(`killed ${KILLS} times, each action runs at most once`, { timeout: KILLS * 5_000 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-actions-'))

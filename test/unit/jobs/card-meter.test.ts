@@ -9,7 +9,7 @@ const T = 1_800_000_000_000
 const CARD: UseCard = { uuid: 'GPU-0', gpu: '0' }
 const holder = (run: string, ratio?: number): CardHolder => ({ run, card: CARD, mib: 1_000, ...(ratio === undefined ? {} : { ratio }) })
 const sum = (parts: readonly CardPart[], of: (part: CardPart) => number): number => parts.reduce((all, part) => all + of(part), 0)
-const always = (): boolean => true
+const unknown = (): undefined => undefined
 
 type Life = { readonly run: string; readonly from: number; readonly to: number; readonly rate: number }
 /** `lasts`: from and to how many milliseconds. */
@@ -30,7 +30,7 @@ function count(random: () => number, lives: readonly Life[], spanMs: number, res
   const wrong: string[] = []
   let [next, open, counter, at, restartsLeft] = [0, new Array<Life>(), 5e6, T, restarts]
   let meter = createCardMeter(CARD.uuid)
-  meter.look({ t: T, ratio: 0, counter, holders: [] }, always)
+  meter.look({ t: T, ratio: 0, counter, holders: [] }, unknown)
   while (at < T + spanMs + 10_000) {
     const t = at + 500 + 2_500 * random()
     for (let life = byStart[next]; life !== undefined && life.from < t; life = byStart[++next]) open.push(life)
@@ -43,7 +43,7 @@ function count(random: () => number, lives: readonly Life[], spanMs: number, res
     const here = open.filter(({ from, to }) => from <= t && to > t)
     const parts = meter.look(
       { t, ratio: Math.min(1, active / (t - at)), counter, holders: here.map((life) => holder(life.run, (life.rate * within(life)) / (t - at))) },
-      (run) => here.some((life) => life.run === run),
+      unknown,
     )
     const byRun = new Map<string, number>()
     for (const { holder: of, use } of parts) {
@@ -112,7 +112,7 @@ describe('GPU seconds, however late each look is', () => {
       [20_000, true],
       [21_000, false],
     ] as const)
-      held += sum(meter.look({ t: T + t, ratio: is ? 0.8 : 0, counter: (counter += 100), holders: is ? all : [] }, always), ({ use }) => use.heldMs)
+      held += sum(meter.look({ t: T + t, ratio: is ? 0.8 : 0, counter: (counter += 100), holders: is ? all : [] }, unknown), ({ use }) => use.heldMs)
     // From the middle of the late look to the middle of the last.
     expect(held).toBe(16 * 18_500)
   })
@@ -123,47 +123,60 @@ describe('who comes or goes between two looks', () => {
   const heldOf = (parts: readonly CardPart[]): unknown => parts.flatMap(({ holder: of, use }) => (of === undefined ? [] : [[of.run, use.heldMs]]))
   test('is counted for half of that time, and the rest of the idle power is nobody’s', () => {
     const meter = createCardMeter(CARD.uuid)
-    meter.look(look(0, [], 0), always)
-    const came = meter.look(look(2_000, [holder('a')], 0), always)
+    meter.look(look(0, [], 0), unknown)
+    const came = meter.look(look(2_000, [holder('a')], 0), unknown)
     expect(heldOf(came)).toEqual([['a', 1_000]])
     expect(came.filter(({ isUnheld }) => isUnheld).map(({ use }) => use.joules)).toEqual([100])
-    expect(heldOf(meter.look(look(3_000, [holder('a'), holder('b')]), always))).toEqual([
+    expect(heldOf(meter.look(look(3_000, [holder('a'), holder('b')]), unknown))).toEqual([
       ['a', 1_000],
       ['b', 500],
     ])
-    expect(heldOf(meter.look(look(4_000, [holder('b')]), always))).toEqual([
+    expect(heldOf(meter.look(look(4_000, [holder('b')]), unknown))).toEqual([
       ['b', 1_000],
       ['a', 500],
     ])
-    expect(heldOf(meter.look(look(5_000, [holder('b')]), always))).toEqual([['b', 1_000]])
+    expect(heldOf(meter.look(look(5_000, [holder('b')]), unknown))).toEqual([['b', 1_000]])
   })
 
-  test('is not counted for a time in which nobody looked', () => {
+  test('counts for half of a time in which nobody looked, without a start or an end that is known', () => {
     const meter = createCardMeter(CARD.uuid)
-    meter.look(look(0, [holder('a'), holder('b')]), always)
+    meter.look(look(0, [holder('a'), holder('b')]), unknown)
     // The GPU was lost, or the agent held up: 'b' ended at some time in it, and 'c' began.
-    expect(heldOf(meter.look(look(60_000, [holder('a'), holder('c')]), (run) => run === 'a'))).toEqual([['a', 60_000]])
-    expect(heldOf(meter.look(look(61_000, [holder('a'), holder('c')]), always))).toEqual([
+    expect(heldOf(meter.look(look(120_000, [holder('a'), holder('c')]), unknown))).toEqual([
+      ['a', 120_000],
+      ['c', 60_000],
+      ['b', 60_000],
+    ])
+    expect(heldOf(meter.look(look(121_000, [holder('a'), holder('c')]), unknown))).toEqual([
       ['a', 1_000],
       ['c', 1_000],
     ])
   })
 
-  test('counts from its start after a long time without looks, where that start is known', () => {
+  test('counts from its start or to its end after a long time without looks, where those are known', () => {
     const meter = createCardMeter(CARD.uuid)
-    meter.look(look(0, [holder('a', 0.5)]), always)
+    meter.look(look(0, [holder('a', 0.5), holder('d', 0.1)]), unknown)
     const since = (run: string, t: number): CardHolder => ({ ...holder(run, 0.25), since: T + t })
-    const parts = meter.look(look(60_000, [holder('a', 0.5), since('b', 20_000), since('c', -5_000)]), always)
-    expect(parts.flatMap(({ holder: of, use }) => (of === undefined ? [] : [[of.run, use.heldMs, Math.round(use.activeMs)]]))).toEqual([
-      ['a', 60_000, 30_000],
+    const parts = meter.look(look(120_000, [holder('a', 0.5), since('b', 80_000), since('c', -5_000)]), (run) => (run === 'd' ? T + 20_000 : undefined))
+    expect(parts.flatMap(({ holder: of, use }) => (of === undefined ? [] : [[of.run, Math.round(use.heldMs), Math.round(use.activeMs)]]))).toEqual([
+      ['a', 120_000, 60_000],
       ['b', 40_000, 10_000],
+      ['c', 60_000, 15_000],
+      ['d', 20_000, 2_000],
     ])
+  })
+
+  test('is nobody’s after ten minutes', () => {
+    const meter = createCardMeter(CARD.uuid)
+    meter.look(look(0, [holder('a')]), unknown)
+    const parts = meter.look(look(601_000, [holder('a')]), unknown)
+    expect(parts.map(({ isUnheld, use }) => [isUnheld, use.heldMs, use.joules])).toEqual([[true, 0, 60_100]])
   })
 
   test('counts for half of a time as long as an agent takes to start again', () => {
     const meter = createCardMeter(CARD.uuid)
-    meter.look(look(0, [holder('a'), holder('b')]), always)
-    const parts = meter.look(look(9_000, [holder('a'), holder('c')]), (run) => run === 'a')
+    meter.look(look(0, [holder('a'), holder('b')]), unknown)
+    const parts = meter.look(look(9_000, [holder('a'), holder('c')]), unknown)
     expect(heldOf(parts)).toEqual([
       ['a', 9_000],
       ['c', 4_500],
