@@ -67,6 +67,9 @@ export type ProcessState = {
   readonly cpuShare?: number
 }
 
+/** Of a process and those below it, since they began. */
+export type Work = { readonly cpuSeconds: number; readonly bytes: number }
+
 export type GpuFigures = { readonly busy: number; readonly memory: number; readonly watts?: number; readonly limitWatts?: number }
 
 export type RankEvidence = {
@@ -96,6 +99,7 @@ export type RankEvidence = {
   /** It stood at the same place in two looks. */
   still?: boolean
   process?: ProcessState
+  work?: Work
   figures?: GpuFigures
 }
 
@@ -115,7 +119,8 @@ export type Statement = { readonly ranks: readonly number[]; readonly text: stri
 /** What the job's own output says of its progress: for how long it has said nothing, and what it was busy with last, where that is no training. */
 export type Silence = {
   readonly seconds: number
-  readonly usualSeconds: number
+  /** Undefined: the job has not shown how often it says something. */
+  readonly usualSeconds?: number | undefined
   readonly since: number
   readonly by: 'log' | 'gpu'
   readonly busyWith?: string | undefined
@@ -165,6 +170,7 @@ export type Doing =
   | 'input'
   | 'file'
   | 'network'
+  | 'requests'
   | 'child'
   | 'sleep'
   | 'gil'
