@@ -8,6 +8,7 @@ import { movementOf, type Movement } from './movement.ts'
 import { doingOf, standingOf, waitsForOthers } from './places.ts'
 import { opText } from './signature.ts'
 import { stragglersOf } from './straggler.ts'
+import { loneWorkers } from './lone.ts'
 import { undecidedOf, type Undecided } from './undecided.ts'
 import { andList } from '../../text/grammar.ts'
 
@@ -154,11 +155,19 @@ function whileMoving(job: Job, movement: Movement): Answer {
         ...stragglers.map(({ rank, share }) => `rank ${rank} issues its collectives late and costs the others ${Math.round(share * 100)} % of their time`),
       ],
     })
+  const alone = loneWorkers(job)
+  if (alone.length > 0)
+    return answer(job, {
+      verdict: 'straggler',
+      cause: 'straggler',
+      culprits: alone,
+      evidence: [...movement.evidence, 'the GPUs of all other ranks only wait in a kernel'],
+    })
   const waiting = waitingOf(job)
   const barrier = waiting.find(({ op }) => op === 'barrier')
-  const alone = barrier === undefined ? [] : blockersOf(job, barrier.rank).filter(({ why }) => why === 'absent')
-  const [one] = alone
-  if (one !== undefined && alone.length === 1)
+  const absent = barrier === undefined ? [] : blockersOf(job, barrier.rank).filter(({ why }) => why === 'absent')
+  const [one] = absent
+  if (one !== undefined && absent.length === 1)
     return answer(job, {
       verdict: 'slow_phase',
       cause: 'slow_phase',
