@@ -137,6 +137,8 @@ export type Evidence = {
   torch?: string
   nccl?: string
   silence?: Silence
+  /** Several ranks wrote one log, so a rank between them that it does not name wrote nothing of its own. */
+  sharedLog?: true
   /** Ranks of the job on all hosts, as its launcher says. */
   worldSize?: number
 }

@@ -9,7 +9,8 @@ export type Standing = { readonly kind: 'peers' | 'device' | Doing; readonly fra
 /** `within`: only where all frames from the innermost to this one are of such files. */
 type Place = { readonly kind: Standing['kind']; readonly file: RegExp; readonly called?: RegExp; readonly within?: RegExp }
 /** Packages that carry a wait for others; what they call in Python's own library is part of it. */
-const WAITS_IN = /\/(?:torch|deepspeed|horovod|torchcomms)\/|\/lib\/python3\.\d+\/(?!(?:site|dist)-packages\/)|^</
+const WAITS_IN =
+  /(?:^|\/)(?:torch|deepspeed|horovod|torchcomms)\/|^(?:threading|contextlib|functools)\.py$|\/lib\/python3\.\d+\/(?!(?:site|dist)-packages\/)|^</
 /** By the innermost library frames. The order matters: a save that waits for a barrier waits for the barrier. */
 const PLACES: readonly Place[] = [
   { kind: 'teardown', file: /torch\/distributed\/distributed_c10d\.py$/, called: /^(?:destroy_process_group|_shutdown_backend)$/ },
@@ -22,19 +23,19 @@ const PLACES: readonly Place[] = [
   { kind: 'save', file: /torch\/serialization\.py$|safetensors\/|torch\/distributed\/checkpoint|orbax\/|tensorstore/ },
   { kind: 'compile', file: /torch\/(?:_dynamo|_inductor|_functorch)\/|triton\/(?:compiler|runtime)|tvm\/|jax\/_src\/compiler/ },
   { kind: 'data', file: /torch\/utils\/data\/|webdataset\/|streaming\/base|nvidia\/dali\// },
-  { kind: 'input', file: /\/(?:pdb|bdb|cmd|code|ipdb|pudb)(?:\.py|\/)|IPython\/|prompt_toolkit\// },
-  { kind: 'child', file: /\/subprocess\.py$|\/multiprocessing\/(?:process|popen_\w+)\.py$/ },
+  { kind: 'input', file: /(?:^|\/)(?:pdb|bdb|cmd|code|ipdb|pudb)(?:\.py|\/)|IPython\/|prompt_toolkit\// },
+  { kind: 'child', file: /(?:^|\/)subprocess\.py$|(?:^|\/)multiprocessing\/(?:process|popen_\w+)\.py$/ },
   {
     kind: 'requests',
-    file: /\/(?:asyncio\/(?:base_events|runners)|socketserver|tornado\/ioloop|tornado\/platform\/asyncio|uvicorn\/server|gunicorn\/arbiter|waitress\/\w+|ipykernel\/kernelapp)\.py$/,
+    file: /(?:^|\/)(?:asyncio\/(?:base_events|runners)|socketserver|tornado\/ioloop|tornado\/platform\/asyncio|uvicorn\/server|gunicorn\/arbiter|waitress\/\w+|ipykernel\/kernelapp)\.py$/,
     called: /^(?:run|run_forever|run_until_complete|_run_once|serve|serve_forever|start)$/,
   },
-  { kind: 'network', file: /\/(?:ssl|socket|selectors|http\/client|ftplib)\.py$|urllib3\/|requests\/|botocore\/|aiohttp\/|httpx\/|huggingface_hub\// },
-  { kind: 'data', file: /\/(?:queue|multiprocessing\/(?:queues|connection|pool|synchronize))\.py$/ },
-  { kind: 'lock', file: /\/threading\.py$|\/filelock\/|portalocker\// },
+  { kind: 'network', file: /(?:^|\/)(?:ssl|socket|selectors|http\/client|ftplib)\.py$|urllib3\/|requests\/|botocore\/|aiohttp\/|httpx\/|huggingface_hub\// },
+  { kind: 'data', file: /(?:^|\/)(?:queue|multiprocessing\/(?:queues|connection|pool|synchronize))\.py$/ },
+  { kind: 'lock', file: /(?:^|\/)threading\.py$|(?:^|\/)filelock\/|portalocker\// },
   {
     kind: 'file',
-    file: /\/(?:pathlib|shutil|tarfile|zipfile|gzip|glob|os)\.py$|pyarrow\/|h5py\/|zarr\/|fsspec\/|numpy\/(?:lib\/)?(?:npyio|_npyio_impl|memmap)|pandas\/io\//,
+    file: /(?:^|\/)(?:pathlib|shutil|tarfile|zipfile|gzip|glob|os)\.py$|pyarrow\/|h5py\/|zarr\/|fsspec\/|numpy\/(?:lib\/)?(?:npyio|_npyio_impl|memmap)|pandas\/io\//,
   },
 ]
 /** Words of function and file names of the user's own code that say it saves or compiles: long by nature, and not a hang. */
