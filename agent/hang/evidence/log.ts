@@ -52,7 +52,7 @@ export function readLog(text: string, fileRank: number | undefined, evidence: Ev
       if (evidence.statements.length < 4096)
         evidence.statements.push({ ...(rank === undefined ? {} : { rank }), statement: { ranks, what, text: rest.slice(0, 300) } })
     }
-    const waitsFor = stalled ? STALLED_RANK.exec(rest)?.[1] : undefined
+    const waitsFor: string | undefined = stalled ? STALLED_RANK.exec(rest)?.[1] : undefined
     if (waitsFor !== undefined) state([Number(waitsFor)], 'missing')
     stalled = STALLED.test(rest) || waitsFor !== undefined
     listing = stackOfTimeout(rest, listing)
