@@ -11,17 +11,7 @@ const WORKS: Load = { busy: 0.97, memory: 0.4, spins: false }
 const SPINS: Load = { busy: 1, memory: 0, spins: true }
 const IDLES: Load = { busy: 0, memory: 0, spins: false }
 
-const run: RunningRun = {
-  job_id: '00000000000000a1',
-  job: 'train',
-  kind: 'exec',
-  run: 1,
-  started_at: 0,
-  seen_at: 0,
-  gpus: [{ uuid: 'GPU-1' }],
-  gpu_seconds: { active: 0, idle: 0, lost: 0 },
-  incidents: [],
-}
+const run: RunningRun = { job_id: '00000000000000a1', job: 'train', gpus: [{ uuid: 'GPU-1' }] }
 /** Each 2 s the load of its GPU; when it was due, and by what. */
 function byGpu(loads: readonly Load[]): readonly string[] {
   let entry: ReturnType<typeof createEntry> | undefined
