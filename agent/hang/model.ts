@@ -67,6 +67,9 @@ export type ProcessState = {
   readonly cpuShare?: number
 }
 
+/** Of a process and those below it, since they began. */
+export type Work = { readonly cpuSeconds: number; readonly bytes: number }
+
 export type GpuFigures = { readonly busy: number; readonly memory: number; readonly watts?: number; readonly limitWatts?: number }
 
 export type RankEvidence = {
@@ -96,6 +99,7 @@ export type RankEvidence = {
   /** It stood at the same place in two looks. */
   still?: boolean
   process?: ProcessState
+  work?: Work
   figures?: GpuFigures
 }
 
@@ -115,7 +119,8 @@ export type Statement = { readonly ranks: readonly number[]; readonly text: stri
 /** What the job's own output says of its progress: for how long it has said nothing, and what it was busy with last, where that is no training. */
 export type Silence = {
   readonly seconds: number
-  readonly usualSeconds: number
+  /** Undefined: the job has not shown how often it says something. */
+  readonly usualSeconds?: number | undefined
   readonly since: number
   readonly by: 'log' | 'gpu'
   readonly busyWith?: string | undefined
@@ -132,6 +137,8 @@ export type Evidence = {
   torch?: string
   nccl?: string
   silence?: Silence
+  /** Several ranks wrote one log, so a rank between them that it does not name wrote nothing of its own. */
+  sharedLog?: true
   /** Ranks of the job on all hosts, as its launcher says. */
   worldSize?: number
 }
@@ -165,6 +172,7 @@ export type Doing =
   | 'input'
   | 'file'
   | 'network'
+  | 'requests'
   | 'child'
   | 'sleep'
   | 'gil'

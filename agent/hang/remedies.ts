@@ -15,6 +15,7 @@ const DOING: Readonly<Record<Doing, readonly string[]>> = {
     'Check the file system that the read waits for (NFS, FUSE, Lustre): dmesg and mount say whether its server answers; mount NFS with soft,timeo=100 to get an error instead of a wait.',
   ],
   network: ['Give the network call a time-out (requests: timeout=, socket.settimeout, botocore read_timeout) and try again on failure.'],
+  requests: ['The rank waits in an event loop for requests, as a server does. Check who should send them, and give the wait a time-out.'],
   child: ['The rank waits for a program that it started. Give subprocess.run a timeout=, and do not start programs inside the training step.'],
   sleep: ['Bound the retry loop that sleeps: after the last attempt raise, so that the job ends with the reason instead of waiting.'],
   gil: [

@@ -4,9 +4,9 @@ import type { HangRank } from '../model/facts.ts'
 import { mainThread } from './evidence/stacks.ts'
 import { hangFacts } from './facts.ts'
 import { ownFrame } from './frames.ts'
-import { doingOf, standingOf } from './judge/places.ts'
+import { doingOf, standingOf, waitsForOthers } from './judge/places.ts'
 import type { LookReply } from './live/request.ts'
-import type { Answer, Evidence, RankEvidence } from './model.ts'
+import type { Answer, Evidence, RankEvidence, Work } from './model.ts'
 import { remediesOf } from './remedies.ts'
 import { DOES, EPOCH, headline } from './text.ts'
 
@@ -52,7 +52,13 @@ function placeOf(answer: Answer): string {
   return [...new Set(frames)].toSorted().join('; ').slice(0, MOST_TEXT)
 }
 
+function workOf(ranks: readonly RankEvidence[]): Work {
+  const parts = ranks.flatMap(({ work }) => work ?? [])
+  return { cpuSeconds: parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0), bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
 export function replyOf(evidence: Evidence, answer: Answer): LookReply {
+  const culprits = answer.culprits.flatMap((rank) => evidence.ranks.get(rank) ?? [])
   const { waits_in: waitsIn, stands_at: stands = [], call_sites: sites = [] } = hangFacts(evidence, answer)
   const size = evidence.worldSize
   const partial =
@@ -74,5 +80,9 @@ export function replyOf(evidence: Evidence, answer: Answer): LookReply {
     evidence: cut([...answer.evidence, ...partial]),
     problems: cut(evidence.problems),
     place: placeOf(answer),
+    doing: [...new Set(answer.doing.values())],
+    waited_for: culprits.length > 0 && [...evidence.ranks.values()].some((me) => !culprits.includes(me) && waitsForOthers(standingOf(me))),
+    complete: (size ?? evidence.ranks.size) <= evidence.ranks.size,
+    work: workOf(culprits.length > 0 ? culprits : [...evidence.ranks.values()]),
   })
 }

@@ -17,6 +17,7 @@ export const DOES: Readonly<Record<Doing, string>> = {
   input: 'waits for input from a terminal',
   file: 'waits for a file system',
   network: 'waits for the network',
+  requests: 'waits for requests in an event loop',
   child: 'waits for a program that it started',
   sleep: 'sleeps',
   gil: 'is in a C extension that keeps the GIL',

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { askLook, type AskLook } from '../hang/live/ask.ts'
 import type { LookReply, LookRequest } from '../hang/live/request.ts'
-import { createStandstill, type Standstill } from '../hang/notice/standstill.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import { gpuSpinning } from '../metrics/gpu-spinning.ts'
 import type { HangEvent } from '../model/event.ts'
@@ -14,6 +13,7 @@ import { messageOf } from '../text/error.ts'
 import { defineSource } from './definition.ts'
 import { createGpuLoads, spinReadings, type GpuState } from './hangs/gpu-loads.ts'
 import { jobsNow, type WatchedJob } from './hangs/jobs.ts'
+import { createEntry, dueOf, follow, type Due, type Entry } from './hangs/watch.ts'
 import type { ProgressBook } from './logs/progress-book.ts'
 
 const ID = 'hangs'
@@ -36,8 +36,6 @@ export type HangsOptions = {
   readonly ask?: AskLook
 }
 
-type Entry = { readonly still: Standstill; job: WatchedJob; seenAt: number; looking: boolean; told: HangEvent | undefined; complained: string }
-
 export function createHangsSource(options: HangsOptions): Source {
   const { progress, running, latest, ask = askLook } = options
   const entries = new Map<string, Entry>()
@@ -46,7 +44,7 @@ export function createHangsSource(options: HangsOptions): Source {
   let looking = 0
   let stopped = false
 
-  const requestOf = ({ job, still }: Entry, t: number, silentMs: number, gpus: ReadonlyMap<string, GpuState>): LookRequest => {
+  const requestOf = ({ job, still }: Entry, t: number, { by, silentMs }: Due, gpus: ReadonlyMap<string, GpuState>): LookRequest => {
     const boxes = [...latest.inventory.containers()].flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid: Number(pid) }]))
     const held = latest.inventory.processes()
     const own = boxes.filter(({ name }) => name === job.container).map(({ pid }) => pid)
@@ -61,7 +59,7 @@ export function createHangsSource(options: HangsOptions): Source {
       log: [...progress.lastLines(job.key)],
       silence: {
         seconds: silentMs / 1000,
-        usualSeconds: (still.usual() ?? 0) / 1000,
+        ...(by === 'quiet' ? {} : { usualSeconds: (still.usual() ?? 0) / 1000 }),
         since: (t - silentMs) / 1000,
         by: job.by,
         ...(job.busyWith === undefined ? {} : { busyWith: job.busyWith }),
@@ -102,19 +100,19 @@ export function createHangsSource(options: HangsOptions): Source {
         emit({ ...entry.told, t, state: 'over', text })
         entry.told = undefined
       }
-      const lookAt = async (entry: Entry, t: number, silentMs: number, gpus: ReadonlyMap<string, GpuState>): Promise<void> => {
+      const lookAt = async (entry: Entry, t: number, due: Due, gpus: ReadonlyMap<string, GpuState>): Promise<void> => {
         looking += 1
         entry.looking = true
         try {
           const begunFor = entry.job.progressedAt
-          const reply = await ask(requestOf(entry, t, silentMs, gpus))
+          const reply = await ask(requestOf(entry, t, due, gpus))
           // It went on meanwhile.
-          if (stopped || entry.job.progressedAt !== begunFor) return
+          if (stopped || (entry.job.by === 'gpu' && due.by === 'quiet' ? entry.job.computes === true : entry.job.progressedAt !== begunFor)) return
           const now = Date.now()
-          if (!entry.still.looked(now, reply)) return
-          if (reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - silentMs)))
+          if (!entry[due.by].looked(now, reply)) return
+          if (reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - due.silentMs)))
         } catch (error) {
-          entry.still.later(Date.now())
+          entry[due.by].later(Date.now())
           complain(entry, log, messageOf(error).split('\n')[0] ?? '')
         } finally {
           looking -= 1
@@ -138,12 +136,12 @@ export function createHangsSource(options: HangsOptions): Source {
           let entry = entries.get(job.key)
           if (entry === undefined) {
             if (entries.size >= MOST_JOBS) continue
-            entries.set(job.key, (entry = { still: createStandstill(options.afterMs), job, seenAt: t, looking: false, told: undefined, complained: '' }))
+            entries.set(job.key, (entry = createEntry(job, t, options.afterMs)))
           }
           entry.job = job
           entry.seenAt = t
-          if (job.progressedAt > 0) entry.still.progressed(job.progressedAt)
-          if (entry.told !== undefined && !entry.still.hangs()) over(entry, t, 'it makes progress again')
+          follow(entry, t)
+          if (entry.told !== undefined && !entry.still.hangs() && !entry.quiet.hangs()) over(entry, t, 'it makes progress again')
         }
         for (const [key, entry] of entries) {
           if (t - entry.seenAt > GONE_MS || (entry.told !== undefined && hasEnded(entry.job, latest.inventory))) {
@@ -152,8 +150,8 @@ export function createHangsSource(options: HangsOptions): Source {
             continue
           }
           if (entry.looking || looking >= AT_ONCE || entry.job.done) continue
-          const silentMs = entry.still.due(t)
-          if (silentMs !== undefined && !hasEnded(entry.job, latest.inventory)) void lookAt(entry, t, silentMs, gpus)
+          const due = dueOf(entry, t)
+          if (due !== undefined && !hasEnded(entry.job, latest.inventory)) void lookAt(entry, t, due, gpus)
         }
       })
     },

@@ -51,8 +51,9 @@ const HANGS: readonly (readonly [way: string, waits: string, mark: string | unde
   ['dead_peer', 'ended', undefined, 1],
   ['uneven', 'the other ranks', 'uneven', 1],
   ['one_elsewhere', 'a lock', 'lock', 1],
+  ['first_steps_one_elsewhere', 'a lock', 'lock', 1],
 ]
-const PAUSES = ['save_checkpoint', 'compile_model', 'evaluate', 'rank_0_saves'] as const
+const PAUSES = ['save_checkpoint', 'compile_model', 'evaluate', 'rank_0_saves', 'first_steps_one_works'] as const
 
 describe.skipIf(python === '')('jobs that stop (needs root and Python 3)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'stops-'))

@@ -130,6 +130,25 @@ export const LINE_RULES: readonly LineRule[] = [
     take: ([, ranks = ''], { state }) => state(numbers(ranks), 'missing'),
   },
   {
+    name: 'communicator whose first rank did not come',
+    literal: 'retrieving ncclUniqueId from [',
+    pattern:
+      /retrieving ncclUniqueId from \[(\d{1,6})\] via c10d key-value store by key '\d{1,6}', but store->get\('\d{1,6}'\) got error: .{0,120}?keys: \/default_pg\//,
+    take: ([, rank = ''], { state }) => state([Number(rank)], 'missing'),
+  },
+  {
+    name: 'store barrier timed out',
+    literal: 'in store based barrier on rank',
+    pattern: /Timed out initializing process group in store based barrier on rank: (\d{1,6})/,
+    take: ([, rank = ''], { state }) => state([Number(rank)], 'waits'),
+  },
+  {
+    name: 'store clients did not come',
+    literal: 'waiting for clients',
+    pattern: /Timed out after \d{1,9} seconds waiting for clients\. \d{1,6}\/\d{1,6} clients joined/,
+    take: (_, { me, state }) => state(me === undefined ? [] : [me.rank], 'waits'),
+  },
+  {
     name: 'Gloo operation timed out',
     literal: 'operation to complete',
     pattern: /Timed out waiting \d{1,12}ms for (?:recv|send) operation to complete/,

@@ -169,7 +169,9 @@ const gaveUp: Way = (job) => {
   const other = job.ranks.filter((rank) => !victims.has(rank) && (victims.size > 0 || !lost.has(rank)))
   if ((victims.size === 0 && lost.size === 0) || other.length === 0 || other.length * 2 >= job.ranks.length) return undefined
   return victims.size > 0
-    ? suspects('late', other, 'likely', 'came after the others had timed out')
+    ? other.every((rank) => lost.has(rank))
+      ? suspects('late', other, 'likely', 'came after the others had timed out')
+      : suspects('missing', other, 'likely', (many) => `${many ? 'are' : 'is'} not among those that timed out`)
     : suspects('dead', other, 'likely', 'closed the connection to the others')
 }
 

@@ -86,9 +86,21 @@ function logClock(evidence: Evidence): number {
   return apart.toSorted((a, b) => a - b)[apart.length >> 1] ?? 0
 }
 
+/** Ranks between those that are known, where few are missing: more of them are those of another host, whose log is not here. */
+const MOST_BETWEEN = 0.125
+function addBetween(named: Set<number>): void {
+  const known = [...named]
+  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const missing = most - least + 1 - known.length
+  if (known.length < 2 || missing > Math.max(1, MOST_BETWEEN * known.length)) return
+  for (let rank = least; rank < most; rank++) named.add(rank)
+}
+
 export function jobOf(evidence: Evidence): Job {
   const named = new Set(evidence.ranks.keys())
   for (const { members } of evidence.groups.values()) for (const rank of members) named.add(rank)
+  for (const { statement } of evidence.statements) for (const rank of statement.ranks) named.add(rank)
+  if (evidence.sharedLog === true) addBetween(named)
   const ranks = [...named].toSorted((a, b) => a - b)
   addGroupsOfLogs(evidence, ranks)
   const clock = logClock(evidence)

@@ -8,6 +8,7 @@ import { movementOf, type Movement } from './movement.ts'
 import { doingOf, standingOf, waitsForOthers } from './places.ts'
 import { opText } from './signature.ts'
 import { stragglersOf } from './straggler.ts'
+import { loneWorkers } from './lone.ts'
 import { undecidedOf, type Undecided } from './undecided.ts'
 import { andList } from '../../text/grammar.ts'
 
@@ -154,11 +155,19 @@ function whileMoving(job: Job, movement: Movement): Answer {
         ...stragglers.map(({ rank, share }) => `rank ${rank} issues its collectives late and costs the others ${Math.round(share * 100)} % of their time`),
       ],
     })
+  const alone = loneWorkers(job)
+  if (alone.length > 0)
+    return answer(job, {
+      verdict: 'straggler',
+      cause: 'straggler',
+      culprits: alone,
+      evidence: [...movement.evidence, 'the GPUs of all other ranks only wait in a kernel'],
+    })
   const waiting = waitingOf(job)
   const barrier = waiting.find(({ op }) => op === 'barrier')
-  const alone = barrier === undefined ? [] : blockersOf(job, barrier.rank).filter(({ why }) => why === 'absent')
-  const [one] = alone
-  if (one !== undefined && alone.length === 1)
+  const absent = barrier === undefined ? [] : blockersOf(job, barrier.rank).filter(({ why }) => why === 'absent')
+  const [one] = absent
+  if (one !== undefined && absent.length === 1)
     return answer(job, {
       verdict: 'slow_phase',
       cause: 'slow_phase',
@@ -169,12 +178,20 @@ function whileMoving(job: Job, movement: Movement): Answer {
   return answer(job, { verdict: 'healthy', cause: 'none', confidence: movement.confidence, evidence: movement.evidence })
 }
 
+/** A server idles; that its GPUs compute nothing is no sign of a hang. Only a job whose own steps have stopped should be elsewhere. */
+function isIdleServer(job: Job, ranks: readonly number[]): boolean {
+  const { silence } = job.evidence
+  if (ranks.length === 0 || silence === undefined || (silence.by === 'log' && silence.usualSeconds !== undefined)) return false
+  return [...doingsOf(job, ranks).values()].every((doing) => doing === 'requests')
+}
+
 /** One process has nobody to be compared with: where it stands and what it does there is the answer. */
 function ofOne(job: Job, movement: Movement): Answer | undefined {
   const [rank, ...others] = job.ranks
   if (rank === undefined || others.length > 0 || movement.state === 'ended' || standingOf(job.of(rank)) === undefined) return undefined
   // Without a word of its progress nobody knows whether it should be elsewhere.
   const { silence } = job.evidence
+  if (isIdleServer(job, [rank])) return answer(job, { verdict: 'healthy', cause: 'none', evidence: movement.evidence })
   if (silence !== undefined && movement.state === 'still') {
     const slow = isSlowPhase(job, movement, [rank])
     return answer(job, {
@@ -237,6 +254,7 @@ export function judge(evidence: Evidence): Answer {
     confidence: found === undefined || movement.confidence === 'likely' ? ('likely' as const) : found.confidence,
   }
   if (isSlowPhase(job, movement, culprits)) return answer(job, { ...common, verdict: 'slow_phase', cause: 'slow_phase' })
+  if (isIdleServer(job, culprits)) return answer(job, { ...common, verdict: 'healthy', cause: 'none', culprits: [] })
   // A disagreement is no state of a healthy job, whenever it is seen.
   const sure = (found?.cause === 'mismatch' || found?.cause === 'late') && culprits.length > 0
   if (movement.state === 'open' && !sure) return answer(job, { ...common, verdict: 'unknown', cause })

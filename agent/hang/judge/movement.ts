@@ -52,7 +52,7 @@ export function movementOf(job: Job): Movement {
     }
   const { silence } = job.evidence
   // Nobody's GPU computes, and the job's own counter stands.
-  if (silence !== undefined)
+  if (silence?.usualSeconds !== undefined)
     return {
       state: 'still',
       confidence: 'computed',
@@ -67,7 +67,10 @@ export function movementOf(job: Job): Movement {
     return {
       state: 'still',
       confidence: 'likely',
-      evidence: [`${ranksText(still)} ${still.length === 1 ? 'stands' : 'stand'} at the same place in every look`],
+      evidence: [
+        ...(silence === undefined ? [] : [`no progress for ${Math.round(silence.seconds)} s`]),
+        `${ranksText(still)} ${still.length === 1 ? 'stands' : 'stand'} at the same place in every look`,
+      ],
     }
   const spinning = ranksIn(job, 'spins')
   const known = job.ranks.filter((rank) => job.of(rank)?.figures !== undefined)

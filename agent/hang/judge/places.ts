@@ -6,24 +6,36 @@ import type { Doing, Frame, RankEvidence } from '../model.ts'
 /** `peers`: it waits for a collective; `device`: for its GPU, which may be the same; else it does something of its own. */
 export type Standing = { readonly kind: 'peers' | 'device' | Doing; readonly frame: Frame; readonly at: Frame }
 
-type Place = { readonly kind: Standing['kind']; readonly file: RegExp; readonly called?: RegExp }
+/** `within`: only where all frames from the innermost to this one are of such files. */
+type Place = { readonly kind: Standing['kind']; readonly file: RegExp; readonly called?: RegExp; readonly within?: RegExp }
+/** Packages that carry a wait for others; what they call in Python's own library is part of it. */
+const WAITS_IN =
+  /(?:^|\/)(?:torch|deepspeed|horovod|torchcomms)\/|^(?:threading|contextlib|functools)\.py$|\/lib\/python3\.\d+\/(?!(?:site|dist)-packages\/)|^</
 /** By the innermost library frames. The order matters: a save that waits for a barrier waits for the barrier. */
 const PLACES: readonly Place[] = [
   { kind: 'teardown', file: /torch\/distributed\/distributed_c10d\.py$/, called: /^(?:destroy_process_group|_shutdown_backend)$/ },
-  { kind: 'peers', file: /torch\/distributed\/|torch\/nn\/parallel\/|deepspeed\/comm|horovod\/|torchcomms\// },
+  // Of the checkpoint's own frames none waits for others by itself.
+  { kind: 'save', file: /torch\/distributed\/checkpoint\//, within: /^(?!.*torch\/distributed\/(?!checkpoint\/))/ },
+  // Code of a model below DistributedDataParallel is not the wait of its wrapper.
+  { kind: 'peers', file: /torch\/distributed\/|torch\/nn\/parallel\/|deepspeed\/comm|horovod\/|torchcomms\//, within: WAITS_IN },
   { kind: 'peers', file: /torch\/autograd\/graph\.py$/, called: /_engine_run_backward/ },
   { kind: 'device', file: /torch\/(?:_tensor\.py|cuda\/__init__\.py|cuda\/streams\.py|_utils\.py|xpu\/|hip\/)/ },
   { kind: 'save', file: /torch\/serialization\.py$|safetensors\/|torch\/distributed\/checkpoint|orbax\/|tensorstore/ },
   { kind: 'compile', file: /torch\/(?:_dynamo|_inductor|_functorch)\/|triton\/(?:compiler|runtime)|tvm\/|jax\/_src\/compiler/ },
   { kind: 'data', file: /torch\/utils\/data\/|webdataset\/|streaming\/base|nvidia\/dali\// },
-  { kind: 'input', file: /\/(?:pdb|bdb|cmd|code|ipdb|pudb)(?:\.py|\/)|IPython\/|prompt_toolkit\// },
-  { kind: 'child', file: /\/subprocess\.py$|\/multiprocessing\/(?:process|popen_\w+)\.py$/ },
-  { kind: 'network', file: /\/(?:ssl|socket|selectors|http\/client|ftplib)\.py$|urllib3\/|requests\/|botocore\/|aiohttp\/|httpx\/|huggingface_hub\// },
-  { kind: 'data', file: /\/(?:queue|multiprocessing\/(?:queues|connection|pool|synchronize))\.py$/ },
-  { kind: 'lock', file: /\/threading\.py$|\/filelock\/|portalocker\// },
+  { kind: 'input', file: /(?:^|\/)(?:pdb|bdb|cmd|code|ipdb|pudb)(?:\.py|\/)|IPython\/|prompt_toolkit\// },
+  { kind: 'child', file: /(?:^|\/)subprocess\.py$|(?:^|\/)multiprocessing\/(?:process|popen_\w+)\.py$/ },
+  {
+    kind: 'requests',
+    file: /(?:^|\/)(?:asyncio\/(?:base_events|runners)|socketserver|tornado\/ioloop|tornado\/platform\/asyncio|uvicorn\/server|gunicorn\/arbiter|waitress\/\w+|ipykernel\/kernelapp)\.py$/,
+    called: /^(?:run|run_forever|run_until_complete|_run_once|serve|serve_forever|start)$/,
+  },
+  { kind: 'network', file: /(?:^|\/)(?:ssl|socket|selectors|http\/client|ftplib)\.py$|urllib3\/|requests\/|botocore\/|aiohttp\/|httpx\/|huggingface_hub\// },
+  { kind: 'data', file: /(?:^|\/)(?:queue|multiprocessing\/(?:queues|connection|pool|synchronize))\.py$/ },
+  { kind: 'lock', file: /(?:^|\/)threading\.py$|(?:^|\/)filelock\/|portalocker\// },
   {
     kind: 'file',
-    file: /\/(?:pathlib|shutil|tarfile|zipfile|gzip|glob|os)\.py$|pyarrow\/|h5py\/|zarr\/|fsspec\/|numpy\/(?:lib\/)?(?:npyio|_npyio_impl|memmap)|pandas\/io\//,
+    file: /(?:^|\/)(?:pathlib|shutil|tarfile|zipfile|gzip|glob|os)\.py$|pyarrow\/|h5py\/|zarr\/|fsspec\/|numpy\/(?:lib\/)?(?:npyio|_npyio_impl|memmap)|pandas\/io\//,
   },
 ]
 /** Words of function and file names of the user's own code that say it saves or compiles: long by nature, and not a hang. */
@@ -50,8 +62,11 @@ function ofThread(frames: readonly Frame[]): Standing | undefined {
   const own = frames.find((frame) => !isLibrary(frame))
   const library = frames.slice(0, frames.findIndex((frame) => !isLibrary(frame)) === -1 ? frames.length : frames.findIndex((frame) => !isLibrary(frame)))
   const at = own ?? innermost
-  for (const { kind, file, called } of PLACES)
-    if (library.some((frame) => file.test(frame.file) && (called === undefined || called.test(frame.function)))) return { kind, frame: innermost, at }
+  for (const { kind, file, called, within } of PLACES) {
+    const outside = within === undefined ? -1 : library.findIndex((frame) => !within.test(frame.file))
+    const inner = outside === -1 ? library : library.slice(0, outside)
+    if (inner.some((frame) => file.test(frame.file) && (called === undefined || called.test(frame.function)))) return { kind, frame: innermost, at }
+  }
   // A call into C from the user's own line leaves no frame: the name of the function is all there is.
   const named = frames.slice(0, 3).filter((frame) => !isLibrary(frame))
   if (named.some(({ function: name }) => SAVES.test(name))) return { kind: 'save', frame: innermost, at }

@@ -1,4 +1,5 @@
 // All evidence of one job that has stopped, from outside and without a trace in it: the cheapest and safest first, each step bounded. Then the judgement.
+import { readlinkSync } from 'node:fs'
 import { messageOf } from '../../text/error.ts'
 import { readLog } from '../evidence/log.ts'
 import { judge } from '../judge/judge.ts'
@@ -12,12 +13,23 @@ import { pollRas } from './ras.ts'
 import type { LookReply, LookRequest } from './request.ts'
 import { writersOf } from './writers.ts'
 
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
+/** Containers with networks of their own have each another "localhost". */
+function networkOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`)
+  } catch {
+    // Without the right to see it, or gone: nobody else is in it.
+    return `of ${pid}`
+  }
+}
+
 /** Where the ranks of a job meet; the same for all of them. */
 function masterOf(root: number): string | undefined {
   for (const pid of [root, ...descendantsOf(root)].slice(0, 64)) {
     const environment = environmentOf(pid)
     const [address, port] = [environment.get('MASTER_ADDR'), environment.get('MASTER_PORT')]
-    if (address !== undefined && port !== undefined) return `${address}:${port}`
+    if (address !== undefined && port !== undefined) return `${LOOPBACK.test(address) ? networkOf(pid) : ''} ${address}:${port}`
   }
   return undefined
 }

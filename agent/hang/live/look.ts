@@ -8,6 +8,7 @@ import { commandOf, descendantsOf, environmentOf, mainCpuSeconds, ownPidOf, proc
 import { pythonOf } from './python/elf.ts'
 import { LookError } from './python/memory.ts'
 import { pythonStacks, type PythonStacks } from './python/stacks.ts'
+import { workOf } from './work.ts'
 
 /** Of one job on one host, with its helpers. */
 const MOST_PROCESSES = 2_048
@@ -132,7 +133,9 @@ export async function lookAtProcesses(
   for (const [rank, pid] of ranks) {
     const before = began.get(rank)
     if (before !== undefined) addRank(evidence, rank, pid, before)
-    for (const helper of helpers.filter((other) => other.rank === rank).slice(0, MOST_HELPERS)) {
+    const below = helpers.filter((other) => other.rank === rank)
+    rankOf(evidence, rank).work = workOf([pid, ...below.map((helper) => helper.pid)])
+    for (const helper of below.slice(0, MOST_HELPERS)) {
       const threads = lookAt(helper.pid).stacks?.threads ?? []
       if (threads.length > 0) rankOf(evidence, rank).children.push({ pid: helper.pid, threads })
     }

@@ -17,7 +17,7 @@ export const lookRequest = z.object({
   seconds: z.number(),
   /** The newest lines of its log. */
   log: z.array(z.string()).check(z.maxLength(4_096)),
-  silence: z.object({ seconds: z.number(), usualSeconds: z.number(), since: z.number(), by: z.enum(['log', 'gpu']), busyWith: z.optional(text) }),
+  silence: z.object({ seconds: z.number(), usualSeconds: z.optional(z.number()), since: z.number(), by: z.enum(['log', 'gpu']), busyWith: z.optional(text) }),
   /** By pid. */
   gpus: z.record(
     z.string(),
@@ -55,6 +55,14 @@ export const lookReply = z.object({
   remedies: texts,
   evidence: texts,
   problems: texts,
+  /** What those do that hold it up. */
+  doing: texts,
+  /** Other ranks of this host wait for them. */
+  waited_for: z.boolean(),
+  /** All ranks of the job are on this host. */
+  complete: z.boolean(),
+  /** Of those that hold it up and of their children, since they began; without any, of all ranks. */
+  work: z.object({ cpuSeconds: z.number(), bytes: z.number() }),
   /** Where those stand that hold it up, without ranks: the same in each look where nothing moves. */
   place: text,
 })

@@ -17,6 +17,8 @@ export type Standstill = {
   /** A look failed, or is under way. */
   readonly later: (t: number) => void
   readonly hangs: () => boolean
+  /** How many pauses between two signs of progress are known. */
+  readonly pauses: () => number
   /** Time between two signs of progress, ms, as nine of ten are; undefined while too few are known. */
   readonly usual: () => number | undefined
 }
@@ -86,6 +88,7 @@ export function createStandstill(afterMs: number): Standstill {
       nextLook = t + FIRST_AGAIN_MS
     },
     hangs: () => hangs,
+    pauses: () => gaps.length,
     usual,
   }
 }

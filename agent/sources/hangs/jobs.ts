@@ -12,6 +12,10 @@ export type WatchedJob = {
   readonly path?: string
   readonly run?: RunningRun
   readonly progressedAt: number
+  /** Its GPUs compute now, or that cannot be told; for one known by its GPUs only. */
+  readonly computes?: boolean
+  /** How long its GPUs have computed since they were first seen, ms. */
+  readonly worked?: number
   /** It has done what it was to do. */
   readonly done: boolean
   readonly busyWith?: string
@@ -19,6 +23,7 @@ export type WatchedJob = {
 
 /** What a job says it does beside training; long by nature. */
 const LONG_PHASES: ReadonlySet<string> = new Set(['loading', 'downloading', 'preparing', 'evaluating', 'saving'])
+const IDLE_BUSY = 0.05
 /** A GPU that reads or writes its memory so much of the time computes. */
 const WORKS_MEMORY = 0.05
 
@@ -57,6 +62,8 @@ export function jobsNow(t: number, said: readonly JobProgress[], running: readon
       key: `gpus ${run.job_id}`,
       ...(run.container === undefined ? {} : { container: run.container }),
       run,
+      computes: own.length < run.gpus.length || own.some((gpu) => gpu.memory >= WORKS_MEMORY || (gpu.busy >= IDLE_BUSY && gpu.spins !== true)),
+      worked: Math.max(0, ...own.map(({ worked }) => worked)),
       progressedAt: spins && own.every(({ memory }) => memory < WORKS_MEMORY) ? 0 : t,
       done: false,
     })

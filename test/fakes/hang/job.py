@@ -149,7 +149,22 @@ def rank_0_saves():
         torch["barrier"](event)
 
 
-RANKS = {"dead_peer": 3, "uneven": 4, "one_elsewhere": 3, "rank_0_saves": 2}
+def first_steps_one_elsewhere():
+    one_elsewhere()
+
+
+def first_steps_one_works():
+    if RANK == 1:
+        until, x = time.monotonic() + SECONDS, 0
+        while time.monotonic() < until:
+            x += 1
+    else:
+        event = threading.Event()
+        threading.Timer(SECONDS, event.set).start()
+        torch["barrier"](event)
+
+
+RANKS = {"dead_peer": 3, "uneven": 4, "one_elsewhere": 3, "rank_0_saves": 2, "first_steps_one_elsewhere": 3, "first_steps_one_works": 2}
 if WAY in RANKS and RANK < 0:
     count = RANKS[WAY]
     for rank in range(count):
@@ -161,15 +176,19 @@ if WAY in RANKS and RANK < 0:
 steps = 0
 
 
-def train(count):
+def train(count, seconds=0.25):
     global steps
     for _ in range(count):
         steps += 1
         if RANK <= 0:
             print("step %d/100000 loss=%.4f" % (steps, 1 / steps), flush=True)
-        time.sleep(0.25)
+        time.sleep(seconds)
 
 
-train(48)
+# Three steps are too few to know how often it makes one.
+if WAY.startswith("first_steps"):
+    train(3, 2.5)
+else:
+    train(48)
 globals()[WAY]()
 train(100000)

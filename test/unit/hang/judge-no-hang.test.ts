@@ -25,6 +25,21 @@ describe('what is no hang', () => {
     })
   })
 
+  test.each<[string, readonly [number, number, number][], Files, object]>([
+    ['one of four is a straggler, most likely', [spin, spin, [92, 40, 500], spin], {}, { verdict: 'straggler', culprits: [2], confidence: 'likely' }],
+    ['rank 0 is none: it evaluates and logs for all', [[92, 40, 500], spin, spin, spin], {}, { verdict: 'healthy', culprits: [] }],
+    ['two of four are none', [spin, spin, [92, 40, 500], [92, 40, 500]], {}, { verdict: 'healthy', culprits: [] }],
+    ['one of three is none that anybody could tell', [spin, [92, 40, 500], spin], {}, { verdict: 'healthy', culprits: [] }],
+    [
+      'one that saves is none',
+      [spin, spin, [92, 40, 500], spin],
+      standing([WAITS, WAITS, stackOf(['/venv/lib/python3.12/site-packages/torch/serialization.py', 967, 'save'], ['/job/state.py', 12, 'keep']), WAITS]),
+      { verdict: 'healthy', culprits: [] },
+    ],
+  ])('the only GPU that computes: %s', (_, figures, files, said) => {
+    expect(judged({ ...gpus(figures), ...files })).toMatchObject(said)
+  })
+
   test('dumps alone look the same in a running job, so the verdict is unknown', () => {
     expect(judged(dumps(WORLD, [steps(7), waiting, waiting, waiting])).verdict).toBe('unknown')
   })
