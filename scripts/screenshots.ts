@@ -108,7 +108,6 @@ async function takeAll(
       ...(await pagesOf(page, incident ?? 'none')),
       ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]),
       ...(await oneJob(page)),
-      '#/waste',
     ]
     return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
   }
