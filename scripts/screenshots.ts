@@ -104,11 +104,7 @@ async function takeAll(
   await using opened = await openPage(browser, agent.url, size)
   const { page } = opened
   const all = async (): Promise<readonly string[]> => {
-    const pages = [
-      ...(await pagesOf(page, incident ?? 'none')),
-      ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]),
-      ...(await oneJob(page)),
-    ]
+    const pages = [...(await pagesOf(page, incident ?? 'none')), ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]), ...(await oneJob(page))]
     return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
   }
   const take = async (name: string): Promise<void> => {
