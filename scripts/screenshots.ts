@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { SCENARIO_CHOICES } from '../agent/config/sections/simulate.ts'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
 import { hostOf, type FakeScenario } from '../test/fakes/nvml/scenario.ts'
-import { startAgent, type RunningAgent } from '../test/setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
 import { poll } from '../test/setup/poll.ts'
@@ -162,7 +162,7 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
     const agent = await startAgent({
       args: state.flags,
       ready: true,
-      env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env },
+      env: { ...FULL_PAST, WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env },
       ...(state.host !== undefined && { scenario: state.host }),
     })
     try {
