@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import * as z from 'zod'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
-import { startAgent, type RunningAgent } from '../test/setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage } from '../test/setup/browser.ts'
 import { goTo } from '../test/setup/dashboard-pages.ts'
 import { screenOf, type Cell } from '../test/setup/terminal-screen.ts'
@@ -17,6 +17,10 @@ const IMAGES = join(ROOT, 'docs/images')
 const SPEED = 10
 /** Of the story: by then there is a past to be seen, and the memory error of oom-leak has come (after 214 s). */
 const STORY_S = 300
+/** In their own time the past that is played at the start fills the charts. */
+const CALM_S = 20
+/** Of oom-leak in its own time: the first memory error, before the job restarts and fails again. */
+const FIRST_S = 232
 /** In the forecast's own time, as the agent waits for a trend: it fires after some 750 s. */
 const FORECAST_S = 840
 const [COLUMNS, ROWS] = [120, 38]
@@ -86,8 +90,8 @@ type Picture = {
   readonly take: (browser: Browser, agent: RunningAgent) => Promise<void>
 }
 const PICTURES: Readonly<Record<string, Picture>> = {
-  'dashboard-dark': { scenario: 'healthy', take: (browser, agent) => pageOf(browser, agent, '#/', 'dashboard-dark') },
-  'dashboard-incident': { scenario: 'oom-leak', take: incidentOf },
+  'dashboard-dark': { scenario: 'healthy', speed: 1, storyS: CALM_S, take: (browser, agent) => pageOf(browser, agent, '#/', 'dashboard-dark') },
+  'dashboard-incident': { scenario: 'oom-leak', speed: 1, storyS: FIRST_S, take: incidentOf },
   'dashboard-forecast': {
     scenario: 'oom-forecast',
     speed: 1,
@@ -108,7 +112,7 @@ for (const [name, { scenario, speed = SPEED, storyS = STORY_S, take }] of Object
   ([known]) => names.length === 0 || names.includes(known),
 )) {
   process.stdout.write(`${name}\n`)
-  const env = { WARPWATCH_HOST_NAME: 'gpu-node-07', WARPWATCH_SIMULATE__SPEED: String(speed) }
+  const env = { ...FULL_PAST, WARPWATCH_HOST_NAME: 'gpu-node-07', WARPWATCH_SIMULATE__SPEED: String(speed) }
   const agent = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env })
   try {
     await delay((storyS / speed) * 1_000)

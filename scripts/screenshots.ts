@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { SCENARIO_CHOICES } from '../agent/config/sections/simulate.ts'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
 import { hostOf, type FakeScenario } from '../test/fakes/nvml/scenario.ts'
-import { startAgent, type RunningAgent } from '../test/setup/agent.ts'
+import { FULL_PAST, startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
 import { poll } from '../test/setup/poll.ts'
@@ -64,7 +64,7 @@ const nameOf = (hash: string): string =>
     .replace(/^incidents-.*/, 'incidents-one')
     .replace(/[?].*/, '') || 'overview'
 
-type Story = { readonly incident?: string | undefined; readonly gpu?: number | undefined }
+type Story = { readonly incident?: string | undefined; readonly gpu?: number | undefined; readonly container?: string | undefined }
 const CARDS = z.array(z.object({ index: z.int(), mig: z.array(z.unknown()).optional() }))
 
 /** What it is about, the same for every size: the first critical incident, else the first, and its GPU; where nothing fires the one that is divided. */
@@ -75,7 +75,7 @@ async function storyOf(agent: RunningAgent): Promise<Story> {
     .toSorted((a, b) => a.started_at - b.started_at)
   const incident = told.find(({ severity }) => severity === 'critical') ?? told[0]
   const divided = CARDS.parse(await agent.json('/api/v1/gpus')).find(({ mig = [] }) => mig.length > 0)
-  return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index }
+  return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index, container: incident?.subject.container?.name }
 }
 
 /** A window as high as the page, as charts are drawn when they come into sight. */
@@ -86,18 +86,24 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
 }
 
 /** The address of a job that the table of jobs lists, where there is one: of the story's container, else the first. */
-async function oneJob(page: Page): Promise<readonly string[]> {
+async function oneJob(page: Page, container: string | undefined): Promise<readonly string[]> {
   await goTo(page, '#/jobs')
-  return z
-    .array(z.string())
-    .parse(await page.evaluate(`Array.from(document.querySelectorAll('.jobs-page tbody a[href*="#/jobs/"]'), (link) => new URL(link.href).hash).slice(0, 1)`))
+  const links = z
+    .array(z.object({ name: z.string(), hash: z.string() }))
+    .parse(
+      await page.evaluate(
+        `Array.from(document.querySelectorAll('.jobs-page tbody a[href*="#/jobs/"]'), (link) => ({ name: link.textContent, hash: new URL(link.href).hash }))`,
+      ),
+    )
+  const one = links.find(({ name }) => name === container) ?? links[0]
+  return one === undefined ? [] : [one.hash]
 }
 
 type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string }
 
 async function takeAll(
   browser: Browser,
-  { agent, state, story: { incident, gpu }, folder }: Sitting,
+  { agent, state, story: { incident, gpu, container }, folder }: Sitting,
   size: BrowserContextOptions,
   sizeName: string,
 ): Promise<void> {
@@ -107,8 +113,7 @@ async function takeAll(
     const pages = [
       ...(await pagesOf(page, incident ?? 'none')),
       ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]),
-      ...(await oneJob(page)),
-      '#/waste',
+      ...(await oneJob(page, container)),
     ]
     return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
   }
@@ -134,6 +139,7 @@ async function takeAll(
       await page.waitForSelector('dialog[open]')
       await take(name)
       await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
     }
   }
   for (const complaint of opened.complaints) process.stdout.write(`  ${sizeName}: the browser complains: ${complaint}\n`)
@@ -156,7 +162,7 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
     const agent = await startAgent({
       args: state.flags,
       ready: true,
-      env: { WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env },
+      env: { ...FULL_PAST, WARPWATCH_HOST_NAME: 'gpu-node-07', ...state.env },
       ...(state.host !== undefined && { scenario: state.host }),
     })
     try {

@@ -14,6 +14,6 @@ export const wasteHints = ({ gpu_hours_queueable: free, oversized, died }: Waste
   ...oversized.map(({ job, text }) => ({ job, text: `${text}; requesting less leaves the rest to others` })),
   ...died.map(({ job, runs, gpu_hours_lost: gone }) => ({
     job,
-    text: `${counted(runs, 'run')} ended badly and lost ${hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
+    text: `${counted(runs, 'run')} ended badly and lost ${gone < 0.05 ? 'under 0.1' : hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
   })),
 ]

@@ -67,11 +67,11 @@ export function useIncidentScene(scenario: string, kind: string, speed?: number)
   }
 }
 
-/** The hashes of all views, of one GPU and of one incident; `page` is open at any of them. */
+/** The hashes of all views, of those below another one, of one GPU and of one incident; `page` is open at any of them. */
 export async function pagesOf(page: Page, incident: string): Promise<readonly string[]> {
   await page.waitForSelector('nav a')
   const listed = addresses.parse(await page.evaluate(`Array.from(document.querySelectorAll('nav[aria-label="Pages"] a'), (link) => new URL(link.href).hash)`))
-  return [...listed, '#/gpus/0', `#/incidents/${incident}`]
+  return [...listed, '#/waste', '#/gpus/0', `#/incidents/${incident}`]
 }
 
 /** True when the view is there and waits for nothing. */

@@ -3,7 +3,7 @@ import { age } from '../../../agent/text/span.ts'
 import { since, timeWithSeconds } from '../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../agent/model/incident.ts'
 import { agentNow, frame, stale, summary, silence } from '../parts/live/state.ts'
-import { firing, listing, silencedNow } from '../parts/incident/known.ts'
+import { firing, flapping, listing, silencedNow } from '../parts/incident/known.ts'
 import { withoutIncident, placedTitle } from '../parts/live/summary.ts'
 import { hrefOf } from '../parts/route.ts'
 
@@ -23,11 +23,18 @@ function Firing() {
   )
 }
 
-/** Green only where all is known and nothing is wrong; a silenced incident is no good health. */
+/** Green only where all is known and nothing is wrong; a silenced incident is no good health, nor is one that comes back again and again. */
 function Fine({ gpus }: { readonly gpus: number }) {
   const silenced = silencedNow.value.length
   if (silenced > 0)
     return <a href={hrefOf('incidents', [], { state: 'firing' })}>{silenced === 1 ? '1 silenced incident fires' : `${silenced} silenced incidents fire`}</a>
+  const [worst] = flapping.value
+  if (worst !== undefined)
+    return (
+      <a class="wrong incident-link warning" href={hrefOf('incidents', [worst.incident.id])}>
+        {placedTitle(worst.incident)} · flapping, {worst.times} times
+      </a>
+    )
   if (listing.value === 'there') return <span class="fine">{gpus === 1 ? 'GPU healthy' : 'all GPUs healthy'}</span>
   return listing.value === 'failed' ? <span class="wrong warning">incidents unknown</span> : null
 }

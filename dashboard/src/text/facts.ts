@@ -46,7 +46,7 @@ const LABELS: Readonly<Record<string, string>> = {
   sm_clock_before_hertz: 'SM clock before',
   sm_clock_max_hertz: 'SM clock at most',
   sample_age_seconds: 'Newest reading',
-  affected: 'Concerns',
+  affected: 'Affected',
   recovery_action: 'The driver wants',
   gpus: 'GPUs',
   gpus_present: 'GPUs present',

@@ -130,6 +130,12 @@ export function Gpu({ rest }: ViewProps) {
           </p>
           <p>
             <a href="#/">Overview</a>
+            {gpus.length === 0 && (
+              <>
+                {' · '}
+                <a href="#/doctor">Why: the doctor’s checks</a>
+              </>
+            )}
           </p>
         </div>
       </div>

@@ -55,6 +55,8 @@ export const firing = computed(() =>
     .filter(({ status, silenced }) => status === 'firing' && silenced === undefined)
     .toSorted((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical') || a.started_at - b.started_at),
 )
+/** What comes and goes and does not fire at the moment: it is no good health either. */
+export const flapping = computed(() => needed.value.filter(({ incident }) => incident.status !== 'firing' && incident.silenced === undefined))
 /** What fires of one GPU, by its UUID: a log's number may be another's. */
 export const firingOn = (uuid: string): readonly IncidentSummary[] => firing.value.filter(({ subject }) => subject.gpu?.uuid === uuid)
 /** What fires and was silenced: nobody is notified, and yet not all is well. */

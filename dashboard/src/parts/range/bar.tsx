@@ -31,31 +31,33 @@ export function ChartBar({ probed }: { readonly probed: boolean }) {
     <div class="chart-bar">
       <RangePicker />
       <ChartControls />
-      <Moment />
-      <ul class="tones" aria-label="What the tones of the memory mean">
-        <li>
-          <span class="tone used" /> in use
-        </li>
-        {probed && (
-          <>
-            <li title="Kept by PyTorch for the next request, not in use: it can be given back">
-              <span class="tone cache" /> warm cache
-            </li>
-            <li title="Free pieces between live blocks: PyTorch cannot give them back">
-              <span class="tone stranded" /> stranded
-            </li>
-          </>
-        )}
-        <li title="Used, but by no process that the driver lists">
-          <span class="tone unattributed" /> unattributed
-        </li>
-        {/* While nothing comes its stroke is not drawn either. */}
-        {(coarse || !stale.value) && (
-          <li title={coarse ? 'The highest of each step; areas show its mean' : 'Highest of the last 60 s, sampled ten times a second'}>
-            <span class="tone peak" /> {coarse ? 'peak' : 'peak 60 s'}
+      <div class="chart-legend">
+        <Moment />
+        <ul class="tones" aria-label="What the tones of the memory mean">
+          <li>
+            <span class="tone used" /> in use
           </li>
-        )}
-      </ul>
+          {probed && (
+            <>
+              <li title="Kept by PyTorch for the next request, not in use: it can be given back">
+                <span class="tone cache" /> warm cache
+              </li>
+              <li title="Free pieces between live blocks: PyTorch cannot give them back">
+                <span class="tone stranded" /> stranded
+              </li>
+            </>
+          )}
+          <li title="Used, but by no process that the driver lists">
+            <span class="tone unattributed" /> unattributed
+          </li>
+          {/* While nothing comes its stroke is not drawn either. */}
+          {(coarse || !stale.value) && (
+            <li title={coarse ? 'The highest of each step; areas show its mean' : 'Highest of the last 60 s, sampled ten times a second'}>
+              <span class="tone peak" /> {coarse ? 'peak' : 'peak 60 s'}
+            </li>
+          )}
+        </ul>
+      </div>
     </div>
   )
 }

@@ -1,7 +1,7 @@
 // The page's list of incidents: newer words win, firing ones stand first, what is long over is gone.
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
-import { listed, takeIncidents } from '../../../../dashboard/src/parts/incident/known.ts'
+import { flapping, incidents, listed, takeIncidents } from '../../../../dashboard/src/parts/incident/known.ts'
 import { parseIncidents, parseLiveMessage } from '../../../../dashboard/src/parts/connection/messages.ts'
 import { INCIDENT } from '../../http/incident-fixture.ts'
 
@@ -43,6 +43,22 @@ describe('what is told', () => {
     ]
     expect(listed(all, NOW).map(({ id }) => id)).toEqual(['new', 'old', 'warning', 'over'])
   })
+})
+
+test('what came back three times within half an hour flaps while none of it fires: the head does not call that healthy', () => {
+  const { silenced: _silenced, ...loud } = one('hung')
+  const over = (n: number): IncidentSummary => {
+    const started_at = Date.now() - n * 60_000
+    return { ...loud, id: `hung ${n}`, status: 'resolved', started_at, last_seen_at: started_at, resolved_at: started_at + 9_000 }
+  }
+  const shows = (...all: readonly IncidentSummary[]) => {
+    incidents.value = takeIncidents(new Map(), all)
+    return flapping.value.map(({ times }) => times)
+  }
+  expect(shows(over(1), over(2))).toEqual([])
+  expect(shows(over(1), over(2), over(3))).toEqual([3])
+  expect(shows(over(2), over(3), over(4), { ...loud, id: 'now', started_at: Date.now() })).toEqual([])
+  expect(shows(one('silenced', { status: 'resolved' }), over(1))).toEqual([])
 })
 
 test('comes through the border only in its form', () => {

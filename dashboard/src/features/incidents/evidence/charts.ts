@@ -45,7 +45,7 @@ function memoryChart(incident: Incident, window: Window, totalOf: (uuid: string)
     unit: 'bytes',
     large: true,
     lines: one ? [lineUp(first, window, 'in use', 'main'), ...holders(series, window)] : used.map((each) => lineUp(each, window, gpuName(each), 'other')),
-    ...limited('all of it', total),
+    ...limited('total', total),
   }
 }
 

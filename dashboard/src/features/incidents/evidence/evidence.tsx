@@ -20,8 +20,16 @@ function LogLines({ lines, course }: Props) {
   // Nobody has chosen a moment: the whole log is what one wants to read.
   const chosen = pointed.value !== undefined || route.value.params.has('at')
   const until = chosen ? (momentOf(course) + 1) * 1000 : Number.POSITIVE_INFINITY
+  const list = useRef<HTMLOListElement>(null)
+  // The box shows a part of the log: the fault's own line is what one came for. Only the box scrolls, never the page.
+  useEffect(() => {
+    const box = list.current
+    const line = box?.querySelector('.fault-line')
+    if (box === null || line === null || line === undefined) return
+    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3
+  }, [course.fault, lines.length > 0])
   return (
-    <ol class="log-lines" tabIndex={0} aria-label="log lines around the fault">
+    <ol ref={list} class="log-lines" tabIndex={0} aria-label="log lines around the fault">
       {lines.map(({ t, stream, origin, text, matched }, i) => (
         <li key={i} class={matched === true ? 'fault-line' : undefined} data-later={t >= until ? '' : undefined}>
           <span class="log-time">{timeWithSeconds(t)}</span>
