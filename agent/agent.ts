@@ -50,11 +50,11 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const jobs = createJobs(config, log('jobs'), alerts.runEnded)
   const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
   const pace = createHostPace({
-    config,
     latest: present.latest,
     live: outputs.live,
-    open: () => jobs.live().length + incidents.firing().length,
-    exports: outputs.otlp !== undefined,
+    runs: () => jobs.live().length,
+    // A simulated host is never empty, and OTLP has an interval of its own.
+    always: config.simulate.scenario !== 'off' || outputs.otlp !== undefined,
   })
   const logTail = config.logs.tail ? createLogTail() : undefined
   const pipeline = createPipeline(

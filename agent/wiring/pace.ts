@@ -1,5 +1,4 @@
-// When the agent slows down: on a host without GPUs, containers, jobs and incidents, on which nobody watches the live stream.
-import type { Config } from '../config/schema.ts'
+// When the agent slows down: on a host without GPUs, containers and jobs, on which nobody watches the live stream.
 import { createPace, type Pace } from '../lib/pace.ts'
 import type { Event } from '../model/event.ts'
 import type { TakesEvents, TakesTicks } from '../model/sink.ts'
@@ -7,13 +6,12 @@ import type { LiveSink } from '../sinks/live.ts'
 import type { LatestStore } from '../store/latest.ts'
 
 export type HostPaceOptions = {
-  readonly config: Config
   readonly latest: LatestStore
   readonly live: LiveSink
-  /** Runs and incidents that are open. */
-  readonly open: () => number
-  /** An output that writes at an interval of its own. */
-  readonly exports: boolean
+  /** Runs that go on or have just ended. */
+  readonly runs: () => number
+  /** The full pace, whatever there is to see. */
+  readonly always: boolean
 }
 export type HostPace = Pace &
   TakesEvents &
@@ -24,14 +22,14 @@ export type HostPace = Pace &
     readonly live: LiveSink
   }
 
-export function createHostPace({ config, latest, live, open, exports }: HostPaceOptions): HostPace {
+export function createHostPace({ latest, live, runs, always }: HostPaceOptions): HostPace {
   const { inventory } = latest
   /** A host that lost its GPUs is no host without GPUs. */
   let hadGpu = false
   const pace = createPace(() => {
     hadGpu ||= inventory.gpus().length > 0
     const [container] = inventory.containers()
-    return hadGpu || exports || config.simulate.scenario !== 'off' || container !== undefined || live.readers() > 0 || open() > 0
+    return always || hadGpu || container !== undefined || live.readers() > 0 || runs() > 0
   })
   return {
     ...pace,
