@@ -16,6 +16,7 @@ import { createHostDiagnosis } from './wiring/diagnosis.ts'
 import { createJobs } from './wiring/jobs.ts'
 import { createHosts } from './wiring/hosts.ts'
 import { openOutputs } from './wiring/outputs.ts'
+import { createHostPace } from './wiring/pace.ts'
 import { createPresent } from './wiring/present.ts'
 import { createReloads } from './wiring/reloads.ts'
 import { createAgentServer } from './wiring/server.ts'
@@ -48,14 +49,21 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   const alerts = createAlertsOutput({ config, incidents, ready: () => present.ready().ready, waste: (from, to) => jobs.waste(from, to), log: log('alerts') })
   const jobs = createJobs(config, log('jobs'), alerts.runEnded)
   const outputs = await openOutputs({ config, record, present, stores, firing: incidents.firing, jobs: jobs.live, log })
+  const pace = createHostPace({
+    latest: present.latest,
+    live: outputs.live,
+    runs: () => jobs.live().length,
+    // A simulated host is never empty, and OTLP has an interval of its own.
+    always: config.simulate.scenario !== 'off' || outputs.otlp !== undefined,
+  })
   const logTail = config.logs.tail ? createLogTail() : undefined
   const pipeline = createPipeline(
     {
       stores: [...present.stores, ...stores.events, ...(logTail === undefined ? [] : [logTail])],
       diagnosis,
       incidents,
-      outputs: { events: [jobs, ...outputs.events], incidents: [jobs, ...outputs.incidents, alerts, actions] },
-      ticks: [present, ...outputs.ticks, ...stores.ticks, jobs, alerts, actions],
+      outputs: { events: [jobs, ...outputs.events, pace], incidents: [jobs, ...outputs.incidents, alerts, actions] },
+      ticks: [present, ...outputs.ticks, ...stores.ticks, jobs, alerts, actions, pace],
     },
     log('agent'),
   )
@@ -85,14 +93,14 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     alerts,
     containerSettings,
     logTail: logTail?.read,
-    live: outputs.live,
+    live: pace.live,
     hosts,
     reloads,
     log: log('http'),
   })
   reloads.takenBy([logReload(logger), server.reload, present.reload, diagnosis.reload, ...sources.reloads, alerts.reload])
-  const scrapes = createScheduler(log('agent'))
-  const ticks = createScheduler(log('agent'), TICK_PHASE_MS)
+  const scrapes = createScheduler(log('agent'), 0, pace)
+  const ticks = createScheduler(log('agent'), TICK_PHASE_MS, pace)
 
   // The port first: when it is taken, nothing has been touched yet.
   const url = await server.listen()
@@ -101,7 +109,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
   jobs.restore()
   alerts.start()
   actions.start(incidents.firing(), jobs.interest)
-  await sources.start({ emit: pipeline.ingest, every: scrapes.every, log })
+  await sources.start({ emit: (event) => pipeline.ingest(pace.lasting(event)), every: scrapes.every, log })
   ticks.every(1_000, pipeline.tick)
   ticks.every(1_000, operator.tick)
   reloads.allow()

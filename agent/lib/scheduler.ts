@@ -1,6 +1,7 @@
 // Timers on the wall clock's grid, so that the samples of all sources carry the same times.
 import type { Every, Log } from '../model/source.ts'
 import { stackOf } from '../text/error.ts'
+import type { Pace } from './pace.ts'
 
 /** More than a timer of Node's fires early. */
 const EARLY_MS = 100
@@ -9,18 +10,23 @@ export type Scheduler = { readonly every: Every; readonly stop: () => void }
 
 /**
  * Runs tasks at multiples of their period (plus `phaseMs`). A task still running when its next time comes is skipped, not doubled;
- * a clock that jumps backwards or forwards moves the grid, it does not pile up runs.
+ * a clock that jumps backwards or forwards moves the grid, it does not pile up runs. With a `pace` the period is the one that it gives now.
  */
-export function createScheduler(log: Log, phaseMs = 0): Scheduler {
+export function createScheduler(log: Log, phaseMs = 0, pace?: Pace): Scheduler {
   const stops = new Set<() => void>()
+  const rearms = new Set<() => void>()
+  pace?.watch(() => rearms.forEach((rearm) => rearm()))
   const failed = (error: unknown): void => log.error(`a scheduled task failed: ${stackOf(error)}`)
 
-  const every: Every = (periodMs, run) => {
-    let timer: NodeJS.Timeout
+  const every: Every = (ownMs, run, slowMs) => {
+    let timer: NodeJS.Timeout | undefined
+    let periodMs = ownMs
     let busy = false
     let stopped = false
     let last = Number.NEGATIVE_INFINITY
     const arm = (): void => {
+      clearTimeout(timer)
+      periodMs = pace?.periodOf(ownMs, slowMs) ?? ownMs
       const now = Date.now()
       let due = (Math.floor((now - phaseMs) / periodMs) + 1) * periodMs
       // Node's timers may fire a millisecond early: the point of the grid that has just run must not run twice.
@@ -48,10 +54,12 @@ export function createScheduler(log: Log, phaseMs = 0): Scheduler {
       if (!stopped) arm()
     }
     arm()
+    rearms.add(arm)
     const stop = (): void => {
       stopped = true
       clearTimeout(timer)
       stops.delete(stop)
+      rearms.delete(arm)
     }
     stops.add(stop)
     return stop

@@ -25,6 +25,8 @@ export type KernelLogOptions = {
 
 /** An empty look costs 10 µs, and up to 0.2 ms where it wakes an idle machine. */
 const LOOK_MS = 500
+/** On a host where there is nothing to see. */
+const SLOW_LOOK_MS = 1_000
 const REPORT = { everyMs: 10_000, ttlMs: 25_000 } as const
 const RETRY_MS = 60_000
 /** In one look, so that a flood leaves time for sampling; the rest comes with the next. */
@@ -149,7 +151,7 @@ export function createKernelLogSource(options: KernelLogOptions): Source {
     }
     look()
     report(Date.now())
-    stops.push(every(LOOK_MS, look), every(REPORT.everyMs, report))
+    stops.push(every(LOOK_MS, look, SLOW_LOOK_MS), every(REPORT.everyMs, report))
   }
 
   return {

@@ -122,7 +122,7 @@ export function createLogFilesSource(options: LogFilesOptions): Source {
     }
     look()
     report(Date.now())
-    stops.push(every(LOOK_MS, look), every(DISCOVER_MS, discover), every(REPORT.everyMs, report))
+    stops.push(every(LOOK_MS, look, LOOK_MS), every(DISCOVER_MS, discover, DISCOVER_MS), every(REPORT.everyMs, report))
   }
 
   return {

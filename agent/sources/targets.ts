@@ -74,7 +74,7 @@ function watchTarget(target: TargetConfig, client: HttpClient, { emit, every, lo
     // The second in which the answer came: a time of the past would move the judges back.
     emit({ type: 'scrape', t: second(), source: ID, group: name, ttlMs: 3 * intervalMs, durationMs: performance.now() - begunAt, ...tell(checked) })
   }
-  const stop = every(intervalMs, check)
+  const stop = every(intervalMs, check, intervalMs)
   // The first answer must not wait for the grid.
   void check()
   return () => {
