@@ -121,8 +121,15 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /(?:CUDA capability )?(sm_\d{2,3}) is not compatible with the current PyTorch|is not compatible with the current PyTorch/,
       severity: 'critical',
       title: 'PyTorch build without kernels for this GPU',
-      verdict: ({ match }) =>
-        `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}: the GPU is newer or older than those the build was made for.`,
+      verdict: ({ match, text, at }) => {
+        const built = [...(/CUDA capabilities ([sm_\d ]{5,120})/.exec(around(text, at, 0, 3))?.[1] ?? '').matchAll(/sm_(\d{2,3})/g)].map((one) =>
+          Number(one[1]),
+        )
+        const own = Number(match[1]?.slice(3))
+        const age =
+          built.length === 0 || Number.isNaN(own) ? 'newer or older' : own > Math.max(...built) ? 'newer' : own < Math.min(...built) ? 'older' : 'another'
+        return `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}${age === 'another' ? '' : `: the GPU is ${age} than those the build was made for`}.`
+      },
       remedies: architecture,
     },
     {
@@ -132,6 +139,7 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'No kernel for this GPU in the program',
       verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
       remedies: architecture,
+      unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },
     {
       pattern:

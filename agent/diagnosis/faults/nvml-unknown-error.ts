@@ -59,9 +59,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     verdict:
       /daemon-reload/.test(situation().text) && !/nvidia-container-cli/.test(near)
         ? "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
-        : inContainer
-          ? "The container toolkit could not start NVML on the host, or the container lost its access to the GPU's device files. Check first whether nvidia-smi works on the host."
-          : "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state.",
+        : /nvidia-container-cli/.test(near)
+          ? 'The container toolkit could not start NVML on the host, so the container was not started. Check first whether nvidia-smi works on the host.'
+          : inContainer
+            ? "The container toolkit could not start NVML on the host, or the container lost its access to the GPU's device files. Check first whether nvidia-smi works on the host."
+            : "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state.",
     facts: known({ exit_code: whole(/\b(?:rc|exit code|exit status)[ =:]{1,2}(\d{1,3})\b/.exec(line)?.[1]) }),
     remedies: remedies(situation(), /nvidia-container-cli|detection error|OCI runtime/.test(near)),
     lines: [at],

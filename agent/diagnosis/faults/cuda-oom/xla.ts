@@ -8,7 +8,8 @@ import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
 import { lessAnyway } from './less/others.ts'
 import { lessInJax, lessInTensorflow, neededGib } from './less/xla.ts'
-import { IMPOSSIBLE, memoryFamily } from './rules.ts'
+import { IMPOSSIBLE } from './less/ggml.ts'
+import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
 /** Both print XLA's and the allocator's sentences; the text tells which one runs. */

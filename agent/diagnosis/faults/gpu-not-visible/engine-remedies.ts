@@ -66,6 +66,24 @@ const ENGINE: Piece = {
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  if (/error: timed out/.test(message))
+    return [
+      {
+        text: 'Keep the driver initialised (persistence mode): without it every start sets up all GPUs anew, which took longer than the toolkit waits.',
+        command: 'sudo nvidia-smi -pm 1',
+      },
+      {
+        text: 'If nvidia-smi itself takes long even then, a GPU or the driver is at fault: see the kernel log.',
+        command: "sudo dmesg | grep -iE 'NVRM|Xid' | tail",
+      },
+    ]
+  if (/change root failed/.test(message))
+    return [
+      {
+        text: 'The toolkit looks for the driver below a folder that is not there: root in its configuration. /run/nvidia/driver belongs to a driver in a container (GPU Operator); for a driver on the host, comment the line out.',
+        command: "grep -n 'root =' /etc/nvidia-container-runtime/config.toml",
+      },
+    ]
   if (noLibrary && OPERATOR.test(situation().text))
     return [
       {

@@ -88,7 +88,12 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
     ]
+  const another: Piece = python &&
+    file.stem === 'cudart' && {
+      text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
+    }
   return [
+    pip === undefined && another,
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
       : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
@@ -97,7 +102,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       python &&
       !windows &&
       folder !== undefined &&
-      (programs.has('ctranslate2') || WHISPER.test(situation.text) || programs.has('onnxruntime') || !programs.has('pytorch')) && {
+      (programs.has('ctranslate2') || WHISPER.test(situation.text) || programs.has('onnxruntime') || file.stem === 'cudart' || !programs.has('pytorch')) && {
         text: 'Then name its folder to the loader, which does not look where pip installs.',
         command: `export LD_LIBRARY_PATH=${folder}:$LD_LIBRARY_PATH`,
       },
@@ -122,6 +127,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
             text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
             command: pipInstall(situation, file.cuda === '13' || file.cuda === undefined ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
           }),
+    another,
     look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {

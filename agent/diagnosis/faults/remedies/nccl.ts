@@ -38,11 +38,17 @@ export function timeout({ facts, situation }: Matched): readonly Piece[] {
             text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
           }
         : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
-    {
-      text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
-      command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
-    },
-    {
+    // Messages without NumelIn are of PyTorch before 2.1, the recorder came with 2.2.
+    /WorkNCCL\((?![^)]{0,80}Numel)[^)]{0,80}OpType/.test(at.text)
+      ? {
+          text: 'Let PyTorch check that all ranks call the same collectives (slower).',
+          command: setVariables(at, { TORCH_DISTRIBUTED_DEBUG: 'DETAIL' }),
+        }
+      : {
+          text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
+          command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
+        },
+    (limit ?? 0) <= 3_600_000 && {
       text:
         limit === undefined
           ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
