@@ -76,7 +76,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
     : programs.has('ollama')
       ? {
           text: 'See what Ollama says of its search for GPUs; after a driver update restart it (models are unloaded).',
-          command: 'journalctl -u ollama --no-pager | grep -iE "gpu|cuda|rocm" | tail -n 30',
+          command: `${programs.has('docker') || programs.has('compose') || /^ollama {1,10}\|/m.test(now.text) ? `docker logs ${now.subject.container ?? 'ollama'} 2>&1` : 'journalctl -u ollama --no-pager'} | grep -iE "gpu|cuda|rocm" | tail -n 30`,
         }
       : programs.has('llamacpp')
         ? { text: 'See whether this build has a GPU backend: without one it lists no device.', command: 'llama-server --list-devices' }

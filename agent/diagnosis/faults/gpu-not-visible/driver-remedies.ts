@@ -1,4 +1,5 @@
 // What to do when the driver shows no GPU: the module, its permissions, the fabric, WSL.
+import { FABRIC_STATE } from '../fabric-manager.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
@@ -77,10 +78,7 @@ export const fabric = (): readonly Piece[] => [
     text: 'Its version must be exactly that of the driver: compare, and install the matching one.',
     command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version',
   },
-  {
-    text: 'See the state of the fabric: it must say Completed. In a virtual machine or cloud the fabric belongs to the host: ask its operator.',
-    command: 'nvidia-smi -q | grep -A3 -i fabric',
-  },
+  FABRIC_STATE,
 ]
 
 export function permission({ situation }: Matched): readonly Piece[] {

@@ -3,7 +3,7 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { WSL } from './driver-remedies.ts'
-import { cdi, hook, HOST_WORKS, OPERATOR, toolkit } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, toolkit } from './engine-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -133,8 +133,8 @@ export const engineRules: readonly Rule[] = [
       /unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices|failed to discover GPU vendor from CDI/,
     severity: 'critical',
     title: 'CDI does not know the requested GPU',
-    verdict: ({ match }) =>
-      `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and no CDI description on this host names it.`,
+    verdict: ({ match, situation }) =>
+      `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and ${CDI_LISTED.test(situation().text) ? 'the engine does not find it, although nvidia-ctk lists CDI devices' : 'no CDI description on this host names it'}.`,
     remedies: cdi,
     unless: ({ message }) => !/nvidia|gpu/i.test(message),
   },

@@ -150,7 +150,7 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   const own = forPython(index, situation)
   if (own !== index)
     return own === undefined
-      ? { text: `${why} They need Python 3.9 or newer, and this is ${situation.versions.python}.` }
+      ? { text: `${why} They need Python 3.9 or newer.` }
       : {
           text: why.replace(/(?::.*)?\.$/, ` for Python ${situation.versions.python}: those for CUDA ${own === 'cu118' ? '11.8' : '11.7'} have them.`),
           command: reinstall(situation, own),
