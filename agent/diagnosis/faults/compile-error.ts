@@ -13,16 +13,16 @@ const facts = ({ match }: Seen): Facts =>
 
 function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: limit } }: Matched): readonly Piece[] {
   const { programs } = situation()
+  const server = programs.has('vllm') || programs.has('sglang')
   const factor = asked === undefined || limit === undefined || limit === 0 ? undefined : asked / limit
   return [
-    {
-      text: `Use smaller block sizes or fewer num_stages for this kernel${factor === undefined || factor < 1.05 ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: ${limit !== undefined && limit >= 232_448 ? 'no GPU of NVIDIA has more' : 'its configuration was tuned for a larger GPU'}.`,
+    !server && {
+      text: `Use smaller blocks or fewer num_stages for this kernel${factor === undefined || factor < 1.05 ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: ${limit !== undefined && limit >= 232_448 ? 'no GPU of NVIDIA has more' : 'its configuration was tuned for a larger GPU'}.`,
     },
     programs.has('vllm') &&
-      situation().vendor !== 'amd' &&
-      // FlashInfer begins with Turing.
-      limit !== 49_152 &&
-      limit !== 98_304 && { text: 'In vLLM use another attention backend, which has other kernels.', command: '--attention-backend FLASHINFER' },
+      situation().vendor !== 'amd' && {
+        text: 'In vLLM use another attention backend, which has other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).',
+      },
     /torchinductor|_inductor\b/.test(situation().text) && {
       text: 'The kernel was made by torch.compile: run without it (SGLang: no --enable-torch-compile; vLLM: --enforce-eager), or let it compile in another mode.',
     },

@@ -19,7 +19,7 @@ function sameVersion({ match, situation }: Matched): readonly Piece[] {
   return [
     situation().programs.has('apt') || situation().system === 'linux' || branch !== undefined
       ? {
-          text: `Install the Fabric Manager of exactly the driver's version${driver === undefined ? '' : ` (${driver})`}, then start it. Distribution and NVIDIA repositories may lag behind each other: take both packages from one of them.`,
+          text: `Install the Fabric Manager of exactly the driver's version${driver === undefined ? '' : ` (${driver})`}, from the same repository, then start it.`,
           command: `apt-cache madison nvidia-fabricmanager-${branch ?? '<BRANCH>'}; dpkg -l | grep -E 'nvidia-(driver|fabricmanager|kernel)'`,
         }
       : undefined,

@@ -64,7 +64,7 @@ function remedies(matched: Matched): readonly Piece[] {
       pause,
       login,
       {
-        text: 'Ask the inference service less often, with growing pauses between tries, or run the model yourself: many requests need an endpoint of your own.',
+        text: 'Ask the inference service less often, or run the model yourself.',
       },
     ]
   const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1]

@@ -34,7 +34,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
   if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
     return [
       {
-        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH, or use an image of a CUDA that the driver supports.",
+        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH.",
         command: 'ldconfig -p | grep libcuda.so; nvidia-smi',
       },
       requestGpu(now),

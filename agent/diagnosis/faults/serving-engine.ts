@@ -19,7 +19,7 @@ const whereItStands = (titles: string): Piece => ({
   command: `for pid in $(pgrep -f '${titles}'); do sudo py-spy dump --pid $pid; done`,
 })
 const restart: Piece = {
-  text: 'Restart the server: it does not recover by itself, and what waits for an answer gets none.',
+  text: 'Restart the server: it does not recover by itself.',
 }
 
 /** The shard and the signal that ended it, out of this line or those above. */

@@ -119,12 +119,12 @@ test('Windows, as a form of an issue names it', () => {
   expect(answer('### Platform\n\nWindows\n\nCUDA error: an illegal memory access was encountered').commands).toContain('set CUDA_LAUNCH_BLOCKING=1')
 })
 
-test('a kernel that no GPU can hold, and a backend that begins with Turing', () => {
-  const need = (limit: number) =>
-    answer(`vllm\ntriton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 300000, Hardware limit: ${limit}.`)
-  expect(need(232_448).texts).toContain('no GPU of NVIDIA has more')
-  expect(need(49_152).commands).not.toContain('FLASHINFER')
-  expect(need(101_376).commands).toContain('FLASHINFER')
+test('a kernel that no GPU can hold is made smaller; of a server, its backend is changed', () => {
+  const need = (program: string, limit: number) =>
+    answer(`${program}\ntriton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 300000, Hardware limit: ${limit}.`)
+  expect(need('python train.py', 232_448).texts).toContain('no GPU of NVIDIA has more')
+  expect(need('vllm', 101_376).texts).toContain('--attention-backend')
+  expect(need('vllm', 101_376).texts).not.toContain('smaller blocks')
 })
 
 test('eight GPUs are not made sixteen', () => {

@@ -99,7 +99,7 @@ export const cudaOomInference = memoryFamily(
     },
     {
       // Older releases put the first figure in brackets.
-      pattern: /\(?([\d.]{1,12}) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) GiB\)/,
+      pattern: /\(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) Gi?B\)/,
       who: 'vLLM',
       facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
       verdict: longest,

@@ -59,7 +59,8 @@ function gpuOf(message: string): number | undefined {
 /** Exact bytes where they are given beside the rounded amount. */
 const requested = (amount: string | undefined, unit: string | undefined, exact: string | undefined): number | undefined =>
   bytesOf(exact, '') ?? bytesOf(amount, unit)
-const HARMLESS = /this is not a failure|by allocator cpu|device:CPU:\d|host allocator|NPU|\bTPU\b/
+/** Of this message, not of a warning below it. */
+const HARMLESS = /^(?:(?! W (?:external|tensorflow)\/)[^]){0,1600}?(?:this is not a failure|by allocator cpu|device:CPU:\d|host allocator|NPU|\bTPU\b)/
 
 export const cudaOomXla = memoryFamily(
   'cuda-oom-xla',

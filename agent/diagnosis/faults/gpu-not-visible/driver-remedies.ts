@@ -26,6 +26,10 @@ export const LOAD: Piece = {
   command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
 }
 
+export const NO_NOUVEAU: Piece = {
+  text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
+  command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
+}
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -45,10 +49,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
     ]
   const nouveau = /nouveau/i.test(text)
   return [
-    nouveau && {
-      text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
-      command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
-    },
+    nouveau && NO_NOUVEAU,
     SEE_MODULE,
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {

@@ -92,7 +92,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
   if (/change root failed/.test(message))
     return [
       {
-        text: 'The toolkit looks for the driver below a folder that is not there: root in its configuration. /run/nvidia/driver belongs to a driver in a container (GPU Operator); with a driver on the host, comment it out.',
+        text: 'The toolkit looks for the driver below a folder that is not there (root in its configuration). With a driver on the host, comment that line out; the GPU Operator sets it to /run/nvidia/driver.',
         command: "grep -n 'root =' /etc/nvidia-container-runtime/config.toml",
       },
     ]

@@ -66,7 +66,7 @@ export const engineRules: readonly Rule[] = [
     verdict: ({ situation }) =>
       situation().system === 'mac'
         ? 'A container asked for an NVIDIA GPU, and on a Mac Docker has none to give: its containers run in a virtual machine without a GPU.'
-        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
+        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing or not registered, or Docker was not restarted since.',
     remedies: (matched) => (/device driver \\?"cdi/.test(matched.message) ? cdi(matched) : toolkit(matched)),
   },
   {
@@ -163,7 +163,7 @@ export const engineRules: readonly Rule[] = [
       if (/\b(?:k3s|rke2)\b/i.test(text))
         return [
           {
-            text: 'k3s and RKE2 find the NVIDIA runtime when they start, and offer it as the runtime class "nvidia": install the toolkit, restart them, and give the device plugin runtimeClassName: nvidia.',
+            text: 'k3s and RKE2 look for the NVIDIA runtime when they start: install the toolkit, restart them, and give the device plugin runtimeClassName: nvidia.',
             command: 'sudo grep nvidia /var/lib/rancher/k3s/agent/etc/containerd/config.toml; kubectl get runtimeclass',
           },
           check,

@@ -1,6 +1,7 @@
 // What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
 import type { Situation } from '../../situation/situation.ts'
 import type { Seen } from '../parts/rules.ts'
+import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
@@ -67,11 +68,16 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     ]
   if (programs.has('tensorflow'))
     return [
-      {
+      compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 && {
         text: `This TensorFlow was built for ${which}. Releases from 2.14 on (Python 3.9 and newer) bring their CUDA libraries along: install one of them.`,
         command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
       },
-      { text: `Or install ${/\((.{1,40})\)$/.exec(which)?.[1] ?? name} in exactly that version beside it, or use the image of this TensorFlow release.` },
+      {
+        text: `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`.replace(
+          /^Or i/,
+          compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 ? 'Or i' : 'I',
+        ),
+      },
       loaderPath(situation, file, name),
     ]
   const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1]

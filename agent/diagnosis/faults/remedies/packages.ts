@@ -161,7 +161,7 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   const installer = installerOf(situation)
   if (installer === 'nix')
     return {
-      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs whose PyTorch is built${cuda === '' ? ' for it' : cuda}, and rebuild the environment.`,
+      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs with such a PyTorch.`,
     }
   const text = installer === 'uv' ? `${why} Name this index in pyproject.toml too: uv run restores what uv.lock says.` : why
   return { text, command: reinstall(situation, index) }

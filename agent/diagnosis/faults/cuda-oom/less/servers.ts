@@ -83,8 +83,7 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
       : shards < 8 && { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
     (half === undefined || half < 128 || quantized) && {
       text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
-      // The launcher refuses an input that is not shorter than the whole.
-      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined && input >= Math.floor(longest / 2) ? ` ${inputFlag} ${Math.max(1, Math.floor(longest / 2) - Math.max(1, longest - input))}` : ''}`,
+      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined ? ` ${inputFlag} ${Math.floor(Math.min(input, longest / 2 - 1))}` : ''}`,
     },
   ]
 }

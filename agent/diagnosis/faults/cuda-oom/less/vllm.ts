@@ -91,15 +91,17 @@ const halfWeights = (situation: Situation): Piece =>
   /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) &&
   option(situation, 'Load the weights in 16 bit: float32, which is set, takes twice the memory.', 'dtype', 'half')
 
+/** Hardly a prompt: more memory comes before so short a limit. */
+const SHORT = 2_048
 /** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
 export function moreCache(situation: Situation): readonly Piece[] {
   const share = shareOf(situation)
   const larger = share < 0.93 ? 0.95 : undefined
   const longest = longestIn(situation.text)
+  const shorter = option(situation, `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.`, 'max_model_len', longest)
   return [
     halfWeights(situation),
-    longest !== undefined &&
-      option(situation, `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.`, 'max_model_len', longest),
+    longest !== undefined && longest >= SHORT && shorter,
     larger !== undefined &&
       option(
         situation,
@@ -110,6 +112,7 @@ export function moreCache(situation: Situation): readonly Piece[] {
     longest !== undefined && fp8(situation),
     eager(situation),
     moreGpus(situation),
+    longest !== undefined && longest < SHORT && shorter,
     longest === undefined && fewerSequences(situation),
   ]
 }
