@@ -19,7 +19,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   return [
     fairseq
       ? {
-          text: 'Lower --max-tokens or --batch-size, and raise --update-freq by the same factor: updates that run out of memory are skipped, and their data is lost for training.',
+          text: 'Lower --max-tokens or --batch-size, and raise --update-freq by the same factor: updates that run out of memory are skipped.',
         }
       : to === undefined
         ? { text: 'Set the size that fits from the start: each failed try costs time.' }

@@ -33,7 +33,7 @@ function remedies(matched: Matched): readonly Piece[] {
   if (situation.system === 'mac')
     return [
       {
-        text: 'A Mac has no CUDA, and bitsandbytes supports Metal (MPS) only in part, from 0.50 on: load the model without 8-bit or 4-bit quantization, or quantized for MLX or llama.cpp (GGUF).',
+        text: 'A Mac has no CUDA: load the model without 8-bit or 4-bit quantization, or quantized for MLX or llama.cpp (GGUF).',
       },
     ]
   const cuda = wanted(matched)

@@ -39,7 +39,6 @@ export const builtForAnother = ruleFamily({
           : `The engine was built for a GPU of compute capability ${match[2]}, and this one has ${match[1]}.`,
       remedies: ({ match }) => [
         { text: `Build the engine on a GPU of the kind that runs it${match[1] === undefined ? '' : ` (compute capability ${match[1]})`}.` },
-        { text: 'In a fleet of several kinds keep one engine for each, or build it with hardware compatibility.' },
       ],
     },
     {

@@ -13,16 +13,16 @@ const facts = ({ match }: Seen): Facts =>
 
 function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: limit } }: Matched): readonly Piece[] {
   const { programs } = situation()
+  const server = programs.has('vllm') || programs.has('sglang')
   const factor = asked === undefined || limit === undefined || limit === 0 ? undefined : asked / limit
   return [
-    {
-      text: `Use smaller block sizes or fewer num_stages for this kernel${factor === undefined || factor < 1.05 ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: ${limit !== undefined && limit >= 232_448 ? 'no GPU of NVIDIA has more' : 'its configuration was tuned for a larger GPU'}.`,
+    !server && {
+      text: `Use smaller blocks or fewer num_stages for this kernel${factor === undefined || factor < 1.05 ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: ${limit !== undefined && limit >= 232_448 ? 'no GPU of NVIDIA has more' : 'its configuration was tuned for a larger GPU'}.`,
     },
     programs.has('vllm') &&
-      situation().vendor !== 'amd' &&
-      // FlashInfer begins with Turing.
-      limit !== 49_152 &&
-      limit !== 98_304 && { text: 'In vLLM use another attention backend, which has other kernels.', command: '--attention-backend FLASHINFER' },
+      situation().vendor !== 'amd' && {
+        text: 'In vLLM use another attention backend, which has other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).',
+      },
     /torchinductor|_inductor\b/.test(situation().text) && {
       text: 'The kernel was made by torch.compile: run without it (SGLang: no --enable-torch-compile; vLLM: --enforce-eager), or let it compile in another mode.',
     },
@@ -42,7 +42,7 @@ function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: lim
 export const compileError = ruleFamily({
   id: 'compile-error',
   kind: 'compile_error',
-  literals: ['out of resource: ', 'Could not find any implementation for node'],
+  literals: ['out of resource: ', 'not supported in this architecture', 'Could not find any implementation for node'],
   facts,
   rules: [
     {
@@ -56,6 +56,22 @@ export const compileError = ruleFamily({
       remedies,
       // Inductor lists what it tried; the best one runs.
       unless: ({ text, at }) => /\binf ms\b|Runtime error during autotuning|skipping config/.test(text[at] ?? ''),
+    },
+    {
+      // Triton lists what the GPU has. https://github.com/vllm-project/vllm/issues/26431
+      pattern: /type (fp8e4nv|fp8e4b8|fp8e5b16) not supported in this architecture/,
+      severity: 'critical',
+      title: 'No such 8-bit format on this GPU',
+      verdict: ({ match }) =>
+        `A Triton kernel uses ${match[1]}, which this GPU does not have${match[1] === 'fp8e4nv' ? ': it needs compute capability 8.9 (Ada, Hopper or newer)' : ''}.`,
+      remedies: ({ situation }) => [
+        situation().programs.has('vllm') && {
+          text: 'In vLLM keep the KV cache in the format of the model, if fp8 is set for it.',
+          command: '--kv-cache-dtype auto',
+        },
+        { text: 'Or use a model in another format.' },
+      ],
+      facts: () => ({}),
     },
     {
       // TensorRT tries its kernels for each layer; none ran.

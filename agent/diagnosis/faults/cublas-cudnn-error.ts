@@ -39,9 +39,7 @@ const versions = (matched: Matched): Piece =>
         ...(matched.situation().system === 'windows'
           ? {}
           : {
-              command: /CNTK|panicked at|\.java:|\bggml/.test(matched.situation().text)
-                ? 'ldconfig -p | grep -E "libcublas|libcudnn"; printenv LD_LIBRARY_PATH'
-                : "printenv LD_LIBRARY_PATH; pip list | grep -iE '^nvidia-|^(torch|tensorflow)'",
+              command: 'printenv LD_LIBRARY_PATH; ldconfig -p | grep -E "libcublas|libcudnn"',
             }),
       }
 const olderDriver = ({ situation }: Matched): Piece =>

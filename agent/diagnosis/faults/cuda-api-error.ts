@@ -4,6 +4,7 @@
 import type { LogKind } from '../../model/kinds.ts'
 import { inForkedChild } from './parts/forked.ts'
 import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts'
+import { WSL } from './gpu-not-visible/driver-remedies.ts'
 import { driverOld } from './remedies/driver.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -46,13 +47,7 @@ const versions = ({ situation }: Matched): Piece => ({
       ? 'nvidia-smi; python -c "import torch; print(torch.__version__, torch.version.cuda)"'
       : 'nvidia-smi',
 })
-const updateDriver = (matched: Matched): Piece =>
-  matched.situation().system === 'wsl'
-    ? {
-        text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
-        command: 'wsl --update\nwsl --shutdown',
-      }
-    : driverOld(matched)
+const updateDriver = (matched: Matched): Piece => (matched.situation().system === 'wsl' ? WSL[0] : driverOld(matched))
 const mps: readonly Piece[] = [
   { text: 'See whether the MPS daemon runs, and as which user.', command: 'ps -o pid,user,args -C nvidia-cuda-mps-control,nvidia-cuda-mps-server' },
   {
@@ -73,13 +68,11 @@ const SYMBOL: Row = {
 const ROWS: readonly Row[] = [
   SYMBOL,
   {
+    ...SYMBOL,
     code: 36,
     words: 'API call is not supported in the installed CUDA driver',
     names: 'cudaErrorCallRequiresNewerDriver',
-    kind: 'cuda_version_mismatch',
     title: 'The program needs a newer driver',
-    verdict: 'The program called a function of CUDA that the installed driver does not have: the driver is older than the CUDA that the program uses.',
-    remedies: (matched) => [updateDriver(matched), versions(matched)],
   },
   {
     code: 500,
@@ -124,7 +117,6 @@ const ROWS: readonly Row[] = [
       situation().programs.has('docker') || situation().programs.has('kubernetes')
         ? { text: 'A container gets it with the driver capability "compute": set NVIDIA_DRIVER_CAPABILITIES=compute,utility.' }
         : { text: 'Install the complete driver on the host; in a container, set NVIDIA_DRIVER_CAPABILITIES=compute,utility.' },
-      { text: "Or install a build that holds compiled code for this GPU's architecture." },
     ],
   },
   {

@@ -14,7 +14,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
     ]
   return [
     {
-      text: `Start the children with spawn${script === undefined ? '' : ` in ${script}`}: torch.multiprocessing.set_start_method('spawn') under if __name__ == '__main__', or multiprocessing_context='spawn' of the DataLoader.`,
+      text: `Start the children with spawn${script === undefined ? '' : ` in ${script}`}: torch.multiprocessing.set_start_method('spawn'), or multiprocessing_context='spawn' of the DataLoader.`,
     },
     { text: 'Or touch CUDA only in the children: no .cuda() and no torch.cuda call before they are started.' },
   ]

@@ -11,6 +11,9 @@ import { compareVersions } from '../situation/versions.ts'
 /** Before its version 1 engine: options for attention came with that. */
 const olderVllm = ({ text, versions }: Situation): boolean =>
   versions.vllm === undefined ? /vllm\/(?:worker|engine)\/|\bengine\.py:\d/.test(text) : compareVersions(versions.vllm, '0.11') < 0
+/** What nvidia-smi showed. */
+const now = ({ versions: { driver, driverCuda } }: Situation): string =>
+  driverCuda === undefined ? '' : ` (now ${driver === undefined ? '' : `${driver}, `}CUDA ${driverCuda})`
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 const dotted = (found: string | undefined): string =>
   found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
@@ -73,10 +76,10 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'Image asks for a newer driver',
       verdict: ({ match }) => `The container image requires ${match[1] ?? ''}, which the driver of this host does not give, so the container was not started.`,
-      remedies: ({ match }) => [
+      remedies: ({ match, situation }) => [
         {
-          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}, or use an image of an older CUDA.`,
-          command: 'nvidia-smi',
+          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${now(situation())}, or use an image of an older CUDA.`,
+          ...(now(situation()) === '' ? { command: 'nvidia-smi' } : {}),
         },
         { text: 'The check can be switched off (NVIDIA_DISABLE_REQUIRE=1); programs that need the newer driver then fail later.' },
       ],
@@ -121,8 +124,15 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /(?:CUDA capability )?(sm_\d{2,3}) is not compatible with the current PyTorch|is not compatible with the current PyTorch/,
       severity: 'critical',
       title: 'PyTorch build without kernels for this GPU',
-      verdict: ({ match }) =>
-        `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}: the GPU is newer or older than those the build was made for.`,
+      verdict: ({ match, text, at }) => {
+        const built = [...(/CUDA capabilities ([sm_\d ]{5,120})/.exec(around(text, at, 0, 3))?.[1] ?? '').matchAll(/sm_(\d{2,3})/g)].map((one) =>
+          Number(one[1]),
+        )
+        const own = Number(match[1]?.slice(3))
+        const age =
+          built.length === 0 || Number.isNaN(own) ? 'newer or older' : own > Math.max(...built) ? 'newer' : own < Math.min(...built) ? 'older' : 'another'
+        return `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}${age === 'another' ? '' : `: the GPU is ${age} than those the build was made for`}.`
+      },
       remedies: architecture,
     },
     {
@@ -132,6 +142,7 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'No kernel for this GPU in the program',
       verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
       remedies: architecture,
+      unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },
     {
       pattern:

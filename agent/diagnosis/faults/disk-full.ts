@@ -13,8 +13,6 @@ const IMAGE_BUILD = /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|
 const DOWNLOAD = /huggingface|hf[-_]hub|hf-cache|models--|when downloading|download the file|expected file size|\bollama\b/i
 const CHECKPOINT = /PytorchStreamWriter|torch\.save|save_checkpoint|checkpoint|serializ|save_pretrained/i
 const PIP = /Could not install packages|\bpip\b/
-const CARGO = /\bcargo\b|rustc/
-const BUILD = /PKGBUILDDIR|install: error writing|\bmake(?:\[\d\])?:|\bgcc\b|dpkg|rpmbuild/
 
 /** The folder of what could not be written: the file itself may not be there. */
 function existing(path: string | undefined): string | undefined {
@@ -58,19 +56,13 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
       see(undefined, quota),
       { text: "Empty pip's cache, and let pip unpack on another disk.", command: 'pip cache purge\nexport TMPDIR=<FOLDER_WITH_SPACE>' },
     ]
-  if (CARGO.test(around))
-    return [
-      see(path, quota),
-      {
-        text: 'Put the build on another disk, and delete old target folders (cargo clean deletes what was built).',
-        command: 'export CARGO_TARGET_DIR=<FOLDER_WITH_SPACE> TMPDIR=<FOLDER_WITH_SPACE>',
-      },
-    ]
+  if (/\bdatasets[\\/](?:arrow_writer|builder)\.py/.test(around))
+    return [see(path, quota), { text: 'Move the cache of datasets to a larger disk.', command: setVariables(at, { HF_DATASETS_CACHE: '<FOLDER_WITH_SPACE>' }) }]
   if (DOWNLOAD.test(around) && !CHECKPOINT.test(message))
     return [
       see(path, quota),
       { text: 'Move the model cache to a larger disk.', command: setVariables(at, { HF_HOME: '<FOLDER_WITH_SPACE>' }) },
-      { text: 'See which cached models take the space; `hf cache rm` deletes one.', command: 'hf cache ls' },
+      { text: 'See which cached models take the space.', command: 'du -sh ~/.cache/huggingface/hub/* | sort -h | tail' },
     ]
   if (CHECKPOINT.test(around))
     return [
@@ -85,7 +77,6 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
       { text: 'See what fills it.', command: 'du -xh --max-depth=1 /tmp | sort -h | tail' },
     ]
-  if (BUILD.test(message)) return [see(undefined, quota), { text: 'Build in a folder on a larger disk, or remove what earlier builds left.' }]
   return [
     see(path, quota),
     {

@@ -33,7 +33,7 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
           command: `sudo apt-get install -y linux-headers-${release} gcc make && sudo dkms autoinstall`,
         }
       : {
-          text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Where the driver does not support that kernel, install a newer driver or boot an older kernel.`,
+          text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
         },
     /nouveau/.test(lines) && {
       text: 'Where nouveau holds the card: blacklist it, rebuild the initramfs and reboot.',

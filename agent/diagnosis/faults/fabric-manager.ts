@@ -8,7 +8,10 @@ const LOG: Piece = {
   text: 'Read what the Fabric Manager says.',
   command: 'sudo journalctl -u nvidia-fabricmanager -n 50; sudo tail -n 50 /var/log/fabricmanager.log',
 }
-const STATE: Piece = { text: 'See the state of the fabric: it must say Completed.', command: 'nvidia-smi -q | grep -A3 -i fabric' }
+export const FABRIC_STATE: Piece = {
+  text: 'See the state of the fabric: it must say Completed. In a virtual machine or cloud the fabric belongs to the host: ask its operator.',
+  command: 'nvidia-smi -q | grep -A3 -i fabric',
+}
 
 function sameVersion({ match, situation }: Matched): readonly Piece[] {
   const driver = match[2]
@@ -16,12 +19,12 @@ function sameVersion({ match, situation }: Matched): readonly Piece[] {
   return [
     situation().programs.has('apt') || situation().system === 'linux' || branch !== undefined
       ? {
-          text: `Install the Fabric Manager of exactly the driver's version${driver === undefined ? '' : ` (${driver})`}, then start it. Distribution and NVIDIA repositories may lag behind each other: take both packages from one of them.`,
+          text: `Install the Fabric Manager of exactly the driver's version${driver === undefined ? '' : ` (${driver})`}, from the same repository, then start it.`,
           command: `apt-cache madison nvidia-fabricmanager-${branch ?? '<BRANCH>'}; dpkg -l | grep -E 'nvidia-(driver|fabricmanager|kernel)'`,
         }
       : undefined,
     { text: 'Start it after that, and see that it runs.', command: 'sudo systemctl restart nvidia-fabricmanager; systemctl status nvidia-fabricmanager' },
-    STATE,
+    FABRIC_STATE,
   ]
 }
 
@@ -69,14 +72,14 @@ export const fabricManager = ruleFamily({
         const said = /nv-fabricmanager(?:\[\d{1,10}\])?: (.{1,160})/i.exec(message)?.[1]?.trim()
         return `The Fabric Manager reports a fault${said === undefined ? '' : `: "${said}"`}. Until it runs, CUDA fails with error 802 on hosts with NVSwitches.`
       },
-      remedies: [LOG, STATE],
+      remedies: [LOG, FABRIC_STATE],
     },
     {
       pattern: /nvidia-fabricmanager\.service: (?:Control process exited|Main process exited|Failed with result)/,
       severity: 'critical',
       title: 'Fabric Manager failed',
       verdict: 'The service nvidia-fabricmanager ended with an error. Until it runs, CUDA fails with error 802 on hosts with NVSwitches.',
-      remedies: [LOG, STATE],
+      remedies: [LOG, FABRIC_STATE],
     },
   ],
 })

@@ -8,7 +8,7 @@ function remedies({ situation, message }: Matched): readonly Piece[] {
   return [
     { text: 'Raise the limit of open files where the program starts (up to the hard limit).', command: 'ulimit -n 65536' },
     torch && {
-      text: "Or let PyTorch share tensors by name, which takes no descriptor for each: torch.multiprocessing.set_sharing_strategy('file_system') in the main process and the workers.",
+      text: "Or let PyTorch share tensors by name, without a descriptor for each: torch.multiprocessing.set_sharing_strategy('file_system').",
     },
     (programs.has('docker') || programs.has('compose')) && {
       text: 'For a container, set the limit when it is created.',

@@ -49,7 +49,7 @@ const REASONS: readonly Reason[] = [
     says: 'The driver says why: it found no GSP firmware image.',
     pieces: (_, situation) => [
       {
-        text: `Install the firmware files of exactly this driver version${driverVersion(situation)} (they belong under /lib/firmware/nvidia/VERSION), and rebuild the initramfs if the driver is in it.`,
+        text: `Install the firmware files of exactly this driver version${driverVersion(situation)} (under /lib/firmware/nvidia), and rebuild the initramfs if the driver is in it.`,
         command: `ls /lib/firmware/nvidia/${situation.versions.driver ?? ''}`.trim(),
       },
       { text: 'Then load the driver again.', command: 'sudo modprobe nvidia' },

@@ -2,31 +2,45 @@
 import type { Facts } from '../../model/facts.ts'
 import { atCard, driverLines, driverOf, drmFacts, ofThisCard } from './parts/drm.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
+import { known } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const near = (seen: Seen): string => ofThisCard(seen, 3, 8)
-const facts = (seen: Seen): Facts => drmFacts(near(seen))
+/** Address space 0 is the kernel driver's own: the lines around it name another fault's program. */
+const ofDriver = ({ message }: Seen): boolean => /vmid:0 pasid:0/.test(message)
+const facts = (seen: Seen): Facts => {
+  const { process, pid, ...card } = drmFacts(near(seen))
+  return ofDriver(seen) ? card : { ...card, ...known({ process, pid }) }
+}
 
 function remedies(matched: Matched): readonly Piece[] {
   const { process } = matched.facts
   const driver = driverOf(near(matched))
   return [
-    driver === 'amdgpu' && {
-      text: `Run ${process ?? 'the program'} again with serialized kernels, so that the failing one is named.`,
-      command: setVariables(matched.situation(), { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }),
-    },
-    driver === 'amdgpu'
-      ? { text: 'Update the library whose kernel it is, and ROCm: both must belong to the same release.' }
-      : { text: `Update ${process ?? 'the program'} and the compute runtime (Level Zero): both must fit each other.` },
+    driver === 'amdgpu' &&
+      !ofDriver(matched) &&
+      !matched.situation().gaming && {
+        text: `Run ${process ?? 'the program'} again with serialized kernels, so that the failing one is named.`,
+        command: setVariables(matched.situation(), { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }),
+      },
+    matched.situation().gaming || ofDriver(matched)
+      ? { text: `Update kernel, firmware (linux-firmware) and ${matched.situation().gaming ? 'Mesa' : 'ROCm'} together.` }
+      : driver === 'amdgpu'
+        ? { text: 'Update the library whose kernel it is, and ROCm: both must belong to the same release.' }
+        : { text: `Update ${process ?? 'the program'} and the compute runtime (Level Zero): both must fit each other.` },
     { text: 'See whether the driver reset the GPU afterwards.', command: driverLines(driver, 40) },
   ]
 }
 const rule = {
   severity: 'critical',
   title: 'Page fault on the GPU',
-  verdict: ({ facts: found }: Matched) =>
-    `${found.process ?? 'A program'}${found.pid === undefined ? '' : ` (pid ${found.pid})`} accessed an invalid address on ${atCard(found)}. Likely a bug in the program or a library.`,
+  verdict: (matched: Matched) => {
+    const found = matched.facts
+    if (ofDriver(matched))
+      return `A page fault on ${atCard(found)} that belongs to no program (address space 0). Likely a bug in the driver or its firmware, or a consequence of a reset.`
+    return `${found.process ?? 'A program'}${found.pid === undefined ? '' : ` (pid ${found.pid})`} accessed an invalid address on ${atCard(found)}. Likely a bug in the program or a library.`
+  },
   remedies,
 } as const
 

@@ -31,7 +31,7 @@ function remedies(matched: Matched): readonly Piece[] {
     {
       text:
         driver === 'amdgpu'
-          ? 'If it comes back, update kernel, firmware (linux-firmware) and ROCm together, then report it with these lines.'
+          ? `If it comes back, update kernel, firmware (linux-firmware) and ${matched.situation().gaming ? 'Mesa' : 'ROCm'} together, then report it with these lines.`
           : 'If it comes back, update kernel, firmware and the compute runtime together, then report it with these lines.',
     },
     endOf(lines) !== 'back' && REBOOT,

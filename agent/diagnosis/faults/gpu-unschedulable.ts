@@ -28,7 +28,6 @@ const RULED_OUT: Piece = {
   text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations: check them against the GPU nodes.",
   command: 'kubectl get nodes --show-labels',
 }
-const AUTOSCALER: Piece = { text: 'If an autoscaler should add GPU nodes: see whether its GPU group has reached its maximum, or the cloud has none left.' }
 
 /** What else the scheduler counted: "1 node(s) were unschedulable, 2 Insufficient cpu". */
 const REASONS: readonly (readonly [pattern: RegExp, text: (count: string, what: string) => string])[] = [
@@ -90,7 +89,7 @@ export const gpuUnschedulable = ruleFamily({
       title: 'No node has a free GPU for the pod',
       verdict: ({ match }) =>
         `Kubernetes cannot place the pod: too few ${match[1]} are free${match[0].startsWith('didn') ? ', and the autoscaler would not add a node that has them' : ''}.`,
-      remedies: (matched) => [offered(matched.match[1] ?? 'nvidia.com/gpu'), AUTOSCALER, holders(matched.match[1] ?? 'nvidia.com/gpu'), events(matched)],
+      remedies: (matched) => [offered(matched.match[1] ?? 'nvidia.com/gpu'), holders(matched.match[1] ?? 'nvidia.com/gpu'), events(matched)],
     },
     {
       pattern: new RegExp(`requested number of devices unavailable for ${RESOURCE}\\. Requested: ?(\\d{1,6}), Available: ?(\\d{1,6})`),
@@ -118,7 +117,6 @@ export const gpuUnschedulable = ruleFamily({
           : `The kubelet rejected the pod: it asks for ${match[3]} ${match[2]}, and ${match[4]} of the node's ${match[5]} are in use.`,
       remedies: (matched) => [
         holders(matched.match[1] ?? matched.match[2] ?? 'nvidia.com/gpu'),
-        { text: 'If the pod names its node (nodeName): leave that to the scheduler, which waits until a GPU is free.' },
         offered(matched.match[1] ?? matched.match[2] ?? 'nvidia.com/gpu'),
         events(matched),
       ],

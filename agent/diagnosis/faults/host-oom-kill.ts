@@ -107,7 +107,7 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
       ? plan(
           cgroup ? [raiseLimit(facts, situation(), group ?? (kubelet ? '/kubepods' : undefined)), needLess(facts, situation())] : hostFull(facts, situation()),
         )
-      : plan(KERNEL_LOG, cgroup ? raiseLimit(facts, situation(), group) : hostFull(facts, situation())),
+      : plan({ ...KERNEL_LOG, text: 'See which process it killed.' }, cgroup ? raiseLimit(facts, situation(), group) : hostFull(facts, situation())),
     lines,
   }
 }

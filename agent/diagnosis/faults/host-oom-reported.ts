@@ -186,7 +186,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       [at],
       [
         {
-          text: `Request what the container needs (resources.requests.memory, now ${request}): the scheduler then keeps that much free for it, and pods above their request go first.`,
+          text: `Request what the container needs (resources.requests.memory, now ${request}): pods above their request go first.`,
           ...(pod === undefined ? {} : { command: `kubectl describe pod ${pod}${namespace === undefined ? '' : ` -n ${namespace}`}` }),
         },
         { text: 'See what takes the memory of the node.', command: 'kubectl top pods -A --sort-by=memory | head -n 20' },

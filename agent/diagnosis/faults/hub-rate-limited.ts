@@ -17,8 +17,11 @@ function download(message: string, situation: Situation): Piece {
       text: 'Download once to a shared cache, and start the jobs from there without asking the hub.',
       command: setVariables(situation, { HF_HUB_OFFLINE: '1' }),
     }
-  const type = match?.[1] === 'datasets/' ? '--repo-type dataset ' : ''
-  return { text: `Download ${name} once to a shared cache, then start the jobs with HF_HUB_OFFLINE=1.`, command: `hf download ${type}${name}` }
+  const type = match?.[1] === 'datasets/' ? ", repo_type='dataset'" : ''
+  return {
+    text: `Download ${name} once to a shared cache, then start the jobs with HF_HUB_OFFLINE=1.`,
+    command: `python -c "from huggingface_hub import snapshot_download; snapshot_download('${name}'${type})"`,
+  }
 }
 
 /** What was asked too often decides. Limits: huggingface.co/docs/hub/rate-limits, counted in windows of five minutes. */
@@ -43,13 +46,12 @@ function remedies(matched: Matched): readonly Piece[] {
     return [
       pause,
       { text: 'Ollama proves who it is by its SSH key: add the key to the settings of your Hugging Face account.', command: 'cat ~/.ollama/id_ed25519.pub' },
-      { text: 'Or pull the model from the Ollama library, or later.' },
     ]
   if (/whoami/.test(message))
     return [
       pause,
       {
-        text: 'Ask who you are once, not in every process or loop: the answer of whoami does not change. Log in once (hf auth login) and keep the token in the environment.',
+        text: 'Call whoami once, not in every process or loop: its answer does not change.',
       },
     ]
   if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message))
@@ -62,7 +64,7 @@ function remedies(matched: Matched): readonly Piece[] {
       pause,
       login,
       {
-        text: 'Ask the inference service less often, with growing pauses between tries, or run the model yourself: many requests need an endpoint of your own.',
+        text: 'Ask the inference service less often, or run the model yourself.',
       },
     ]
   const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1]

@@ -33,10 +33,9 @@ function remedies({ facts: { path: repository }, situation }: Matched): readonly
       text: 'Give the program the token of that account; a fine-grained token needs the right to read gated repositories.',
       command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
     },
-    { text: 'See who is logged in where the program runs.', command: 'hf auth whoami' },
-    repository !== undefined && {
-      text: `See whether this account may read it, and whether the name is right.`,
-      command: `hf download ${repository} config.json`,
+    {
+      text: 'See which account the token is of, where the program runs.',
+      command: `python -c "from huggingface_hub import whoami; print(whoami()['name'])"`,
     },
   ]
 }

@@ -84,10 +84,13 @@ export const ncclError = ruleFamily({
       unless: elsewhere,
     },
     {
-      pattern: /Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL error[^\n]{0,200}\binvalid (?:usage|argument)/,
+      pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL error[^\n]{0,200}\binvalid (?:usage|argument)/,
       severity: 'critical',
       title: 'NCCL was used wrongly',
-      verdict: 'NCCL refused: two ranks are on the same GPU, or the ranks do not call the same things.',
+      verdict: ({ match }) =>
+        match[0].startsWith('ranks')
+          ? 'Two processes came as the same rank, so NCCL does not start.'
+          : 'NCCL refused: two ranks are on the same GPU, or the ranks do not call the same things.',
       remedies: usage,
     },
     {
@@ -118,9 +121,11 @@ export const ncclError = ruleFamily({
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
           ? `NCCL could not allocate its buffers: '${named}'.`
-          : PEER_ACCESS.test(named)
-            ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
-            : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+          : named === 'initialization error'
+            ? "CUDA could not start in a process of NCCL ('initialization error')."
+            : PEER_ACCESS.test(named)
+              ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
+              : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
@@ -131,9 +136,9 @@ export const ncclError = ruleFamily({
         /NCCL WARN (?!Failed to find CUDA lib)[^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
       severity: 'critical',
       title: 'NCCL reports a failure',
-      verdict: ({ message, match }) => {
-        const said = message
-          .slice(match.index)
+      verdict: ({ message, match, text, at }) => {
+        const own = (text[at] ?? '').indexOf('NCCL WARN ')
+        const said = (own >= 0 && (text[at] ?? '').length > own + 30 ? (text[at] ?? '').slice(own) : message.slice(match.index))
           .replace(/^NCCL WARN /, '')
           // What another writer, or NCCL itself, printed on the next line is not part of it.
           .replace(/\s\S{1,80}:\d{1,10}:\d{1,10} \[\d{1,4}\] .*$/s, '')
@@ -144,7 +149,8 @@ export const ncclError = ruleFamily({
         return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`
       },
       remedies: system,
-      unless: elsewhere,
+      // The failed call of another rank stands below and says more.
+      unless: (seen) => elsewhere(seen) || (!/Cuda failure/.test(seen.text[seen.at] ?? '') && /NCCL WARN Cuda failure/.test(around(seen.text, seen.at, 0, 4))),
     },
     {
       pattern: /(?:NCCL|RCCL) (?:[Ee]rror|failure)\b|ncclInternalError|watchdog thread terminated with exception|DistBackendError:/,

@@ -42,7 +42,7 @@ export const nvlinkError = ruleFamily({
       severity: 'critical',
       title: 'Access to the memory of another GPU failed',
       verdict:
-        'A GPU could not read or write the memory of another one over NVLink, and CUDA ended its work: the other process freed it or died, a kernel used a wrong address, or the link failed.',
+        'A GPU could not reach the memory of another one over NVLink: the other process freed it or died, a kernel used a wrong address, or the link failed.',
       remedies: [{ text: 'Look for the first error of the other ranks: a rank that died takes its memory with it.' }, remedies],
     },
   ],

@@ -27,13 +27,14 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   for (let near = Math.max(0, at - 4); near <= at + 6 && near < text.length; near++) message += `${bareKernelText(text[near] ?? '')} `
   const client = CLIENT.exec(message)
   const now = situation()
-  const kernel = KERNEL.exec(message)?.[1] ?? PROC.exec(now.text)?.[1]
+  const kernel = KERNEL.exec(message)?.[1] ?? PROC.exec(now.text)?.[1] ?? /open-gpu-kernel-modules-(\d{3}\.[\d.]{2,8}\d)/.exec(now.text)?.[1]
   const library = LIBRARY.exec(message)?.[1] ?? PACKAGE.exec(now.text)?.[1]
   const facts = known({ client_version: client?.[1] ?? client?.[2], kernel_version: kernel, library_version: library })
   const user = library ?? facts.client_version
   const versions = user !== undefined && kernel !== undefined ? `: the libraries are ${user}, the loaded kernel module is ${kernel}` : ''
   const versionsKnown = user !== undefined && kernel !== undefined
   const older = user !== undefined && kernel !== undefined && compareVersions(user, kernel) < 0
+  const rebooted = /^\s{0,8}(?:sudo )?reboot\s*$|after (?:a |the )?reboot/im.test(now.text)
   const container = /\b(?:docker|podman) (?:run|exec)\b/.test(now.text) && !/nvidia-docker \|/.test(line) && kernel === undefined
   // What a package manager logged of the update: from, to.
   const updated = /(?:libnvidia|nvidia)-[\w-]{1,40}:?\w{0,8} \((\d{3}\.[\d.]{2,9})[^,)]{0,30}, (\d{3}\.[\d.]{2,9})/.exec(now.text)
@@ -42,7 +43,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${rebooted ? 'likely they come from two installations' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: [
       ...plan(
@@ -58,8 +59,15 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
           command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
         },
-        { text: 'Reboot the host: the surest way to load the module that belongs to the libraries.', command: 'sudo reboot', destroys: true },
-        {
+        rebooted && {
+          text: 'A reboot did not help: parts of two installations are mixed. Remove one, so that libraries and module come from the same version.',
+        },
+        !rebooted && {
+          text: 'Reboot the host (what runs there ends): the surest way to load the module that belongs to the libraries.',
+          command: 'sudo reboot',
+          destroys: true,
+        },
+        !rebooted && {
           text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
           command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
           destroys: true,

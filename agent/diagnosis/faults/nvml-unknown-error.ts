@@ -45,23 +45,25 @@ function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
   )
 }
 
+function verdictOf(text: string, near: string): string {
+  if (/nvidia-container-cli/.test(near))
+    return 'The container toolkit could not start NVML on the host, so the container was not started. Check first whether nvidia-smi works on the host.'
+  if (/daemon-reload/.test(text))
+    return "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
+  return "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state."
+}
+
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
   if (!UNKNOWN.test(line) || TOLD.test(line)) return undefined
   const near = around(text, at, 8, 3)
   // Drivers before about 340 said so where newer ones say "version mismatch"; only the lines above tell.
   if (MISMATCH.test(near)) return undefined
-  const inContainer = /nvidia-container-cli|OCI runtime|kubectl|docker/.test(near)
   return {
     kind: 'nvml_unknown_error',
     severity: 'critical',
     title: 'NVML cannot start: Unknown Error',
-    verdict:
-      /daemon-reload/.test(situation().text) && !/nvidia-container-cli/.test(near)
-        ? "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
-        : inContainer
-          ? "The container toolkit could not start NVML on the host, or the container lost its access to the GPU's device files. Check first whether nvidia-smi works on the host."
-          : "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state.",
+    verdict: verdictOf(situation().text, near),
     facts: known({ exit_code: whole(/\b(?:rc|exit code|exit status)[ =:]{1,2}(\d{1,3})\b/.exec(line)?.[1]) }),
     remedies: remedies(situation(), /nvidia-container-cli|detection error|OCI runtime/.test(near)),
     lines: [at],

@@ -1,8 +1,11 @@
 // Ollama loads no model that does not fit the host's memory beside the GPU's.
+import type { Piece } from './remedies/plan.ts'
 import { bytesOf, SIZE } from './quantity.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import { gib } from '../../text/bytes.ts'
+
+const UNLOAD: Piece = { text: 'Unload other models first: each loaded one keeps its part of host memory.', command: 'ollama ps' }
 
 export const ollamaHostMemory = ruleFamily({
   id: 'ollama-host-memory',
@@ -39,7 +42,7 @@ export const ollamaHostMemory = ruleFamily({
         `The server could not get ${asked === undefined ? 'memory' : gib(asked)} of host memory for the part of the model that stays on the CPU. This is host memory (RAM), not GPU memory.`,
       remedies: ({ situation }) => [
         { text: 'Load a smaller model or one with fewer bits, ask for a shorter context, or put more layers onto the GPU if it has room.' },
-        situation().programs.has('ollama') && { text: 'Unload other models first: each loaded one keeps its part of host memory.', command: 'ollama ps' },
+        situation().programs.has('ollama') && UNLOAD,
         situation().system === 'windows'
           ? { text: 'Close other programs, or enlarge the page file: Windows refuses what memory and page file together cannot back.' }
           : {
@@ -57,7 +60,7 @@ export const ollamaHostMemory = ruleFamily({
         `Ollama did not load the model: the part that does not fit the GPU needs ${match[1]} ${match[2]} of host memory, and ${match[3]} ${match[4]} were available.`,
       remedies: [
         { text: 'Load a smaller model or one with fewer bits (a q4 instead of q8 or fp16 tag), or ask for a shorter context.' },
-        { text: 'Unload other models first: each loaded one keeps its part of host memory.', command: 'ollama ps' },
+        UNLOAD,
         { text: 'See what else uses host memory, and what limits this service or container.', command: 'free -g; systemctl show ollama -p MemoryMax' },
       ],
       facts: ({ match }) => known({ requested_bytes: bytesOf(match[1], match[2]) }),

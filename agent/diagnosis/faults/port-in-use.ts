@@ -16,6 +16,12 @@ const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:?
 
 /** By the option that set the port, where the text shows it: it wins over the environment. */
 function anotherPort(text: string, next: string): Piece {
+  if (/\bMASTER_PORT\b/.test(text) && /tried|same error|already/i.test(text))
+    return { text: 'The program does not read MASTER_PORT here: look for the port in its own options or code.' }
+  if (/--standalone\b/.test(text))
+    return {
+      text: '--standalone chose a free port: let the script take its rank from the environment (RANK, LOCAL_RANK), so that only rank 0 listens.',
+    }
   const flag = /--(main_process_port|master[-_]port|rdzv[-_]endpoint)\b/.exec(text)?.[1]
   if (flag === undefined || flag.startsWith('rdzv'))
     return {

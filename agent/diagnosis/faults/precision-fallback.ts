@@ -34,7 +34,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
   if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
     return [
       {
-        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH, or use an image of a CUDA that the driver supports.",
+        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH.",
         command: 'ldconfig -p | grep libcuda.so; nvidia-smi',
       },
       requestGpu(now),
@@ -76,7 +76,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
     : programs.has('ollama')
       ? {
           text: 'See what Ollama says of its search for GPUs; after a driver update restart it (models are unloaded).',
-          command: 'journalctl -u ollama --no-pager | grep -iE "gpu|cuda|rocm" | tail -n 30',
+          command: `${programs.has('docker') || programs.has('compose') || /^ollama {1,10}\|/m.test(now.text) ? `docker logs ${now.subject.container ?? 'ollama'} 2>&1` : 'journalctl -u ollama --no-pager'} | grep -iE "gpu|cuda|rocm" | tail -n 30`,
         }
       : programs.has('llamacpp')
         ? { text: 'See whether this build has a GPU backend: without one it lists no device.', command: 'llama-server --list-devices' }

@@ -19,7 +19,7 @@ const whereItStands = (titles: string): Piece => ({
   command: `for pid in $(pgrep -f '${titles}'); do sudo py-spy dump --pid $pid; done`,
 })
 const restart: Piece = {
-  text: 'Restart the server: it does not recover by itself, and what waits for an answer gets none.',
+  text: 'Restart the server: it does not recover by itself.',
 }
 
 /** The shard and the signal that ended it, out of this line or those above. */
@@ -63,15 +63,7 @@ export const servingEngine = ruleFamily({
       title: "SGLang's engine does not answer its health check",
       verdict: ({ match }) =>
         `SGLang asked its own engine for one token and got none for ${match[1]} s. The port still answers, and /health says 503. The scheduler is stuck, has ended, or computes one very long batch.`,
-      remedies: ({ situation }) => [
-        whereItStands('sglang::'),
-        situation().vendor !== 'amd' && xidsBeside,
-        restart,
-        {
-          text: 'If it comes back by itself after long prompts: compute them in smaller pieces, or give the check more time.',
-          command: '--chunked-prefill-size 2048',
-        },
-      ],
+      remedies: ({ situation }) => [whereItStands('sglang::'), situation().vendor !== 'amd' && xidsBeside, restart],
     },
     {
       pattern: /\bRPC call to (\w{1,60}) timed out/,

@@ -30,7 +30,7 @@ function remedies(matched: Matched): readonly Piece[] {
             command: `shm_size: ${size}gb`,
           }
         : {
-            text: `${programs.has('docker') ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host; in Kubernetes, mount ${volume.replace(' mounted', '')}.`,
+            text: `${programs.has('docker') ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host${programs.has('docker') ? '' : `; in Kubernetes, mount ${volume.replace(' mounted', '')}`}.`,
             ...(programs.has('docker') ? { command: `docker run --shm-size=${size}g ${subject.image ?? '<IMAGE>'}` } : {}),
           },
     { text: 'Look how full it is.', command: 'df -h /dev/shm' },

@@ -11,7 +11,7 @@ const PATTERNS = {
   comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b/im,
   sd_webui:
     /NansException|use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
-  jax: /\bjax(?:lib)?\b|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization/i,
+  jax: /\bjax(?:lib|line)?\b|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization/i,
   tensorflow: /\btensorflow\b|ResourceExhaustedError|TF_FORCE_GPU|tf_device|\bkeras\b/i,
   onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
   rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,

@@ -38,6 +38,8 @@ export const shortOption = (text: string, name: string): number | undefined => {
   return value === undefined ? undefined : Number(value)
 }
 
+/** A flag whose value is a variable or placeholder: set, and not known. */
+export const setUnread = (text: string, flag: RegExp): boolean => new RegExp(`(?:${flag.source})[ =]["']?[$<{]`).test(text)
 export const settingOf = (all: Settings, name: string): string | undefined => all.get(name)
 export function numberSet(all: Settings, name: string): number | undefined {
   const value = Number(settingOf(all, name))

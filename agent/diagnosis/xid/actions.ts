@@ -31,7 +31,12 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
   'check-program': (facts, situation) => [findFault(facts, situation), kernelLines(facts, 'See what else the kernel logged in the same second.')],
   'restart-program': (facts, situation) => [{ text: `Restart ${program(facts)}; no reset is needed now.` }, test(facts, situation)],
   'restart-vm': () => [{ text: 'Restart the virtual machine that owns the GPU.' }],
-  'reset-gpu': (facts, situation) => [kernelLines(facts), resetGpu(facts), test(facts, situation), BUG_REPORT],
+  'reset-gpu': (facts, situation) => [
+    kernelLines(facts),
+    situation.gaming ? { text: 'If it does not recover, reboot.' } : resetGpu(facts),
+    test(facts, situation),
+    BUG_REPORT,
+  ],
   'plan-reset': (facts) => [
     { text: 'See what waits for the reset.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC` },
     resetGpu(facts, 'Wait until its present work has ended, a reset would stop it; only the reset makes the repair take effect'),

@@ -119,12 +119,12 @@ test('Windows, as a form of an issue names it', () => {
   expect(answer('### Platform\n\nWindows\n\nCUDA error: an illegal memory access was encountered').commands).toContain('set CUDA_LAUNCH_BLOCKING=1')
 })
 
-test('a kernel that no GPU can hold, and a backend that begins with Turing', () => {
-  const need = (limit: number) =>
-    answer(`vllm\ntriton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 300000, Hardware limit: ${limit}.`)
-  expect(need(232_448).texts).toContain('no GPU of NVIDIA has more')
-  expect(need(49_152).commands).not.toContain('FLASHINFER')
-  expect(need(101_376).commands).toContain('FLASHINFER')
+test('a kernel that no GPU can hold is made smaller; of a server, its backend is changed', () => {
+  const need = (program: string, limit: number) =>
+    answer(`${program}\ntriton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 300000, Hardware limit: ${limit}.`)
+  expect(need('python train.py', 232_448).texts).toContain('no GPU of NVIDIA has more')
+  expect(need('vllm', 101_376).texts).toContain('--attention-backend')
+  expect(need('vllm', 101_376).texts).not.toContain('smaller blocks')
 })
 
 test('eight GPUs are not made sixteen', () => {
@@ -150,4 +150,92 @@ test("NCCL's remark on libcuda is no failure, and an error in WSL 2 has its own 
       .kind,
   ).toBeUndefined()
   expect(answer('WSL2\nRuntimeError: Unexpected error from cudaGetDeviceCount(). Error 500: named symbol not found').kind).toBe('cuda_version_mismatch')
+})
+
+test('what the container toolkit gives as its reason decides', () => {
+  const refused = (reason: string) =>
+    answer(`docker: Error response from daemon: OCI runtime create failed: stderr: nvidia-container-cli: initialization error: ${reason}: unknown.`)
+  expect(refused('driver rpc error: timed out').first).toBe('sudo nvidia-smi -pm 1')
+  expect(refused('change root failed: no such file or directory').commands).toContain('nvidia-container-runtime/config.toml')
+  expect(refused('nvml error: unknown error').verdict).not.toContain('lost')
+})
+
+test('Ollama leaves room on the GPU; a context is cut where it is known', () => {
+  const failed = 'ollama[7]: llama_kv_cache_init: failed to allocate buffer for kv cache\nollama[7]: cudaMalloc failed: out of memory'
+  expect(answer(failed).first).toContain('OLLAMA_GPU_OVERHEAD=')
+  expect(answer(failed).commands).not.toContain('OLLAMA_CONTEXT_LENGTH')
+  expect(answer(`ollama[7]: llama_context: n_ctx = 32768\n${failed}`).commands).toContain('OLLAMA_CONTEXT_LENGTH=16384')
+  expect(answer(`level=WARN msg="invalid environment variable, using default" key=OLLAMA_GPU_OVERHEAD value=2G default=0\n${failed}`).texts).toContain(
+    '2G was ignored',
+  )
+  expect(answer(`msg="flash attention enabled but not supported by model"\n${failed}`).commands).not.toContain('FLASH_ATTENTION')
+})
+
+test('where a script makes the engine, its options are arguments', () => {
+  const { texts, commands } = answer(`from vllm import LLM\nllm = LLM(model="acme/seven", max_model_len=4096)\n${VLLM_OOM}`)
+  expect(texts).toContain('LLM(enforce_eager=True)')
+  expect(commands).not.toContain('--enforce-eager')
+})
+
+test('a number of GPUs that a variable holds is not guessed', () => {
+  const failed = 'Error: Warmup(Generation("Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`"))'
+  expect(answer(`text-generation-launcher --num-shard $shards\n${failed}`).commands).not.toContain('--num-shard')
+  expect(answer(`text-generation-launcher --num-shard 2\n${failed}`).commands).toContain('--num-shard 4')
+})
+
+test('a wheel fits the Python in use', () => {
+  const warned = (python: string) =>
+    answer(
+      `/opt/env/lib/python${python}/site-packages/torch/cuda/__init__.py:104: UserWarning: NVIDIA RTX A6000 with CUDA capability sm_86 is not compatible with the current PyTorch installation.\nThe current PyTorch install supports CUDA capabilities sm_37 sm_50 sm_60 sm_70.`,
+    )
+  expect(warned('3.8').first).toContain('whl/cu118')
+  expect(warned('3.11').first).toContain('whl/cu128')
+  expect(warned('3.11').verdict).toContain('is newer than')
+})
+
+test('SGLang captures CUDA graphs for smaller batches where that failed', () => {
+  const { commands } = answer(
+    'Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 300.00 MiB. GPU 0 has a total capacity of 44.00 GiB of which 90.00 MiB is free.\nsglang.launch_server',
+  )
+  expect(commands).toContain('--cuda-graph-max-bs')
+  expect(commands).not.toContain('--chunked-prefill-size')
+})
+
+test('llama.cpp: a GPU among several gets a smaller share; no card has room for any figure', () => {
+  const failed = (size: string, device: number) =>
+    answer(
+      `ggml_backend_cuda_buffer_type_alloc_buffer: allocating ${size} MiB on device ${device}: cudaMalloc failed: out of memory\nfailed to allocate compute buffers`,
+    )
+  expect(failed('300.00', 2).texts).toContain('Give GPU 2 a smaller share')
+  expect(failed('300.00', 0).texts).not.toContain('smaller share')
+  expect(failed('250000.00', 0).verdict).toContain('no GPU has that much')
+})
+
+test('a time-out of hours is not raised, and PyTorch before 2.1 has no flight recorder', () => {
+  const waited = (more: string, limit: number) =>
+    answer(
+      `Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, ${more}Timeout(ms)=${limit}) ran for ${limit + 9} milliseconds before timing out.`,
+    )
+  expect(waited('', 18_000_000).texts).not.toContain('raise the timeout')
+  expect(waited('', 600_000).commands).toContain('TORCH_DISTRIBUTED_DEBUG=DETAIL')
+  expect(waited('NumelIn=4, NumelOut=4, ', 600_000).commands).toContain('TRACE_BUFFER_SIZE')
+})
+
+test('what was done already is not asked for again: CDI, reboot, MASTER_PORT', () => {
+  expect(answer('INFO[0000] Found 3 CDI devices\nError: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all').commands).not.toContain(
+    'cdi generate',
+  )
+  const mismatch = 'Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.86'
+  expect(answer(`./install.sh\nreboot\n${mismatch}`).commands).not.toContain('reboot')
+  expect(answer(mismatch).commands).toContain('reboot')
+  const port =
+    'RuntimeError: The server socket has failed to listen on any local network address. port: 29500, name: EADDRINUSE, message: address already in use'
+  expect(answer(`I tried MASTER_PORT=29777.\n${port}`).commands).not.toContain('MASTER_PORT')
+})
+
+test('a page fault in address space 0 is of no program; a browser gets no HIP variables', () => {
+  const near = 'amdgpu 0000:03:00.0: amdgpu:  Process firefox-bin pid 7401 thread firefox:cs0 pid 7453\n'
+  const fault = answer(`${near}amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:32 vmid:0 pasid:0)`)
+  expect(fault.verdict).not.toContain('firefox')
+  expect(fault.commands).not.toContain('HIP_LAUNCH_BLOCKING')
 })

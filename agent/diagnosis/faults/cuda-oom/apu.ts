@@ -22,7 +22,7 @@ export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Si
   total !== undefined &&
   total <= HALF_OF_LARGEST &&
   isOddSize(total) && {
-    text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again; what the BIOS sets aside for the GPU is better small.`,
+    text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again.`,
     ...(system !== 'windows' && system !== 'wsl'
       ? {
           command:

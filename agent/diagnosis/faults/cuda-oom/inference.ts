@@ -14,7 +14,8 @@ import { known } from '../parts/window.ts'
 
 /** llama.cpp tries again with smaller buffers; if those do not fit either, it logs another failure. */
 const GOES_ON = /retrying without pipeline parallelism/
-const ggml = (situation: Situation): readonly Piece[] => (situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation))
+const ggml = (situation: Situation, facts: Facts): readonly Piece[] =>
+  situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation, facts)
 const taken = (situation: Situation, facts: Facts): readonly Piece[] => [whoHolds(situation), smallerShare(facts)]
 const figure = (bytes: number | undefined): string => (bytes === undefined ? 'an unknown amount' : gib(bytes))
 const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }: Facts): string =>
@@ -98,7 +99,7 @@ export const cudaOomInference = memoryFamily(
     },
     {
       // Older releases put the first figure in brackets.
-      pattern: /\(?([\d.]{1,12}) GiB KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) GiB\)/,
+      pattern: /\(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) Gi?B\)/,
       who: 'vLLM',
       facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
       verdict: longest,
@@ -125,7 +126,6 @@ export const cudaOomInference = memoryFamily(
           text: `Let fewer requests run at once, as the message says${numberSet(situation.settings, 'max_running_requests') !== undefined || running(situation.text) === undefined ? '' : ` (half of the ${running(situation.text)} that ran)`}.`,
           command: `--max-running-requests ${Math.max(1, Math.floor((numberSet(situation.settings, 'max_running_requests') ?? running(situation.text) ?? 16) / 2))}`,
         },
-        { text: 'Update SGLang if it stays: the scheduler should not hand out more slots than there are.' },
       ],
     },
     {

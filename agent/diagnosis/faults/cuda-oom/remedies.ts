@@ -83,7 +83,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
       : situation.system === 'linux'
         ? { text: 'See whether host memory is exhausted too: pinned memory and page tables need it.', command: 'free -g; ulimit -a' }
         : {
-            text: `Check host memory: ${windows ? 'Windows backs' : 'on Windows the driver backs'} every GPU allocation with the page file, so a small page file fails requests while the card has room. Enlarge it (system memory plus the card's memory).`,
+            text: `Check host memory: ${windows ? 'Windows backs' : 'on Windows the driver backs'} every GPU allocation with the page file: enlarge a small one (system memory plus the card's memory).`,
           }
   const vllm: Piece = situation.programs.has('vllm') && lessMemory(situation, facts).find((piece) => piece !== false && piece !== undefined)
   const limit: Piece = capped(facts) && {
@@ -119,7 +119,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         ]
       return [
         {
-          text: 'Look at the line of the traceback that allocates: a wrong shape, or a batch, sequence or resolution that is too large. Split the work into chunks, or use attention that builds no full matrix.',
+          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution that is too large. Split the work, or use attention that builds no full matrix.',
         },
       ]
     case 'private_pools':

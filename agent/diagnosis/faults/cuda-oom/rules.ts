@@ -9,6 +9,7 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'
+import { IMPOSSIBLE } from './less/ggml.ts'
 import { lessMemory } from './less/index.ts'
 import { partlyLoaded } from './less/others.ts'
 
@@ -32,9 +33,6 @@ const LINES = 5
 const MESSAGE = 1_600
 /** What stands before may name the allocator, and with it the GPU. */
 const BEFORE = 60
-
-/** More than any card has: a figure of the program's own settings. */
-export const IMPOSSIBLE = 300 * 2 ** 30
 
 export const whoSpeaks = (situation: Situation): string =>
   speaker(situation.programs, 'pytorch') ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')

@@ -8,7 +8,8 @@ import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
 import { lessAnyway } from './less/others.ts'
 import { lessInJax, lessInTensorflow, neededGib } from './less/xla.ts'
-import { IMPOSSIBLE, memoryFamily } from './rules.ts'
+import { IMPOSSIBLE } from './less/ggml.ts'
+import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
 /** Both print XLA's and the allocator's sentences; the text tells which one runs. */
@@ -58,7 +59,8 @@ function gpuOf(message: string): number | undefined {
 /** Exact bytes where they are given beside the rounded amount. */
 const requested = (amount: string | undefined, unit: string | undefined, exact: string | undefined): number | undefined =>
   bytesOf(exact, '') ?? bytesOf(amount, unit)
-const HARMLESS = /this is not a failure|by allocator cpu|device:CPU:\d|host allocator|NPU|\bTPU\b/
+/** Of this message, not of a warning below it. */
+const HARMLESS = /^(?:(?! W (?:external|tensorflow)\/)[^]){0,1600}?(?:this is not a failure|by allocator cpu|device:CPU:\d|host allocator|NPU|\bTPU\b)/
 
 export const cudaOomXla = memoryFamily(
   'cuda-oom-xla',

@@ -1,4 +1,5 @@
 // What to do when the driver shows no GPU: the module, its permissions, the fabric, WSL.
+import { FABRIC_STATE } from '../fabric-manager.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
@@ -25,6 +26,10 @@ export const LOAD: Piece = {
   command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
 }
 
+export const NO_NOUVEAU: Piece = {
+  text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
+  command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
+}
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -44,10 +49,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
     ]
   const nouveau = /nouveau/i.test(text)
   return [
-    nouveau && {
-      text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
-      command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
-    },
+    nouveau && NO_NOUVEAU,
     SEE_MODULE,
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {
@@ -77,10 +79,7 @@ export const fabric = (): readonly Piece[] => [
     text: 'Its version must be exactly that of the driver: compare, and install the matching one.',
     command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version',
   },
-  {
-    text: 'See the state of the fabric: it must say Completed. In a virtual machine or cloud the fabric belongs to the host: ask its operator.',
-    command: 'nvidia-smi -q | grep -A3 -i fabric',
-  },
+  FABRIC_STATE,
 ]
 
 export function permission({ situation }: Matched): readonly Piece[] {

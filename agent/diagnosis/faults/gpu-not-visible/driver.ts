@@ -2,7 +2,7 @@
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { driver, HOST_DRIVER, permission, WSL } from './driver-remedies.ts'
+import { driver, HOST_DRIVER, NO_NOUVEAU, permission, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -120,7 +120,8 @@ export const driverRules: readonly Rule[] = [
     remedies: (matched) => [
       { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
       { text: 'See what the driver said of the card before: it names the reason.', command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30" },
-      driver(matched),
+      // The module is loaded.
+      /nouveau/i.test(matched.situation().text) && NO_NOUVEAU,
     ],
     // Off the bus is a fault of its own; then no other driver and no version is to blame.
     unless: ({ text, at }) => /fallen off the bus/.test(around(text, at, 8, 0)),

@@ -31,11 +31,22 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
   ]
 }
 
+/** nvidia-ctk lists devices: the description is there. */
+export const CDI_LISTED = /Found [1-9]\d{0,2} CDI devices/
+
 export function cdi({ situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const podman = programs.has('podman')
   const old = /[Pp]odman version (?:is )?([123]\.\d{1,2}|4\.0)\b/.exec(situation().text)?.[1]
   const driver = /device driver "cdi"/.test(message)
+  const requested = /nvidia\.com\/gpu=/.test(situation().text)
+  if (CDI_LISTED.test(situation().text))
+    return [
+      {
+        text: 'See why the engine does not take the description: its folder, its mode, or a CDI version that this engine does not know.',
+        command: `ls -l /etc/cdi /var/run/cdi; grep -h cdiVersion /etc/cdi/* /var/run/cdi/*; ${podman ? 'podman' : 'docker'} version`,
+      },
+    ]
   return [
     old !== undefined && { text: `Update podman: it knows CDI devices from 4.1 on, and this is ${old}.` },
     driver && {
@@ -46,13 +57,14 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
       text: 'Generate the CDI description of the GPUs: it is missing, or older than the driver.',
       command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
     },
-    podman
-      ? { text: 'Then request a name that the list holds.', command: `podman run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}` }
-      : !programs.has('kubernetes') &&
-        !driver && {
-          text: 'Then request a name that the list holds.',
-          command: `docker run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
-        },
+    !programs.has('kubernetes') &&
+      !driver &&
+      (requested
+        ? { text: 'Then start the container again.' }
+        : {
+            text: 'Then request a name that the list holds.',
+            command: `docker run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
+          }),
     HOST_DRIVER,
   ]
 }
@@ -66,6 +78,24 @@ const ENGINE: Piece = {
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  if (/error: timed out/.test(message))
+    return [
+      {
+        text: 'Keep the driver initialised (persistence mode): else every start sets up all GPUs, which took longer than the toolkit waits.',
+        command: 'sudo nvidia-smi -pm 1',
+      },
+      {
+        text: 'If nvidia-smi itself takes long even then, a GPU or the driver is at fault: see the kernel log.',
+        command: "sudo dmesg | grep -iE 'NVRM|Xid' | tail",
+      },
+    ]
+  if (/change root failed/.test(message))
+    return [
+      {
+        text: 'The toolkit looks for the driver below a folder that is not there (root in its configuration). With a driver on the host, comment that line out; the GPU Operator sets it to /run/nvidia/driver.',
+        command: "grep -n 'root =' /etc/nvidia-container-runtime/config.toml",
+      },
+    ]
   if (noLibrary && OPERATOR.test(situation().text))
     return [
       {

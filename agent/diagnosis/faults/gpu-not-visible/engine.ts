@@ -3,7 +3,7 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { WSL } from './driver-remedies.ts'
-import { cdi, hook, HOST_WORKS, OPERATOR, toolkit } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, toolkit } from './engine-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -66,7 +66,7 @@ export const engineRules: readonly Rule[] = [
     verdict: ({ situation }) =>
       situation().system === 'mac'
         ? 'A container asked for an NVIDIA GPU, and on a Mac Docker has none to give: its containers run in a virtual machine without a GPU.'
-        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing, not registered with the engine, or the engine was not restarted since.',
+        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing or not registered, or Docker was not restarted since.',
     remedies: (matched) => (/device driver \\?"cdi/.test(matched.message) ? cdi(matched) : toolkit(matched)),
   },
   {
@@ -133,8 +133,8 @@ export const engineRules: readonly Rule[] = [
       /unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices|failed to discover GPU vendor from CDI/,
     severity: 'critical',
     title: 'CDI does not know the requested GPU',
-    verdict: ({ match }) =>
-      `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and no CDI description on this host names it.`,
+    verdict: ({ match, situation }) =>
+      `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and ${CDI_LISTED.test(situation().text) ? 'the engine does not find it, although nvidia-ctk lists CDI devices' : 'no CDI description on this host names it'}.`,
     remedies: cdi,
     unless: ({ message }) => !/nvidia|gpu/i.test(message),
   },
@@ -163,7 +163,7 @@ export const engineRules: readonly Rule[] = [
       if (/\b(?:k3s|rke2)\b/i.test(text))
         return [
           {
-            text: 'k3s and RKE2 find the NVIDIA runtime when they start, and offer it as the runtime class "nvidia": install the toolkit, restart them, and give the device plugin runtimeClassName: nvidia.',
+            text: 'k3s and RKE2 look for the NVIDIA runtime when they start: install the toolkit, restart them, and give the device plugin runtimeClassName: nvidia.',
             command: 'sudo grep nvidia /var/lib/rancher/k3s/agent/etc/containerd/config.toml; kubectl get runtimeclass',
           },
           check,

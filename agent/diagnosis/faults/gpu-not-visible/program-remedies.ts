@@ -70,7 +70,7 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
   const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]
   return [
     {
-      text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES. A MIG instance counts as one device, and a process sees only one.`,
+      text: `Use only indexes that are visible${asked === undefined || visible === undefined ? '' : ` (${asked} was asked for, ${visible} ${visible === '1' ? 'is' : 'are'} visible)`}: they count from 0 within CUDA_VISIBLE_DEVICES, and of MIG instances a process sees only one.`,
     },
     (matched.situation().distributed || /local_rank|\baccelerate\b/.test(text)) && {
       text: 'Start no more ranks on a node than it has GPUs (torchrun --nproc_per_node, accelerate launch --num_processes).',

@@ -2,10 +2,10 @@
 import { gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
-import type { Piece } from '../remedies/plan.ts'
+import type { Advice, Piece } from '../remedies/plan.ts'
 
 const BIGGEST: Piece = { text: 'See which processes use the most memory now.', command: 'ps -eo pid,user,rss,args --sort=-rss | head' }
-export const KERNEL_LOG: Piece = {
+export const KERNEL_LOG: Advice = {
   text: "See in the kernel's log whether its OOM killer did it.",
   command: "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail",
 }

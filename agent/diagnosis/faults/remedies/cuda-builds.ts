@@ -61,7 +61,7 @@ export function compatibility({ situation }: Matched): readonly Piece[] {
   const { programs } = situation()
   return [
     {
-      text: "See which libcuda comes first: a cuda-compat library before the driver's own works on data-centre GPUs only. In an image it lies in /usr/local/cuda/compat; take that folder out of LD_LIBRARY_PATH.",
+      text: 'See which libcuda comes first. A cuda-compat library (/usr/local/cuda/compat) works on data-centre GPUs only: elsewhere take its folder out of LD_LIBRARY_PATH.',
       command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
     },
     { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },

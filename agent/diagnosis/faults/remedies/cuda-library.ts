@@ -1,6 +1,7 @@
 // What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
 import type { Situation } from '../../situation/situation.ts'
 import type { Seen } from '../parts/rules.ts'
+import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
@@ -67,11 +68,16 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     ]
   if (programs.has('tensorflow'))
     return [
-      {
+      compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 && {
         text: `This TensorFlow was built for ${which}. Releases from 2.14 on (Python 3.9 and newer) bring their CUDA libraries along: install one of them.`,
         command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
       },
-      { text: `Or install ${/\((.{1,40})\)$/.exec(which)?.[1] ?? name} in exactly that version beside it, or use the image of this TensorFlow release.` },
+      {
+        text: `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`.replace(
+          /^Or i/,
+          compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 ? 'Or i' : 'I',
+        ),
+      },
       loaderPath(situation, file, name),
     ]
   const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1]
@@ -88,7 +94,12 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
     ]
+  const another: Piece = python &&
+    file.stem === 'cudart' && {
+      text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
+    }
   return [
+    pip === undefined && another,
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
       : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
@@ -97,7 +108,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       python &&
       !windows &&
       folder !== undefined &&
-      (programs.has('ctranslate2') || WHISPER.test(situation.text) || programs.has('onnxruntime') || !programs.has('pytorch')) && {
+      (programs.has('ctranslate2') || WHISPER.test(situation.text) || programs.has('onnxruntime') || file.stem === 'cudart' || !programs.has('pytorch')) && {
         text: 'Then name its folder to the loader, which does not look where pip installs.',
         command: `export LD_LIBRARY_PATH=${folder}:$LD_LIBRARY_PATH`,
       },
@@ -122,6 +133,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
             text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
             command: pipInstall(situation, file.cuda === '13' || file.cuda === undefined ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
           }),
+    another,
     look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {

@@ -1,12 +1,11 @@
 // A driver that is older than the CUDA of the program: update the one, or take a build for the other.
 import type { Matched } from '../parts/rules.ts'
-import { compareVersions } from '../../situation/versions.ts'
 import { torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
 
 /** By https://pytorch.org/get-started/previous-versions/ and download.pytorch.org/whl/torch_stable.html. */
 const oldBuild = (driverCuda: string): Piece => ({
-  text: `No current build runs on a driver for CUDA ${driverCuda}: update the driver${compareVersions(driverCuda, '9.2') < 0 ? '' : ', or take an old PyTorch (the last for CUDA 9.2 is 1.7.1+cu92, for 10.1 1.8.1+cu101, for 10.2 1.12.1+cu102)'}.`,
+  text: `No current build runs on a driver for CUDA ${driverCuda}: update the driver, or take an old PyTorch built for it.`,
 })
 
 export function driverOld({ situation }: Matched): readonly Piece[] {

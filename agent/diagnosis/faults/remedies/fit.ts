@@ -1,6 +1,7 @@
 // The last look at all remedies of a fault: none asks for tools that the system or the GPU's vendor shown by the text does not have.
 import type { Remedy } from '../../../model/fault.ts'
 import type { LogKind } from '../../../model/kinds.ts'
+import { installerOf } from './pip.ts'
 import type { Situation } from '../../situation/situation.ts'
 
 const OF_LINUX =
@@ -35,13 +36,15 @@ function unfit({ system, vendor, jetson }: Situation, kind: LogKind): readonly R
 }
 
 /** `export A=1 B=2` in the words of cmd. */
-const ofCmd = (command: string): string =>
-  command.replace(/^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm, (_, pairs: string) =>
-    pairs
-      .trim()
-      .split(' ')
-      .map((pair) => `set ${pair}`)
-      .join('\n'),
+const ofCmd = (command: string, situation: Situation): string =>
+  (installerOf(situation) === 'embedded' ? command.replace(/^python /, '.\\python_embeded\\python.exe ') : command).replace(
+    /^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm,
+    (_, pairs: string) =>
+      pairs
+        .trim()
+        .split(' ')
+        .map((pair) => `set ${pair}`)
+        .join('\n'),
   )
 
 /** Distributions without apt: what installs packages there. */
@@ -82,7 +85,7 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
   const windows = situation.system === 'windows'
   const all = remedies.map((remedy) => {
     if (remedy.command === undefined) return remedy
-    const own = ofEngine(windows ? ofCmd(remedy.command) : remedy.command, situation)
+    const own = ofEngine(windows ? ofCmd(remedy.command, situation) : remedy.command, situation)
     const command = own === undefined ? undefined : ofDistribution(own, situation)
     const said = whereSet(remedy, situation)
     const text = windows ? said.replaceAll('LD_LIBRARY_PATH', 'PATH') : said

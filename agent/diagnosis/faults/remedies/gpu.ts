@@ -25,7 +25,7 @@ export function whoHolds(situation: Situation): Advice {
     }
   if (situation.system === 'windows')
     return {
-      text: `See in Task Manager (Details, column "Dedicated GPU memory") which programs hold memory on the GPU${situation.vendor === 'amd' || situation.vendor === 'intel' ? '' : '; nvidia-smi shows how full it is, and on Windows not by whom'}.`,
+      text: `See in Task Manager (Details, column "Dedicated GPU memory") which programs hold memory on the GPU${situation.vendor === 'amd' || situation.vendor === 'intel' ? '' : '; nvidia-smi shows only how full it is'}.`,
       ...(situation.vendor === 'amd' || situation.vendor === 'intel' ? {} : { command: 'nvidia-smi' }),
     }
   switch (situation.vendor) {

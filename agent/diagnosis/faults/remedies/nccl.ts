@@ -38,11 +38,17 @@ export function timeout({ facts, situation }: Matched): readonly Piece[] {
             text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
           }
         : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
-    {
-      text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
-      command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
-    },
-    {
+    // Messages without NumelIn are of PyTorch before 2.1, the recorder came with 2.2.
+    /WorkNCCL\((?![^)]{0,80}Numel)[^)]{0,80}OpType/.test(at.text)
+      ? {
+          text: 'Let PyTorch check that all ranks call the same collectives (slower).',
+          command: setVariables(at, { TORCH_DISTRIBUTED_DEBUG: 'DETAIL' }),
+        }
+      : {
+          text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
+          command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
+        },
+    (limit ?? 0) <= 3_600_000 && {
       text:
         limit === undefined
           ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
@@ -60,7 +66,7 @@ const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?
 export function system({ text, at, message, situation }: Matched): readonly Piece[] {
   const near = `${message}\n${around(text, at, 2, 4)}`
   const now = situation()
-  const debug: Piece = {
+  const debug: Piece = !/NCCL INFO/.test(now.text) && {
     text: 'Let NCCL say which call failed, and on which interface.',
     command: setVariables(now, { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,NET' }),
   }
@@ -102,7 +108,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/Call to bind failed|bind failed/.test(near))
     return [
       {
-        text: 'Remove NCCL_COMM_ID and a fixed NCCL port from the environment, if they are set: with them every communicator wants the same port. Without them the system chooses a free one.',
+        text: 'Remove NCCL_COMM_ID and a fixed NCCL port from the environment, if they are set: with them every communicator wants the same port.',
         command: 'env | grep NCCL',
       },
       { text: 'See how many sockets are open: an exhausted range of ports fails the same way.', command: 'ss -s; sysctl net.ipv4.ip_local_port_range' },
@@ -143,14 +149,19 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
           }),
   ]
 }
-export function usage({ text, at, situation }: Matched): readonly Piece[] {
+export function usage({ text, at, match }: Matched): readonly Piece[] {
+  if (match[0].startsWith('ranks'))
+    return [
+      {
+        text: 'Give every process its own RANK, and all the same WORLD_SIZE: see how the launcher numbers the nodes (--node_rank; Slurm: one task for each GPU).',
+      },
+    ]
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
   return [
     {
       text: `Give every rank its own GPU${pair === null ? '' : ` (ranks ${pair[2]} and ${pair[1]} share device ${pair[3]})`}: call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before init_process_group.`,
     },
     { text: 'Start no more ranks on a node than it has GPUs.', command: 'nvidia-smi -L' },
-    { text: 'See what else NCCL objects to.', command: setVariables(situation(), { NCCL_DEBUG: 'WARN' }) },
   ]
 }
 export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
@@ -171,6 +182,13 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       {
         text: 'See which GPUs can reach each other; with IOMMU or ACS switched on, and in virtual machines, they often cannot.',
         command: 'nvidia-smi topo -m',
+      },
+    ]
+  if (/initialization error/.test(near))
+    return [
+      {
+        text: 'See whether CUDA starts there at all; in a process that was forked after CUDA had started it does not.',
+        command: 'python -c "import torch; print(torch.zeros(1).cuda())"',
       },
     ]
   return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]

@@ -1,6 +1,7 @@
 // Which pip package and which CUDA a library's file name stands for; which PyTorch wheel a GPU and a driver can run.
 // Sources: PyPI (nvidia-*-cu11, -cu12; from CUDA 13 on without a suffix, except cuDNN and NCCL), NVIDIA's CUDA compatibility guide, PyTorch's release matrix.
 import { PROGRAM_NAMES } from '../../situation/programs.ts'
+import { generationIn } from '../parts/architecture.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { installerOf, pipInstall } from './pip.ts'
@@ -125,6 +126,13 @@ export function wheelFor(architecture: number | undefined, driverCuda: string | 
   return byDriver ?? (architecture === undefined ? undefined : 'cu128')
 }
 
+/** cu126 and newer need PyTorch 2.6 (Python 3.9); Python 3.8 ends with 2.4, which has cu118, Python 3.7 with 1.13, which has cu117. */
+function forPython(index: string, { versions, text }: Situation): string | undefined {
+  const { python } = versions
+  if (python === undefined || compareVersions(python, '3.9') >= 0 || Number(index.slice(2)) < 120) return index
+  if ((generationIn(text) ?? 0) >= 100) return undefined
+  return python === '3.8' ? 'cu118' : python === '3.7' ? 'cu117' : undefined
+}
 export function torchWheel(situation: Situation, index: string | undefined, why: string): Piece {
   // These bring a torch of their own: another wheel breaks them.
   const pinned = ['vllm', 'sglang', 'tgi', 'tensorrt_llm'] as const
@@ -139,13 +147,21 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
   if (situation.programs.has('tensorflow') || situation.programs.has('llamacpp') || situation.programs.has('ollama') || situation.programs.has('onnxruntime'))
     return undefined
   if (index === undefined) return undefined
+  const own = forPython(index, situation)
+  if (own !== index)
+    return own === undefined
+      ? { text: `${why} They need Python 3.9 or newer.` }
+      : {
+          text: why.replace(/(?::.*)?\.$/, ` for Python ${situation.versions.python}: those for CUDA ${own === 'cu118' ? '11.8' : '11.7'} have them.`),
+          command: reinstall(situation, own),
+        }
   if (/\/opt\/pytorch\/|nvcr\.io\/nvidia\/pytorch/.test(situation.text))
     return { text: `It is the PyTorch of NVIDIA's image (nvcr.io), which no wheel replaces: take a release of the image${cuda}.` }
   if (situation.jetson) return { text: 'Install the PyTorch that NVIDIA builds for your JetPack release: the wheels of pytorch.org are for other hosts.' }
   const installer = installerOf(situation)
   if (installer === 'nix')
     return {
-      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs whose PyTorch is built${cuda === '' ? ' for it' : cuda}, and rebuild the environment.`,
+      text: `${why.replace(/^Install/, 'Use')} It lies in the Nix store, where pip changes nothing: take a nixpkgs with such a PyTorch.`,
     }
   const text = installer === 'uv' ? `${why} Name this index in pyproject.toml too: uv run restores what uv.lock says.` : why
   return { text, command: reinstall(situation, index) }

@@ -1,8 +1,12 @@
 // llama.cpp and Ollama: layers, context, compute buffers. Options: tools/server/README.md of llama.cpp; docs/faq of Ollama.
+import type { Facts } from '../../../../model/facts.ts'
 import { numberSet, shortOption } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { setVariables } from '../../remedies/environment.ts'
 import type { Piece } from '../../remedies/plan.ts'
+
+/** More than any card has: a figure of the program's own settings. */
+export const IMPOSSIBLE = 200 * 2 ** 30
 
 type Buffer = 'compute' | 'cache' | 'model'
 /** The line behind a failed allocation names what the buffer was for. */
@@ -21,55 +25,65 @@ function context(situation: Situation): string | undefined {
   return now === undefined || now < 1_024 ? undefined : String(Math.floor(now / 2 / 256) * 256)
 }
 
-/** llama-cpp-python takes the same as arguments. */
-function inPython({ text }: Situation, argument: string): string {
-  const call = /\b(Llama(?:Cpp|CPP)?)\(/.exec(text)?.[1]
-  return call === undefined ? '' : ` In Python: ${call}(${argument}=…).`
+/** llama-cpp-python takes the same as arguments; LangChain's class has its own names. */
+function option({ text: log }: Situation, text: string, command: string, argument: string): Piece {
+  const call = /\b(Llama(?:Cpp|CPP)?)\(/.exec(log)?.[1]
+  return call === undefined ? { text, command } : { text: `${text} In Python: ${call}(${argument}=…).` }
 }
 
 /** How many layers the model has, as it was loaded. */
 const LAYERS = /offloaded \d{1,4}\/(\d{1,4}) layers|\bn_layer +[=:] (\d{1,4})\b|block_count u32 +[=:] (\d{1,4})\b/
 
-export function lessInLlamacpp(situation: Situation): readonly Piece[] {
+export function lessInLlamacpp(situation: Situation, { gpu_index: gpu, requested_bytes: asked = 0 }: Facts = {}): readonly Piece[] {
   const half = context(situation)
   const buffer = bufferIn(situation.text)
   const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? shortOption(situation.text, 'ub') ?? 512
-  const asked = numberSet(situation.settings, 'n_gpu_layers') ?? shortOption(situation.text, 'ngl')
+  const onGpu = numberSet(situation.settings, 'n_gpu_layers') ?? shortOption(situation.text, 'ngl')
   const all = LAYERS.exec(situation.text)
     ?.slice(1)
     .find((group) => group !== undefined)
   // 99 and more mean all of them: a share of that may still be all.
-  const layers = all === undefined ? (asked === undefined || asked >= 99 ? undefined : asked) : Math.min(asked ?? Infinity, Number(all))
+  const layers = all === undefined ? (onGpu === undefined || onGpu >= 99 ? undefined : onGpu) : Math.min(onGpu ?? Infinity, Number(all))
   const flash = /--flash-attn (?:on|1)\b|(?:^|\s)-fa\b/.test(situation.text) ? '' : ' --flash-attn on'
   const small = /--cache-type-k q[48]|-ctk q[48]/.test(situation.text)
-  const shorter: Piece = {
-    text: `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.${inPython(situation, 'n_ctx')}`,
-    command: `--ctx-size ${half ?? '<TOKENS>'}`,
-  }
-  const smallerBatch: Piece = {
-    text: `Make the compute buffers smaller: a smaller physical batch${flash === '' ? '' : ', and flash attention (on, where the GPU supports it)'}.${inPython(situation, 'n_ubatch')}`,
-    command: `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))}${flash}`,
-  }
+  const shorter = option(
+    situation,
+    `Use a shorter context${half === undefined ? '' : ` (half of the present one)`}: the KV cache and the compute buffers grow with it.`,
+    `--ctx-size ${half ?? '<TOKENS>'}`,
+    'n_ctx',
+  )
+  const smallerBatch = option(
+    situation,
+    `Make the compute buffers smaller: a smaller physical batch${flash === '' ? '' : ', and flash attention (on, where the GPU supports it)'}.`,
+    `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))}${flash}`,
+    'n_batch',
+  )
   const cache: Piece = !small && {
     text: 'Keep the KV cache in 8 bit: about half of its size.',
     command: `${flash.trim()} --cache-type-k q8_0 --cache-type-v q8_0`.trim(),
   }
-  const fewerLayers: Piece = {
-    text: `Put fewer layers onto the GPU; the rest runs on the CPU, slower.${inPython(situation, 'n_gpu_layers')}`,
-    command: `--n-gpu-layers ${layers === undefined || layers < 2 ? '<LAYERS>' : Math.floor(layers * 0.75)}`,
-  }
+  const fewerLayers = option(
+    situation,
+    'Put fewer layers onto the GPU; the rest runs on the CPU, slower.',
+    `--n-gpu-layers ${layers === undefined || layers < 2 ? '<LAYERS>' : Math.floor(layers * 0.75)}`,
+    'n_gpu_layers',
+  )
+  // Several GPUs share the model, and this one got too much.
+  const split: Piece = gpu !== undefined &&
+    gpu > 0 &&
+    asked < IMPOSSIBLE && { text: `Give GPU ${gpu} a smaller share of the model (--tensor-split; in Python tensor_split).` }
   const onePipeline: Piece = /pipeline parallelism enabled/.test(situation.text) && {
     text: 'Pipeline parallelism keeps several copies of the compute buffers (n_copies in the log): a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
   }
   const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
   switch (buffer) {
     case 'compute':
-      return [shorter, smallerBatch, onePipeline, fewerLayers]
+      return [split, shorter, smallerBatch, onePipeline, fewerLayers]
     case 'cache':
-      return [shorter, cache, fewerLayers]
+      return [split, shorter, cache, fewerLayers]
     case 'model':
       // A shorter context makes the weights no smaller.
-      return [fewerLayers, smaller]
+      return [split, fewerLayers, smaller]
     case undefined:
       break
   }
@@ -85,18 +99,36 @@ function inServer({ programs, text, system }: Situation): string {
 }
 
 export function lessInOllama(situation: Situation): readonly Piece[] {
+  const { text } = situation
   const half = context(situation)
   const where = inServer(situation)
-  const shorter: Piece = {
-    text: `Use a shorter context: the KV cache grows with it (in a request: the option num_ctx).${where}`,
-    command: setVariables(situation, { OLLAMA_CONTEXT_LENGTH: half ?? '4096' }),
+  // The default was 2048, then 4096, and follows the card today: without a figure a fixed one may be more than now.
+  const shorter: Piece =
+    half === undefined || Number(half) < 1_024
+      ? { text: 'Use a shorter context, where more than the default is set (num_ctx, OLLAMA_CONTEXT_LENGTH): the KV cache grows with it.' }
+      : {
+          text: `Use a shorter context (half of the present one): the KV cache grows with it (in a request: the option num_ctx).${where}`,
+          command: setVariables(situation, { OLLAMA_CONTEXT_LENGTH: half }),
+        }
+  const noFlash = /flash attention (?:enabled but )?not supported/.test(text)
+  const set = /OLLAMA_FLASH_ATTENTION[:=] ?["']?(?:1|true)/i.test(text)
+  const cache: Piece = !noFlash &&
+    !(set && /OLLAMA_KV_CACHE_TYPE[:=] ?["']?q/.test(text)) && {
+      text: `Keep the KV cache in 8 bit (with flash attention, which not every model supports).${where}`,
+      command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0' }),
+    }
+  const one: Piece = /OLLAMA_NUM_PARALLEL[:=] ?["']?[2-9]|--parallel [2-9]/.test(text) && {
+    text: `Serve one request at a time: each has a context of its own.${where}`,
+    command: setVariables(situation, { OLLAMA_NUM_PARALLEL: '1' }),
   }
-  const cache: Piece = {
-    text: `Keep the KV cache in 8 bit (with flash attention), and for one request at a time.${where}`,
-    command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0', OLLAMA_NUM_PARALLEL: '1' }),
+  // envconfig/config.go: a number of bytes, taken off each GPU when the layers are placed.
+  const wrong = /key=OLLAMA_GPU_OVERHEAD value=(\S{1,20})/.exec(text)?.[1]
+  const reserve: Piece = !/OLLAMA_GPU_OVERHEAD[:=] ?["']?[1-9]/.test(text) && {
+    text: `Let Ollama leave room on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
+    command: setVariables(situation, { OLLAMA_GPU_OVERHEAD: '1073741824' }),
   }
   const loaded: Piece = { text: 'See which models are loaded; `ollama stop` unloads one.', command: 'ollama ps' }
   const smaller: Piece = { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' }
   // A shorter context makes the weights no smaller.
-  return bufferIn(situation.text) === 'model' ? [loaded, smaller, shorter, cache] : [shorter, cache, loaded, smaller]
+  return bufferIn(text) === 'model' ? [reserve, smaller, loaded, cache] : [reserve, one, cache, shorter, smaller]
 }

@@ -29,9 +29,10 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
 }
 export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
-  /--no-half(?!-)|--precision full/.test(text) && {
-    text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
-  },
+  /--no-half(?!-)|--precision full/.test(text) &&
+    !/GTX ?16\d0/.test(text) && {
+      text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
+    },
   {
     text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is already set), and upscale the image in tiles afterwards' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
   },
@@ -85,8 +86,9 @@ function smallerBatch({ settings }: Situation): Piece {
   }
 }
 const inForce = (text: string, pattern: RegExp): boolean => pattern.test(text)
-const CHECKPOINTS = /gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
-const HALF = /--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
+/** Unsloth and LLaMA-Factory (disable_gradient_checkpointing: false) recompute by default. */
+const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
+const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
@@ -104,9 +106,11 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
         }
     : situation.programs.has('deepspeed')
       ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
-      : {
-          text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/bnb-4bit|load_in_4bit|qlora/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
-        },
+      : /unsloth/i.test(situation.text)
+        ? { text: 'Train fewer parameters: a smaller rank, and neither embed_tokens nor lm_head.' }
+        : {
+            text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+          },
 ]
 
 /** A program that was given one instance names it so. */

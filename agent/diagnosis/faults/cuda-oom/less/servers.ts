@@ -1,7 +1,7 @@
 // Other inference servers: SGLang, Text Generation Inference, TensorRT-LLM and TensorRT, ONNX Runtime, CTranslate2. Options from their own documentation.
-import { numberSet } from '../../../situation/settings.ts'
+import { numberSet, setUnread } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
-import { manyWorkers } from '../../../situation/work.ts'
+import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Facts } from '../../../../model/facts.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
@@ -12,12 +12,16 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
   // Far below the default a small step would fail again.
   const more = share !== undefined && share < 0.75 ? SGLANG_SHARE : Math.min(0.95, (share ?? SGLANG_SHARE) + 0.05)
   const next = outOf === 'memory' ? (share ?? SGLANG_SHARE) - 0.08 : more
+  const capture = /[Cc]apture (?:cuda|CUDA) graph|cuda_graph_runner/.test(situation.text)
+  const largest = numberSet(situation.settings, 'cuda_graph_max_bs')
   const chunk = numberSet(situation.settings, 'chunked_prefill_size')
   const running = numberSet(situation.settings, 'max_running_requests')
   const gpus = numberSet(situation.settings, 'tp_size') ?? numberSet(situation.settings, 'tp')
   // Of several ranks without a number, twice one may be fewer than now.
   const moreGpus = (text: string): Piece =>
-    (gpus === undefined && manyWorkers(situation, facts)) || (gpus ?? 1) > 7 ? { text } : { text, command: `--tp-size ${(gpus ?? 1) * 2}` }
+    (gpus === undefined && (manyWorkers(situation, facts) || setUnread(situation.text, /--tp(?:-size)?/))) || (gpus ?? 1) > 7
+      ? { text }
+      : { text, command: `--tp-size ${(gpus ?? 1) * 2}` }
   return [
     {
       text:
@@ -26,20 +30,27 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
           : `Leave more of the card to activations and CUDA graphs${share === undefined ? '' : ` (now ${share})`}.`,
       command: `--mem-fraction-static ${next.toFixed(2)}`,
     },
-    outOf === 'start' && moreGpus('Split the model over more GPUs, or load a quantized one: the weights then leave more of each card.'),
-    outOf !== 'start' && {
-      text: 'Process long prompts in smaller pieces.',
-      command: `--chunked-prefill-size ${chunk === undefined ? 2048 : Math.max(256, Math.floor(chunk / 2))}`,
+    outOf === 'start' && moreGpus(`Split the model over more GPUs, or load a ${smaller(situation)} one: the weights then leave more of each card.`),
+    capture && {
+      text: 'Capture CUDA graphs for smaller batches only.',
+      command: `--cuda-graph-max-bs ${largest === undefined ? 16 : Math.max(1, Math.floor(largest / 2))}`,
     },
-    outOf !== 'start' && {
-      text: 'Let fewer requests run at once.',
-      command: `--max-running-requests ${running === undefined ? 16 : Math.max(1, Math.floor(running / 2))}`,
-    },
+    capture && situation.text.includes('--enable-torch-compile') && { text: 'Leave out --enable-torch-compile: compiled kernels take memory of their own.' },
+    outOf !== 'start' &&
+      !capture && {
+        text: 'Process long prompts in smaller pieces.',
+        command: `--chunked-prefill-size ${chunk === undefined ? 2048 : Math.max(256, Math.floor(chunk / 2))}`,
+      },
+    outOf !== 'start' &&
+      !capture && {
+        text: 'Let fewer requests run at once.',
+        command: `--max-running-requests ${running === undefined ? 16 : Math.max(1, Math.floor(running / 2))}`,
+      },
     outOf === 'start' &&
       /speculative[-_]algorithm|EAGLE/.test(situation.text) && {
         text: 'Or run without speculative decoding: its draft model needs memory beside the weights.',
       },
-    outOf !== 'start' && moreGpus('Split the model over more GPUs, or load a quantized one.'),
+    outOf !== 'start' && moreGpus(`Split the model over more GPUs, or load a ${smaller(situation)} one.`),
   ]
 }
 
@@ -67,11 +78,12 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
           }
         : undefined,
     !quantized && { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
-    shards < 8 && { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
+    setUnread(situation.text, /--num-shard/)
+      ? { text: 'Split the model over more GPUs (--num-shard).' }
+      : shards < 8 && { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
     (half === undefined || half < 128 || quantized) && {
       text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
-      // The launcher refuses an input that is not shorter than the whole.
-      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined && input >= Math.floor(longest / 2) ? ` ${inputFlag} ${Math.max(1, Math.floor(longest / 2) - Math.max(1, longest - input))}` : ''}`,
+      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined ? ` ${inputFlag} ${Math.floor(Math.min(input, longest / 2 - 1))}` : ''}`,
     },
   ]
 }

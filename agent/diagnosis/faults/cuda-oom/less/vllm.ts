@@ -1,18 +1,17 @@
 // vLLM: its share of the card, the length of a request, the number of sequences. Options: docs.vllm.ai, "Conserving Memory" and "Engine Arguments".
 import type { Facts } from '../../../../model/facts.ts'
-import { numberSet } from '../../../situation/settings.ts'
+import { numberSet, setUnread } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { compareVersions } from '../../../situation/versions.ts'
-import { manyWorkers } from '../../../situation/work.ts'
+import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
 const DEFAULT_FROM_0_20 = 0.92
-const MOST_SHARE = 0.97
 /** KV cache: bytes of fp8 are half of those of 16 bit. */
 const fp8 = ({ versions, text }: Situation): Piece =>
-  compareVersions(versions.vllm ?? '1', '0.3') >= 0 &&
+  compareVersions(versions.vllm ?? '1', '0.4') >= 0 &&
   !/cache[-_]dtype[="': ]{1,3}fp8/.test(text) && {
     text: 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).',
     command: '--kv-cache-dtype fp8',
@@ -52,16 +51,16 @@ function fewerSequences(situation: Situation): Piece {
   const dummies = DUMMY_REQUESTS.exec(situation.text)?.[1]
   const now = numberSet(situation.settings, 'max_num_seqs') ?? (dummies === undefined ? undefined : Number(dummies))
   const fewer = now === undefined ? 32 : Math.max(1, Math.floor(now / 2))
-  return {
-    text: `Let fewer requests run at once${now === undefined ? '' : ` (now ${now})`}: less memory for activations and for captured CUDA graphs.${inScript(situation, `max_num_seqs=${fewer}`)}`,
-    command: `--max-num-seqs ${fewer}`,
-  }
+  return option(
+    situation,
+    `Let fewer requests run at once${now === undefined ? '' : ` (now ${now})`}: less memory for activations and for captured CUDA graphs.`,
+    'max_num_seqs',
+    fewer,
+  )
 }
 const eager = (situation: Situation): Piece =>
-  !/enforce[-_]eager(?:=|: ?|["'], ?)?True|--enforce-eager\b/.test(situation.text) && {
-    text: `Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.${inScript(situation, 'enforce_eager=True')}`,
-    command: '--enforce-eager',
-  }
+  !/enforce[-_]eager(?:=|: ?|["'], ?)?True|--enforce-eager\b/.test(situation.text) &&
+  option(situation, 'Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.', 'enforce_eager')
 function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   // One board has one GPU.
   if (situation.jetson) return { text: 'Or load a smaller or quantized model.' }
@@ -69,45 +68,51 @@ function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   const now = numberSet(situation.settings, 'tensor_parallel_size') ?? Math.max(1, ...workers)
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
   // Several work already, and the text does not say how many.
-  if (now > 7 || (now === 1 && manyWorkers(situation, facts)))
-    return { text: 'Split the model over more GPUs than now (--tensor-parallel-size), or load a quantized one.' }
+  if (now > 7 || (now === 1 && (manyWorkers(situation, facts) || setUnread(situation.text, /--tensor-parallel-size|-tp/))))
+    return { text: `Split the model over more GPUs than now (--tensor-parallel-size), or load a ${smaller(situation)} one.` }
   const all = now * stages
-  return {
-    text: `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a quantized one.${inScript(situation, `tensor_parallel_size=${now * 2}`)}`,
-    command: `--tensor-parallel-size ${now * 2}`,
-  }
+  return option(
+    situation,
+    `Split the model over ${all * 2} GPUs${all === 1 ? '' : ` (now ${all})`}, or load a ${smaller(situation)} one.`,
+    'tensor_parallel_size',
+    now * 2,
+  )
 }
 /** The engine is made by a script: options are arguments there. */
 const CALL = /\b(LLM|[A-Z]\w{1,40})\([^()\n]{0,200}?(?:gpu_memory_utilization|max_model_len|tensor_parallel_size)=|\b(LLM)\(/
-function inScript({ text }: Situation, argument: string): string {
-  const call = CALL.exec(text)
-  return call === null ? '' : ` In the script: ${call[1] ?? call[2]}(${argument}).`
+function option({ text: log }: Situation, text: string, name: string, value?: string | number): Piece {
+  const call = CALL.exec(log)
+  return call === null
+    ? { text, command: `--${name.replaceAll('_', '-')}${value === undefined ? '' : ` ${value}`}` }
+    : { text: `${text} In the script: ${call[1] ?? call[2]}(${name}=${value === undefined ? 'True' : name === 'dtype' ? `'${value}'` : value}).` }
 }
 
 const halfWeights = (situation: Situation): Piece =>
-  /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) && {
-    text: `Load the weights in 16 bit: float32, which is set, takes twice the memory.${inScript(situation, "dtype='half'")}`,
-    command: '--dtype half',
-  }
+  /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) &&
+  option(situation, 'Load the weights in 16 bit: float32, which is set, takes twice the memory.', 'dtype', 'half')
 
+/** Hardly a prompt: more memory comes before so short a limit. */
+const SHORT = 2_048
 /** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
 export function moreCache(situation: Situation): readonly Piece[] {
   const share = shareOf(situation)
-  const larger = share < 0.95 ? 0.95 : share < MOST_SHARE ? MOST_SHARE : undefined
+  const larger = share < 0.93 ? 0.95 : undefined
   const longest = longestIn(situation.text)
+  const shorter = option(situation, `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.`, 'max_model_len', longest)
   return [
     halfWeights(situation),
-    longest !== undefined && {
-      text: `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.${inScript(situation, `max_model_len=${longest}`)}`,
-      command: `--max-model-len ${longest}`,
-    },
-    larger !== undefined && {
-      text: `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.${inScript(situation, `gpu_memory_utilization=${percent(larger)}`)}`,
-      command: `--gpu-memory-utilization ${percent(larger)}`,
-    },
+    longest !== undefined && longest >= SHORT && shorter,
+    larger !== undefined &&
+      option(
+        situation,
+        `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.`,
+        'gpu_memory_utilization',
+        percent(larger),
+      ),
     longest !== undefined && fp8(situation),
     eager(situation),
     moreGpus(situation),
+    longest !== undefined && longest < SHORT && shorter,
     longest === undefined && fewerSequences(situation),
   ]
 }
@@ -134,10 +139,13 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   return [
     halfWeights(situation),
     sampler && fewerSequences(situation),
-    lower >= 0.1 && {
-      text: `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).${inScript(situation, `gpu_memory_utilization=${percent(lower)}`)}`,
-      command: `--gpu-memory-utilization ${percent(lower)}`,
-    },
+    lower >= 0.1 &&
+      option(
+        situation,
+        `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
+        'gpu_memory_utilization',
+        percent(lower),
+      ),
     fewerSequences(situation),
     eager(situation),
     moreGpus(situation, facts),

@@ -13,7 +13,7 @@ const smaller = (training: boolean): Piece => ({
 export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
   smaller(situation.training),
   {
-    text: 'Let TensorFlow take memory as it needs it, so that several programs can share the card. It does not make one program need less.',
+    text: 'Let TensorFlow take memory as it needs it: other programs, cuBLAS and cuDNN then find room. The program itself needs no less.',
     command: setVariables(situation, { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
   },
 ]
