@@ -1,6 +1,7 @@
 // The README's first commands where nothing else is: Debian 12 with its own git, Node 18 and npm 9, an ordinary user, no compiler, no GPU.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VERSION } from '../../agent/lib/version.ts'
+import { SHORT_PAST } from '../setup/agent.ts'
 import { bareDebianMissing, startBareDebian, type BareDebian } from '../setup/bare-debian.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -36,7 +37,7 @@ describe.skipIf(bareDebianMissing !== undefined)(`a bare Debian 12${bareDebianMi
 
   /** Starts the agent with the README's command; gives its address and what it has printed. */
   async function started(command: string) {
-    const npm = host.start(`cd warpwatch && exec ${command}`, { WARPWATCH_HTTP__LISTEN: '127.0.0.1:0' })
+    const npm = host.start(`cd warpwatch && exec ${command}`, { WARPWATCH_HTTP__LISTEN: '127.0.0.1:0', ...SHORT_PAST })
     const awaited = { what: () => `the agent; it said ${npm.said()}`, deadlineMs: 60_000 }
     const url = await poll(() => /http:\/\/127\.0\.0\.1:\d+/.exec(npm.said())?.[0], awaited)
     return { ...npm, url, awaited }

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeLibrary } from '../fakes/nvml/build.ts'
 import { eightH100, fakeUuid, scenarioFile } from '../fakes/nvml/scenario.ts'
+import { packBundle } from '../setup/packed.ts'
 import { poll } from '../setup/poll.ts'
 
-const root = join(import.meta.dirname, '../..')
 const isLinuxX64 = process.platform === 'linux' && process.arch === 'x64'
 const library = fakeLibrary('full')
 
@@ -19,8 +19,8 @@ describe.skipIf(!isLinuxX64)('the offline bundle (made on linux-x64 only)', () =
   let archive = ''
   let said = ''
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  beforeAll(() => {
-    said = execFileSync(process.execPath, [join(root, 'scripts/bundle.mjs'), '--fast', '--out', folder], { encoding: 'utf8' })
+  beforeAll(async () => {
+    said = await packBundle(folder)
     archive = join(folder, readdirSync(folder).find((name) => name.endsWith('-linux-x64.tar.gz')) ?? '')
     execFileSync('tar', ['-C', folder, '-xzf', archive])
     home = archive.replace(/\.tar\.gz$/, '')

@@ -21,7 +21,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { VERSION } from '../../agent/lib/version.ts'
-import { archiveOf, asVersion, pack, writeSums } from '../setup/packed.ts'
+import { SHORT_PAST } from '../setup/agent.ts'
+import { archiveOf, asVersion, packBundle, writeSums } from '../setup/packed.ts'
 import { poll } from '../setup/poll.ts'
 import { startSystemdHost, systemdMissing, type SystemdHost } from '../setup/systemd-host.ts'
 
@@ -36,9 +37,9 @@ const [real, light] = [join(folder, title), join(folder, 'light', title)]
 const unpacked = (version: string): string => join(folder, `unpacked-${version}`)
 const LATER = ['9.8.0', '9.9.0'] as const
 
-beforeAll(() => {
+beforeAll(async () => {
   if (!isLinuxX64) return
-  pack('bundle', whole)
+  await packBundle(whole)
   execFileSync('tar', ['-C', folder, '-xzf', join(whole, archiveOf(VERSION))])
   const bare = join(folder, 'bare')
   cpSync(real, bare, { recursive: true, filter: (path) => path !== join(real, 'bin/node') })
@@ -101,7 +102,7 @@ describe.skipIf(!isLinuxX64)('an ordinary user, without systemd', () => {
   test('an upgrade leaves the running agent whole and the version before for the way back', async () => {
     install(join(carried, 'install.sh'))
     const agent = spawn(at('.local/bin/warpwatch'), ['--simulate', '--listen', '127.0.0.1:0'], {
-      env: env(),
+      env: { ...env(), ...SHORT_PAST },
       cwd: home,
       stdio: ['ignore', 'ignore', 'pipe'],
       ...as,

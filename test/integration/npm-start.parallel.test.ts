@@ -5,12 +5,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { SHORT_PAST } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
 const root = join(import.meta.dirname, '../..')
 const hasNpm = spawnSync('npm', ['--version']).status === 0
 /** Without what the npm around this test has put there. */
-const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? tmpdir() }
+const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? tmpdir(), ...SHORT_PAST }
 
 describe.skipIf(!hasNpm)('npm start (needs npm)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-npm-start-'))

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws'
 import * as z from 'zod'
 import { compiler } from '../fakes/nvml/build.ts'
 import { hostOf } from '../fakes/nvml/scenario.ts'
-import { get, startAgent, type RunningAgent } from '../setup/agent.ts'
+import { get, SHORT_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 import { startReceiver } from '../setup/receiver.ts'
 
@@ -146,7 +146,7 @@ describe('SIGHUP does not end it', () => {
   })
 
   test('when nobody reads its log any more', async () => {
-    const child = spawn(process.execPath, args(), { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, args(), { cwd: home, env: { ...process.env, ...SHORT_PAST }, stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
     const url = await poll(() => urlIn(said), { what: () => `its address in: ${said}`, deadlineMs: 20_000 })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeLibrary } from '../fakes/nvml/build.ts'
 import { h100, scenarioText } from '../fakes/nvml/scenario.ts'
 import { readPage } from '../setup/agent.ts'
-import { pack } from '../setup/packed.ts'
+import { packBundle } from '../setup/packed.ts'
 import { poll } from '../setup/poll.ts'
 import { startSystemdHost, systemdMissing, type SystemdHost } from '../setup/systemd-host.ts'
 
@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(`the service under systemd${missing === u
   let job = 0
 
   beforeAll(async () => {
-    pack('bundle', folder)
+    await packBundle(folder)
     host = await startSystemdHost()
     cpSync(folder, host.path('/srv/bundle'), { recursive: true })
     for (const part of ['probe/python', 'test/probe/standin']) cpSync(join(root, part), host.path(`/srv/job/${part}`), { recursive: true })

@@ -14,6 +14,7 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js')
 
 /** The past that a simulated host has for its users. Tests whose charts need none start with a minute of it, for a third of the CPU time. */
 export const FULL_PAST = { WARPWATCH_SIMULATE__PAST: '15m' } as const
+export const SHORT_PAST = { WARPWATCH_SIMULATE__PAST: '1m' } as const
 
 export type AgentOptions = {
   /** What the fake library tells; without it the agent finds no library at all. */
@@ -136,7 +137,7 @@ function launch(options: AgentOptions): Launched {
   const where = ['--listen', options.listen ?? '127.0.0.1:0', '--data-dir', dataDir]
   const wanted = options.args ?? ['run']
   const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')
-  const simulated = wanted.some((arg) => arg.startsWith('--simulate')) ? { WARPWATCH_SIMULATE__PAST: '1m' } : {}
+  const simulated = wanted.some((arg) => arg.startsWith('--simulate')) ? SHORT_PAST : {}
   const env = { ...own, ...aside, ...gpu, ...simulated, ...options.env }
   const args = [main, ...wanted, ...(runs ? where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? '')) : [])]
   const [program, ...before] = options.through === undefined ? [process.execPath] : [...options.through, process.execPath]

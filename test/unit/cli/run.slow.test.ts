@@ -4,6 +4,7 @@ import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { SHORT_PAST } from '../../setup/agent.ts'
 import { poll } from '../../setup/poll.ts'
 import { runCli, startCli, type Running } from './run-cli.ts'
 
@@ -13,8 +14,10 @@ afterEach(() => {
 })
 const folder = (): string => mkdtempSync(join(tmpdir(), 'warpwatch-run-'))
 
-function simulate(...args: readonly string[]): Running {
-  const started = startCli(['run', '--simulate', '--listen', '127.0.0.1:0', '--data-dir', folder(), ...args])
+const simulated = (args: readonly string[]): readonly string[] => ['run', '--simulate', '--listen', '127.0.0.1:0', '--data-dir', folder(), ...args]
+
+function simulate(args: readonly string[] = [], env: Readonly<Record<string, string>> = SHORT_PAST): Running {
+  const started = startCli(simulated(args), { env })
   running.push(started)
   return started
 }
@@ -42,7 +45,7 @@ describe('run --simulate', () => {
 
   test('--record leaves a recording that replay reads, with the past that it began with', async () => {
     const file = join(folder(), 'r.jsonl')
-    const agent = simulate('--record', file)
+    const agent = simulate(['--record', file], {})
     await lineOf(agent, 'GPUs')
     agent.child.kill('SIGINT')
     expect((await agent.ended).code).toBe(0)
@@ -58,7 +61,7 @@ describe('run --simulate', () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const address = taken.address()
     if (address === null || typeof address === 'string') throw new Error('expected a TCP address')
-    const { code, stdout, stderr } = await runCli(['--simulate', '--listen', `127.0.0.1:${address.port}`, '--data-dir', folder()])
+    const { code, stdout, stderr } = await runCli(['--simulate', '--listen', `127.0.0.1:${address.port}`, '--data-dir', folder()], { env: SHORT_PAST })
     taken.close()
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^warpwatch: cannot start: .*$/m)
@@ -67,7 +70,7 @@ describe('run --simulate', () => {
   })
 
   test('a recording that cannot be written is told at the start', async () => {
-    const { code, stderr } = await runCli(['--simulate', '--listen', '127.0.0.1:0', '--data-dir', folder(), '--record', '/nowhere/r.jsonl'])
+    const { code, stderr } = await runCli(simulated(['--record', '/nowhere/r.jsonl']), { env: SHORT_PAST })
     expect(code).toBe(1)
     expect(stderr).toContain('/nowhere/r.jsonl')
     expect(stderr).not.toContain('    at ')
