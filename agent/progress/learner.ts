@@ -69,7 +69,8 @@ export function createLearner(): Learner {
       // The same line again: a bar that was read twice, the other rank.
       const before = rows.at(-1)
       if (before?.length === row.length + 1 && row.every((value, index) => Object.is(value, before[index]))) rows.pop()
-      rows.push([...row, at])
+      row.push(at)
+      rows.push(row)
       if (rows.length > ROWS) rows.shift()
       const alike = rows.filter((row) => row.length === 2 * fields.length + 1)
       return alike.length < ENOUGH ? early(alike, roles) : judge(alike, fields, roles)

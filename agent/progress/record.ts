@@ -17,7 +17,7 @@ const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
 /** What batches hold: beside a loss they count as steps do where nothing else does. */
 const THING = /^(?:data|samples?|images?|examples?|process(?:ed|ing)?)$/
 
-/** Terms of a loss. */
+/** Terms of a loss that do not say so: `Rec=0.078, KL=0.002, Total=0.080`. */
 const PART_METRIC = /^(?:recons?|rec|kl|kld|mse|l1|l2|perceptual|lpips|entropy)$/
 
 /** A time that nothing names, in seconds for one of its unit: `| 2741.47 ms |`, `(6.66s)`. */
@@ -33,7 +33,6 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   const loss: Best = { weight: -Infinity }
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
-  /** `Rec=0.078, KL=0.002, Total=0.080`: parts whose name alone does not say that they are of a loss. */
   const unnamed: number[] = []
   const bare: Field[] = []
   const things: Field[] = []
@@ -176,7 +175,6 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   // `5 / 39 … num_updates=5`: the counter of the epoch says what it counts to.
   if (out.step === undefined || (out.total === undefined && step.weight < 0)) takeCounter(out, bare)
   if (out.step === undefined && out.loss !== undefined) takeCounter(out, things)
-  // Beside an epoch alone it is that of the epoch.
   if (ms !== undefined && (rate.weight < 5 || out.rate === undefined) && (out.step !== undefined || out.epoch === undefined)) {
     out.rate = ms
     out.rateIsLoose = true
