@@ -24,7 +24,7 @@ describe.skipIf(python === undefined)('ranks in two containers (needs root, netw
     await once(child.stdout, 'data')
     return child.pid ?? 0
   }
-  const ranksOf = async (address: string, own: boolean): Promise<readonly (number | undefined)[]> => {
+  const ranksOf = async (address: string, own: boolean): Promise<readonly number[]> => {
     const [mine, other] = [await start(0, address, false), await start(1, address, own)]
     const silence = { seconds: 60, usualSeconds: 1, since: 0, by: 'log' } as const
     const reply = await gather({ roots: [mine], others: [other], seconds: 0.05, log: [], silence, gpus: {}, containers: {}, ras: false }, '')
@@ -36,6 +36,6 @@ describe.skipIf(python === undefined)('ranks in two containers (needs root, netw
     ['at localhost in networks of their own are two', 'localhost', true, [0]],
     ['at an address that is no loopback are one job', '10.9.8.7', true, [0, 1]],
   ])('that meet %s', async (_, address, own, ranks) => {
-    expect((await ranksOf(address, own)).toSorted()).toEqual(ranks)
+    expect((await ranksOf(address, own)).toSorted((a, b) => a - b)).toEqual(ranks)
   })
 })
