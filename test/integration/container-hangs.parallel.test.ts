@@ -74,6 +74,8 @@ describe.skipIf(missing !== undefined)(`jobs in containers that stop${missing ==
       name: nameOf(way),
       // A pipe that stays open is a terminal at which nobody sits.
       command: ['sh', '-c', way === 'terminal' ? `sleep 100000 | ${program}` : program],
+      // The same address in each, and another network: these are no ranks of one job.
+      env: ['MASTER_ADDR=localhost', 'MASTER_PORT=29500'],
       host: { Binds: [...folders].map((folder) => `${folder}:${folder}:ro`), Tmpfs: { '/tmp': '' }, ...(way === 'fuse' ? FUSE : {}) },
     })
   }
