@@ -30,8 +30,6 @@ export type Jobs = TakesEvents &
 
 /** A crash loses nothing of it: what was used since is counted from the checkpoint, for those who held a GPU by then. */
 const LEDGER_EVERY_MS = 15_000
-/** Figures of runs that go on: twenty rows each second cost as much as all detectors. A start, an end and whatever else happens is written at once. */
-const FIGURES_EVERY_MS = 5_000
 /** At most this often after a process came or went. */
 const URGENT_EVERY_MS = 2_000
 
@@ -48,11 +46,8 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     store.save(changed)
   }
   let writtenAt = 0
-  let figuresAt = 0
   /** False: there was nothing to write yet. */
   const writeLedger = (): boolean => {
-    // Together: what the ledger has counted of a run, the run has counted too, and a restart goes on from there.
-    save(true)
     const page = tracker.ledger.take()
     if (page.rows.length > 0 && !ledger.write(page.rows, page.checkpoints)) tracker.ledger.giveBack(page)
     return page.rows.length > 0
@@ -67,9 +62,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     incident: tracker.incident,
     tick(t) {
       tracker.tick(t)
-      const isDue = Math.abs(t - figuresAt) >= FIGURES_EVERY_MS
-      if (isDue) figuresAt = t
-      save(isDue)
+      save(true)
       store.maintain(t)
       ledger.maintain(t)
       if (Math.abs(t - writtenAt) < (tracker.ledger.isUrgent() ? URGENT_EVERY_MS : LEDGER_EVERY_MS)) return
@@ -78,14 +71,6 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     },
     view: {
       ...store,
-      list(filter) {
-        save(true)
-        return store.list(filter)
-      },
-      runs(job, limit) {
-        save(true)
-        return store.runs(job, limit)
-      },
       groups(by, filter) {
         writeLedger()
         return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
@@ -107,6 +92,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       tracker.ledger.restore(ledger.checkpoints())
     },
     close() {
+      save(true)
       writeLedger()
       ledger.close()
       store.close()
