@@ -132,14 +132,7 @@ export function createDetection({ definitions, settings, onForecast = () => {}, 
     ingest(event) {
       if (event.type === 'scrape') present.ingest(event)
       tracks.ingest(event)
-      for (let at = 0; at < listeners.length; at++) {
-        const listener = listeners[at]
-        try {
-          listener?.detector.ingest?.(event)
-        } catch (error) {
-          if (listener !== undefined) onFailure(listener.definition.id, error)
-        }
-      }
+      for (const { definition, detector } of listeners) guarded(definition.id, () => detector.ingest?.(event))
     },
     judge(t) {
       present.moveTo(t)

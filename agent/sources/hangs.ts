@@ -27,7 +27,7 @@ const GONE_MS = 15_000
 export type HangsOptions = {
   readonly progress: Pick<ProgressBook, 'jobs' | 'lastLines'>
   readonly running: () => readonly RunningRun[]
-  readonly latest: Pick<LatestStore, 'groups'> & { readonly inventory: Pick<Inventory, 'containers' | 'processes'> }
+  readonly latest: Pick<LatestStore, 'of'> & { readonly inventory: Pick<Inventory, 'containers' | 'processes'> }
   readonly afterMs: number
   readonly lookMs: number
   readonly ras: boolean

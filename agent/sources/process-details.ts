@@ -25,8 +25,6 @@ const metrics = [processInfo, processStartTimestampSeconds] as const
 const EVERY_MS = 2_000
 /** Who runs what seldom changes: emitted when it does, and again every ten seconds. */
 const RENEW_MS = 10_000
-/** While the same processes hold the same GPUs, each is looked at this seldom: a look at each costs a read of the kernel. */
-const SAME_MS = 10_000
 /** A process is named by its number until its directory answers; it may also change its command line after its start (exec). */
 const REREAD_MS = 60_000
 /** Clock ticks a second: USER_HZ is 100 on every architecture that has NVIDIA drivers. */
@@ -96,25 +94,13 @@ export function createProcessDetailsSource({ procRoot, identify, inventory, show
     start({ emit, every }) {
       let said: ReadonlySet<Row> = new Set()
       let saidAt = Number.NEGATIVE_INFINITY
-      let lookedAt = Number.NEGATIVE_INFINITY
-      let held: readonly Labels[] = []
-      let asking = false
       every(EVERY_MS, (t) => {
         const begun = performance.now()
-        const processes = inventory.processes()
-        // The labels of a series stay the same object for as long as they say the same.
-        const isSame = !asking && processes.length === held.length && processes.every(({ labels }, at) => labels === held[at])
-        if (isSame && Math.abs(t - lookedAt) < SAME_MS) return
-        held = processes.map(({ labels }) => labels)
-        lookedAt = t
-        asking = false
         const seen = new Set<Row>()
-        for (const { pid, labels } of processes) {
+        for (const { pid, labels } of inventory.processes()) {
           const who = identify(pid)
           if (who === undefined) continue
           const person = personOf(who, t)
-          // Its directory of users may still answer.
-          asking ||= who.container === undefined && person.user !== '' && person.user === person.uid
           seen.add(rowOf(labels, person))
         }
         for (const [key, row] of rows) if (!seen.has(row)) rows.delete(key)

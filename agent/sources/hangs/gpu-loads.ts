@@ -3,7 +3,6 @@ import { createSpinWatch, type GpuLoad, type SpinWatch } from '../../hang/notice
 import { gpuMemoryUtilizationRatio, gpuUtilizationRatio } from '../../metrics/gpu-load.ts'
 import { gpuPowerLimitWatts, gpuPowerWatts } from '../../metrics/gpu-power.ts'
 import { gpuSpinning } from '../../metrics/gpu-spinning.ts'
-import type { MetricDef } from '../../model/metric.ts'
 import type { Reading } from '../../model/reading.ts'
 import type { makeSeries } from '../../model/series.ts'
 import type { LatestStore } from '../../store/latest.ts'
@@ -13,16 +12,7 @@ export type GpuLoads = { readonly see: (t: number) => ReadonlyMap<string, GpuSta
 
 const MOST_GPUS = 1_024
 
-type Field = 'busy' | 'memory' | 'watts' | 'limitWatts'
-type Figures = Partial<Record<Field, number>> & { gpu?: string | undefined }
-const FIELDS: ReadonlyMap<MetricDef, Field> = new Map<MetricDef, Field>([
-  [gpuUtilizationRatio, 'busy'],
-  [gpuMemoryUtilizationRatio, 'memory'],
-  [gpuPowerWatts, 'watts'],
-  [gpuPowerLimitWatts, 'limitWatts'],
-])
-
-export function createGpuLoads(latest: Pick<LatestStore, 'groups'>): GpuLoads {
+export function createGpuLoads(latest: Pick<LatestStore, 'of'>): GpuLoads {
   const watches = new Map<string, SpinWatch>()
   const watchOf = (uuid: string): SpinWatch => {
     let watch = watches.get(uuid)
@@ -32,30 +22,22 @@ export function createGpuLoads(latest: Pick<LatestStore, 'groups'>): GpuLoads {
     }
     return watch
   }
-  /** What a whole GPU says: all of it in one pass, as most readings of a host are about something else. */
-  const figures = (): ReadonlyMap<string, Figures> => {
-    const found = new Map<string, Figures>()
-    for (const { readings } of latest.groups())
-      for (let at = 0; at < readings.length; at++) {
-        const reading = readings[at]
-        const field = reading === undefined ? undefined : FIELDS.get(reading.series.metric)
-        if (reading === undefined || field === undefined) continue
-        const { uuid, gpu, gi } = reading.series.labels
-        if (uuid === undefined || gi !== undefined) continue
-        let of = found.get(uuid)
-        if (of === undefined) found.set(uuid, (of = {}))
-        of[field] = reading.value
-        if (field === 'busy') of.gpu = gpu
-      }
-    return found
-  }
+  const byUuid = (metric: string): ReadonlyMap<string, number> =>
+    new Map(
+      latest
+        .of(metric)
+        .flatMap(({ series: { labels }, value }) => (labels['uuid'] === undefined || labels['gi'] !== undefined ? [] : [[labels['uuid'], value] as const])),
+    )
 
   return {
     see(t) {
+      const [memory, watts, limits] = [gpuMemoryUtilizationRatio, gpuPowerWatts, gpuPowerLimitWatts].map(({ name }) => byUuid(name))
       const found = new Map<string, GpuState>()
-      for (const [uuid, { busy, memory: traffic, watts, limitWatts, gpu }] of figures()) {
-        if (busy === undefined || gpu === undefined || traffic === undefined) continue
-        const load: GpuLoad = { busy, memory: traffic, watts, limitWatts }
+      for (const { series, value: busy } of latest.of(gpuUtilizationRatio.name)) {
+        const { uuid, gpu, gi } = series.labels
+        const traffic = uuid === undefined ? undefined : memory?.get(uuid)
+        if (uuid === undefined || gpu === undefined || gi !== undefined || traffic === undefined) continue
+        const load: GpuLoad = { busy, memory: traffic, watts: watts?.get(uuid), limitWatts: limits?.get(uuid) }
         const watch = watchOf(uuid)
         const said = watch.see(t, load)
         found.set(uuid, { ...load, memory: said?.spins === true ? said.memory : traffic, uuid, gpu, spins: said?.spins, worked: watch.worked() })

@@ -63,8 +63,6 @@ export const MAX_TRACKS = 2_000
 
 export function createTracks(): TracksFold {
   const tracks = new Map<string, Track>()
-  /** The same by GPU: each scrape is about one. */
-  const byGpu = new Map<string, Set<Track>>()
   const gpus = new Map<string, GpuMemory>()
   const memory = new Map<string, { used: number | undefined; usedT: number; free: number | undefined; freeT: number; total: number | undefined }>()
   /** What makes room for new ones, in the order in which it ended or was given up for unheard. */
@@ -106,16 +104,11 @@ export function createTracks(): TracksFold {
       memory: createMemoryHistory(),
     }
     tracks.set(key, track)
-    const onThis = byGpu.get(uuid)
-    if (onThis === undefined) byGpu.set(uuid, new Set([track]))
-    else onThis.add(track)
     return track
   }
   const forget = (track: Track): void => {
     tracks.delete(track.key)
     expendable.delete(track)
-    const onThis = byGpu.get(track.uuid)
-    if (onThis?.delete(track) === true && onThis.size === 0) byGpu.delete(track.uuid)
   }
   const end = (track: Track, t: number): void => {
     track.endedT ??= t
@@ -161,14 +154,11 @@ export function createTracks(): TracksFold {
   }
   /** The card's figures and the process's own must be of one time, whichever scrape brought them. */
   const noteHistory = (t: number): void => {
-    touched.forEach((uuid) => {
+    for (const { nvml, uuid, endedT, mig, memory: history } of tracks.values()) {
+      if (nvml === undefined || endedT !== undefined || mig || !touched.has(uuid)) continue
       const gpu = gpus.get(uuid)
-      if (gpu === undefined) return
-      byGpu.get(uuid)?.forEach(({ nvml, endedT, mig, memory: history }) => {
-        if (nvml === undefined || endedT !== undefined || mig) return
-        if ((nvml.t === t || gpu.t === t) && Math.abs(gpu.t - nvml.t) <= ONE_TIME_MS) history.onCard(gpu.t, gpu.used, gpu.free, nvml.bytes)
-      })
-    })
+      if (gpu !== undefined && (nvml.t === t || gpu.t === t) && Math.abs(gpu.t - nvml.t) <= ONE_TIME_MS) history.onCard(gpu.t, gpu.used, gpu.free, nvml.bytes)
+    }
   }
   /** Used and free come as readings of their own; they belong together when they are of one time. */
   const noteMemory = (name: string, { uuid, gpu, gi }: Labels, t: number, value: number): void => {
@@ -210,7 +200,7 @@ export function createTracks(): TracksFold {
     },
     all: () => tracks.values(),
     get: (uuid, pid) => tracks.get(`${uuid} ${pid}`),
-    onGpu: (uuid) => [...(byGpu.get(uuid) ?? [])].filter(({ endedT }) => endedT === undefined),
+    onGpu: (uuid) => [...tracks.values()].filter((track) => track.uuid === uuid && track.endedT === undefined),
     gpu: (uuid) => gpus.get(uuid),
     gpus: () => gpus,
   }
