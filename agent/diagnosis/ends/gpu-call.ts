@@ -83,7 +83,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern:
       /invalid (?:resource handle|device context|argument|pitch argument|value|configuration)|InvalidValue|INVALID_VALUE|INVALID_HANDLE|INVALID_CONTEXT|mapping of buffer|already mapped|InvalidConfiguration/,
-    says: 'the program called CUDA with a value that does not fit: mostly a size or a handle of another GPU, an input larger than a kernel allows, or a library built for another version.',
+    says: 'the program called CUDA with a value that does not fit: mostly a size, a handle of another GPU, or a library built for another version.',
     remedies: (situation) => [
       synchronous(situation),
       { text: 'Compare with one GPU, a smaller batch and a shorter input: kernels have limits for both.' },

@@ -26,7 +26,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
         : { text: `Start with a batch size of ${to}: each failed try costs time.` },
     !fairseq &&
       (training || /train/i.test(message)) && {
-        text: `A changed batch changes training${to === undefined || facts.batch_from === undefined ? '' : ` (${facts.batch_from} to ${to})`}: keep the effective batch with gradient accumulation${programs.has('transformers') ? ' (gradient_accumulation_steps)' : ''}.`,
+        text: `A changed batch changes training${to === undefined || facts.batch_from === undefined ? '' : ` (${facts.batch_from} to ${to})`}: keep it with gradient accumulation${programs.has('transformers') ? ' (gradient_accumulation_steps)' : ''}.`,
       },
   ]
 }

@@ -48,7 +48,7 @@ export const builtForAnother = ruleFamily({
       verdict: ({ match }) => `This build is for compute capability ${capability(match[2])}, and the GPU has ${capability(match[1])}.`,
       remedies: ({ match }) => [
         {
-          text: `Use the image or build for compute capability ${capability(match[1])}: text-embeddings-inference has one for each generation, named in the image's tag.`,
+          text: `Use the image or build for compute capability ${capability(match[1])}.`,
         },
       ],
     },

@@ -81,7 +81,7 @@ export const compileError = ruleFamily({
       verdict: ({ match }) =>
         `TensorRT found no kernel for ${match[1]} that runs on this GPU within the limits of the build: too little memory to try them, or a type or shape that none supports.`,
       remedies: [
-        { text: 'Give the builder more memory (memPoolSize, workspace) and stop other programs on the GPU: kernels that do not fit are left out.' },
+        { text: 'Give the builder more memory (memPoolSize, workspace): kernels that do not fit are left out.' },
         { text: 'Allow another precision for the layer (FP16 beside INT8 or FP8), or simplify the graph there.' },
         { text: 'Build with a newer TensorRT: releases add kernels.', command: 'pip list | grep -i tensorrt' },
       ],

@@ -81,7 +81,7 @@ const ROWS: readonly Row[] = [
     kind: 'cuda_version_mismatch',
     title: 'CUDA does not find a function',
     verdict:
-      'CUDA did not find a function or variable by its name. At the start of a program, the driver does not match the container runtime or the CUDA libraries; later, the build lacks a kernel.',
+      'CUDA did not find a function or variable by its name. At the start of a program, the driver does not match the CUDA libraries; later, the build lacks a kernel.',
     remedies: (matched) => [
       matched.situation().system === 'wsl' || matched.situation().system === 'windows'
         ? [
@@ -177,8 +177,7 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorOperatingSystem|CUDA_ERROR_OPERATING_SYSTEM',
     kind: 'gpu_not_visible',
     title: 'The operating system refused a call of the driver',
-    verdict:
-      'A system call of the CUDA driver failed. Most often the process may not open the device files, or a limit of the container or job forbids the call.',
+    verdict: 'A system call of the CUDA driver failed. Most often the process may not open the device files, or a limit forbids the call.',
     remedies: () => [
       { text: 'Check that the device files exist and that this user may open them.', command: 'ls -l /dev/nvidia*; id' },
       { text: 'Check the limits of this process: locked memory, open files, address space.', command: 'ulimit -a' },
@@ -191,8 +190,7 @@ const ROWS: readonly Row[] = [
     names: 'CUDA_ERROR_UNKNOWN|cudaErrorUnknown',
     kind: 'gpu_not_visible',
     title: 'CUDA cannot use the driver',
-    verdict:
-      'The CUDA driver failed and gave no reason. At the start of a program the driver is in a broken state, often after suspend or an update; later in a run, the GPU most likely failed.',
+    verdict: 'The CUDA driver failed and gave no reason. At the start of a program the driver is in a broken state; later, the GPU most likely failed.',
     remedies: (matched) => [
       DRIVER_LOG,
       matched.situation().system === 'wsl'

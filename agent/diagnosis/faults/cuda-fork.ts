@@ -10,7 +10,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
   if (now.programs.has('vllm'))
     return [
       { text: 'Let vLLM start its workers with spawn.', command: setVariables(now, { VLLM_WORKER_MULTIPROC_METHOD: 'spawn' }) },
-      { text: "Touch no CUDA before vLLM starts (torch.cuda calls, models on the GPU), and protect the start of the script with if __name__ == '__main__'." },
+      { text: "Touch no CUDA before vLLM starts, and protect the start of the script with if __name__ == '__main__'." },
     ]
   return [
     {

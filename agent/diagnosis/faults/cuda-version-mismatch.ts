@@ -116,7 +116,7 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'libcuda does not fit the kernel driver',
       verdict:
-        'The libcuda that was loaded and the kernel module of the driver are of different versions: a driver update without a reboot, or a compatibility library in the image.',
+        'The libcuda that was loaded and the kernel module of the driver are of different versions: an update without a reboot, or a cuda-compat library.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 803, ...code(seen) }),
     },

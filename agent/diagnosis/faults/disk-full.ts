@@ -38,7 +38,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   if (LAYER.test(message) && containerd)
     return [
       { text: 'See how full the file system is in which containerd unpacks images.', command: 'df -h /var/lib/containerd; df -i /var/lib/containerd' },
-      { text: 'Delete images that no container uses. They are lost and must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
+      { text: 'Delete images that no container uses. They must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
       { text: "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml)." },
     ]
   if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
@@ -47,8 +47,8 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
         text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
         command: 'docker system df; df -h /var/lib/docker',
       },
-      { text: 'Delete images that no container uses. They are lost and must be pulled or built again.', command: 'docker image prune --all', destroys: true },
-      { text: 'Delete the build cache. It is lost, so the next builds start from nothing.', command: 'docker builder prune', destroys: true },
+      { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'docker image prune --all', destroys: true },
+      { text: 'Delete the build cache: the next builds start from nothing.', command: 'docker builder prune', destroys: true },
       { text: "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json)." },
     ]
   if (PIP.test(message))

@@ -62,7 +62,7 @@ export const eccError = ruleFamily({
       pattern: /uncorrectable ECC error|CUDA_ERROR_ECC_UNCORRECTABLE|cudaErrorECCUncorrectable/i,
       severity: 'critical',
       title: 'Uncorrectable memory error',
-      verdict: 'The GPU found an error in its memory that ECC could not correct; CUDA stopped the work that used it, and its results are not to be trusted.',
+      verdict: 'The GPU found an error in its memory that ECC could not correct; CUDA stopped the work that used it.',
       remedies: ({ facts, situation, message }) => eccRemedies(facts, situation(), message),
       facts: ({ text, at }) =>
         known({

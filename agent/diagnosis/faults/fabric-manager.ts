@@ -44,8 +44,7 @@ export const fabricManager = ruleFamily({
         /fabric manager NVIDIA GPU driver interface version (\d{3}\.[\d.]{2,12}) (?:don['’]t|doesn['’]t|does not|do not) match with driver version (\d{3}\.[\d.]{2,12}?)(?=\.?(?:\s|$))/i,
       severity: 'critical',
       title: 'Fabric Manager and driver differ in version',
-      verdict: ({ match }) =>
-        `The Fabric Manager is of version ${match[1]}, the driver of ${match[2]}: it refuses to start, and CUDA fails with error 802 on hosts with NVSwitches.`,
+      verdict: ({ match }) => `The Fabric Manager is of version ${match[1]}, the driver of ${match[2]}: it does not start, and CUDA fails with error 802.`,
       remedies: sameVersion,
       facts: ({ match }) => known({ client_version: match[1], kernel_version: match[2], pattern: 'version_mismatch' }),
     },
@@ -70,7 +69,7 @@ export const fabricManager = ruleFamily({
       title: 'Fabric Manager failed',
       verdict: ({ message }) => {
         const said = /nv-fabricmanager(?:\[\d{1,10}\])?: (.{1,160})/i.exec(message)?.[1]?.trim()
-        return `The Fabric Manager reports a fault${said === undefined ? '' : `: "${said}"`}. Until it runs, CUDA fails with error 802 on hosts with NVSwitches.`
+        return `The Fabric Manager reports a fault${said === undefined ? '' : `: "${said}"`}. Until it runs, CUDA fails with error 802.`
       },
       remedies: [LOG, FABRIC_STATE],
     },

@@ -15,7 +15,7 @@ function remedies({ situation, message }: Matched): readonly Piece[] {
       command: `docker run --ulimit nofile=65536:65536 ${subject.image ?? '<IMAGE>'}`,
     },
     programs.has('slurm') && { text: 'In Slurm the limits of the submitting shell are passed on: raise it there, or in the job script before srun.' },
-    { text: 'See the limit and how many files the process holds; a number that only grows is a leak.', command: 'ulimit -n; ls /proc/<PID>/fd | wc -l' },
+    { text: 'See the limit and how many files the process holds.', command: 'ulimit -n; ls /proc/<PID>/fd | wc -l' },
   ]
 }
 const rule = { severity: 'critical', title: 'Too many open files', remedies } as const

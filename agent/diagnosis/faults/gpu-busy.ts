@@ -55,8 +55,7 @@ export const gpuBusy = ruleFamily({
       pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE|cudaErrorDevicesUnavailable/,
       severity: 'critical',
       title: 'GPU is busy or locked to another process',
-      verdict:
-        'The GPU takes no further process. Most likely it is in exclusive compute mode and held by another process, or in a state that needs a reset; a vGPU without a licence says the same.',
+      verdict: 'The GPU takes no further process. Most likely it is in exclusive compute mode and held by another process.',
       remedies,
       facts: ({ message, text, at }) => known({ cuda_error_code: cudaErrorCode(message), gpu_index: currentDevice(around(text, at, 0, 3)) }),
     },

@@ -40,7 +40,7 @@ function otherReasons(message: string): string {
   return found.length === 0 ? '' : `; ${found.join(', ')}`
 }
 const TOLERATE: Piece = {
-  text: 'The GPU nodes carry the taint nvidia.com/gpu: give the pod a toleration for it (key nvidia.com/gpu, operator Exists), then it may run there.',
+  text: 'The GPU nodes carry the taint nvidia.com/gpu: give the pod a toleration for it (key nvidia.com/gpu, operator Exists).',
 }
 const CORDONED: Piece = {
   text: 'A cordoned node takes no new pods: allow them again when its maintenance is over.',
@@ -131,7 +131,7 @@ export const gpuUnschedulable = ruleFamily({
           ? { text: 'See on the node what happened to the GPU: mostly an Xid.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" }
           : { text: 'See on the node what happened to the GPU.', command: driverLines('amdgpu', 40) },
         {
-          text: "Many releases of the plugin do not look again: when the GPU is well, recreate the plugin's pod on that node. Running work is not stopped.",
+          text: "Many releases of the plugin do not look again: when the GPU is well, recreate the plugin's pod on that node.",
           command: 'kubectl get pods -A -o wide | grep -i device-plugin',
         },
       ],

@@ -59,7 +59,7 @@ function byRay(near: string): readonly Piece[] {
   return [
     { text: 'See which workers Ray ended, and how much memory each held.', command: `ray logs raylet.out${ip === undefined ? '' : ` -ip ${ip}`}` },
     {
-      text: `Ray acts when ${Math.round(100 * Number(threshold))} % of the node's memory is in use (RAY_memory_usage_threshold). With a higher threshold the kernel's OOM killer comes first.`,
+      text: `Ray acts when ${Math.round(100 * Number(threshold))} % of the node's memory is in use (RAY_memory_usage_threshold).`,
     },
   ]
 }

@@ -31,12 +31,11 @@ export const hsaAbort = ruleFamily({
       pattern: abort('OUT_OF_RESOURCES'),
       kind: 'cuda_oom',
       title: 'Out of GPU memory or queues',
-      verdict:
-        'ROCm could not get what a kernel needs on the GPU: memory, scratch space or a queue. Its message does not say which; after a reset of the GPU it says the same.',
+      verdict: 'ROCm could not get what a kernel needs on the GPU: memory, scratch space or a queue. Its message does not say which.',
       remedies: ({ situation }) => [
         whoHolds(situation()),
         beforeIt,
-        { text: 'Make the work smaller: a smaller batch, or fewer processes and streams on this GPU (each has queues and scratch space of its own).' },
+        { text: 'Make the work smaller: a smaller batch, or fewer processes and streams on this GPU.' },
       ],
       facts: () => ({}),
     },
@@ -68,7 +67,7 @@ export const hsaAbort = ruleFamily({
       pattern: abort('(?:EXCEPTION|MEMORY_APERTURE_VIOLATION|ILLEGAL_INSTRUCTION|MEMORY_FAULT|INVALID_PACKET_FORMAT)'),
       title: 'A kernel failed on the GPU',
       verdict: (matched) =>
-        `${inKernel(matched)} ${/APERTURE|MEMORY_FAULT/.test(matched.match[0]) ? 'used an address that it may not use' : /ILLEGAL_INSTRUCTION/.test(matched.match[0]) ? 'met an instruction that the GPU refuses' : 'raised an exception on the GPU'}; ROCm ended the process. Likely a bug in the program or a library.`,
+        `${inKernel(matched)} ${/APERTURE|MEMORY_FAULT/.test(matched.match[0]) ? 'used an address that it may not use' : /ILLEGAL_INSTRUCTION/.test(matched.match[0]) ? 'met an instruction that the GPU refuses' : 'raised an exception on the GPU'}. Likely a bug in the program or a library.`,
       remedies: ({ situation }) => [synchronous({ ...situation(), vendor: 'amd' }), beforeIt],
     },
   ],

@@ -19,7 +19,7 @@ function remedies(matched: Matched): readonly Piece[] {
     named === undefined && synchronous(at),
     programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
     programs.has('llamacpp') && {
-      text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization: then report the model and the line of ggml-cuda.cu.`,
+      text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,
     },
     named === undefined && !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
     facts.xid === undefined && vendor !== 'amd' && at.system !== 'windows' && xidsBeside,

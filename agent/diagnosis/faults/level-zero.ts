@@ -38,7 +38,7 @@ export const levelZero = ruleFamily({
         { text: 'See which GPUs the runtime finds.', command: 'sycl-ls; clinfo -l' },
         { text: 'See who may open the device files; the user needs the group render. In a container, pass /dev/dri.', command: 'ls -l /dev/dri; id' },
         {
-          text: 'Install or update the compute driver (intel-level-zero-gpu or libze-intel-gpu1, and intel-opencl-icd) to the release that the program was built for.',
+          text: 'Install or update the compute driver (intel-level-zero-gpu or libze-intel-gpu1, and intel-opencl-icd).',
         },
       ],
       unless: listed,

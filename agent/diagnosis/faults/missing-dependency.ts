@@ -93,7 +93,7 @@ export const missingDependency = ruleFamily({
       remedies: ({ situation, message }) => [
         !/was built for/.test(message) && { text: 'See which of its kernels it can use, and for what it was built.', command: 'python -m xformers.info' },
         {
-          text: 'Install the release of xFormers that was made for the installed PyTorch: without --no-deps, pip would bring another PyTorch.',
+          text: 'Install the release of xFormers that was made for the installed PyTorch.',
           command: pipInstall(situation(), 'xformers==<VERSION>', '--force-reinstall --no-deps'),
         },
         { text: 'Or do without it: PyTorch 2 has efficient attention of its own (scaled_dot_product_attention).' },

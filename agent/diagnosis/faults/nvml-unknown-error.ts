@@ -46,8 +46,7 @@ function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
 }
 
 function verdictOf(text: string, near: string): string {
-  if (/nvidia-container-cli/.test(near))
-    return 'The container toolkit could not start NVML on the host, so the container was not started. Check first whether nvidia-smi works on the host.'
+  if (/nvidia-container-cli/.test(near)) return 'The container toolkit could not start NVML on the host, so the container was not started.'
   if (/daemon-reload/.test(text))
     return "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
   return "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state."

@@ -44,7 +44,7 @@ export const pcieAer = ruleFamily({
       verdict: (matched) => {
         const gpu = matched.facts.pci_bus_id
         const evidence = linkEvidence(near(matched))?.replace(/^Before it t/, 'T')
-        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, slot, power or the card.'}`
+        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, power or the card.'}`
       },
       remedies,
       unless: (seen) => !GPU.test(near(seen)) || LOST.test(near(seen)),

@@ -105,7 +105,7 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
   }
   const need = facts.from === undefined ? undefined : needs[facts.from]
   return [
-    { text: `Choose a format that the GPU supports yourself${need === undefined ? '' : ` (${need})`}, so that results are the same on every host.` },
+    { text: `Choose a format that the GPU supports yourself${need === undefined ? '' : ` (${need})`}.` },
     situation().vendor === 'amd'
       ? { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' }
       : situation().vendor === 'intel'
@@ -252,7 +252,7 @@ export const precisionFallback = ruleFamily({
         return known({ from: nameOf(from), to: nameOf(match[1]) })
       },
       verdict: ({ match }) =>
-        `The format that was asked for is not available here; the program goes on in ${nameOf(match[1]) ?? 'another'}: memory use, speed and results differ from what was planned.`,
+        `The format that was asked for is not available here; the program goes on in ${nameOf(match[1]) ?? 'another'}: memory use, speed and results differ.`,
     },
   ],
 })

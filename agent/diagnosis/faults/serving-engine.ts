@@ -72,7 +72,7 @@ export const servingEngine = ruleFamily({
       verdict: (seen) => {
         const count = waited(seen)
         const sign = count === 0 ? '' : ` "${BLOCK}" stands ${count === 1 ? 'once' : `${count} times`} above it: a worker had stopped taking work before.`
-        return `The engine of vLLM waited for "${seen.match[1]}" of its workers until its time ran out, and ended.${sign} A worker is stuck, mostly in a collective of several GPUs, or has ended without a word.`
+        return `The engine of vLLM waited for "${seen.match[1]}" of its workers until its time ran out, and ended.${sign} A worker is stuck or has ended without a word.`
       },
       remedies: ({ situation }) => [
         { text: 'Look for the first error of a worker above this one: an illegal access, an Xid or a lost GPU stops all others.' },

@@ -80,7 +80,7 @@ describe('what a text says is used', () => {
     const text =
       'torch.distributed.DistBackendError: NCCL error, unhandled system error\nncclSystemError: System call failed.\nLast error:\nsocketStartConnect: Connect to 10.9.8.7<4000> failed : No route to host'
     expect(told(text)).toContain('ip route get 10.9.8.7')
-    expect(told(text)).not.toContain('its error is the cause')
+    expect(told(text)).not.toContain('its error came first')
   })
 
   test('the rank that is behind is named', () => {

@@ -33,7 +33,7 @@ export const aborted: EndKind = {
       command: 'lscpu | grep -iE "model name|avx"',
     },
     error?.name === 'glibc' && {
-      text: 'The heap was damaged before: two libraries with different allocators or versions in one process, or a bug in an extension. Update the extensions, and try without jemalloc or tcmalloc.',
+      text: 'The heap was damaged before: by a bug in an extension, or two allocators in one process. Update the extensions, and try without jemalloc or tcmalloc.',
     },
     serverSteps(situation),
     error === undefined && { text: 'Read the lines just above: the library that aborts says there why.' },

@@ -8,7 +8,7 @@ export const busError: EndKind = {
   claims: says(/terminated with signal SIGBUS|killed by signal: Bus error|^Bus error/, WEIGHT.message, () => ({ signal: 'SIGBUS' })),
   title: (told) => `Bus error${place(told)}`,
   verdict: (told) =>
-    `${who(told, 'A process')} crashed with a bus error (SIGBUS)${place(told)}: mapped memory had nothing behind it. In a container most often /dev/shm is full; else a mapped file was cut, or its disk is full.`,
+    `${who(told, 'A process')} crashed with a bus error (SIGBUS)${place(told)}: in a container most often /dev/shm is full; else a mapped file was cut, or its disk is full.`,
   remedies: ({ situation }) => [
     { text: 'See how large and how full shared memory and the disks are, where the job runs.', command: 'df -h /dev/shm /tmp .' },
     situation.programs.has('kubernetes')

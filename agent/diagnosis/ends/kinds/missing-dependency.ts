@@ -40,7 +40,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
         text: 'In a container: the image must bring it. Check its name in the command or entry point, and the tag of the image.',
       },
       situation.programs.has('slurm') && {
-        text: 'In a batch job: load the module or activate the environment in the script itself; the shell of the job is not your login shell.',
+        text: 'In a batch job: load the module or activate the environment in the script itself.',
       },
       { text: 'Install it, or correct the name.' },
     ]

@@ -7,7 +7,7 @@ export const preempted: EndKind = {
   severity: 'warning',
   title: ({ facts: { job_id: job } }) => `The job${job === undefined ? '' : ` ${job}`} was preempted`,
   verdict: ({ facts: { job_id: job } }) =>
-    `The job${job === undefined ? '' : ` ${job}`} was ended, because a job of higher priority or the provider took its machine, or it was requeued. It did not fail by itself.`,
+    `The job${job === undefined ? '' : ` ${job}`} was ended, because a job of higher priority or the provider took its machine, or it was requeued.`,
   remedies: ({ facts: { job_id: job } }) => [
     { text: 'Save checkpoints often, and resume from the last one when the job starts again.' },
     { text: 'Catch SIGTERM and save then: there are some seconds to a few minutes before the end.' },

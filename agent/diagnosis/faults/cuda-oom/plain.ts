@@ -57,7 +57,7 @@ export const cudaOomPlain = memoryFamily(
       verdict: 'Not even a batch of one fits the GPU: the program halved its batch until nothing was left.',
       remedies: (situation) => [
         {
-          text: 'Make the rest smaller: activation checkpointing, 16-bit numbers, an adapter (LoRA) or an 8-bit optimizer, smaller inputs or a smaller model.',
+          text: 'Make the rest smaller: activation checkpointing, 16-bit numbers, an adapter (LoRA), smaller inputs or a smaller model.',
         },
         whoHolds(situation),
         { text: 'Or run it on a GPU with more memory, or split the model over several.' },

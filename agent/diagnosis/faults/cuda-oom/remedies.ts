@@ -119,7 +119,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         ]
       return [
         {
-          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution that is too large. Split the work, or use attention that builds no full matrix.',
+          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution that is too large.',
         },
       ]
     case 'private_pools':

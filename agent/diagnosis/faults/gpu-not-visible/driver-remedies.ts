@@ -53,7 +53,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
     SEE_MODULE,
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {
-          text: 'The running kernel has no NVIDIA module, and DKMS is not here to build it. Install both it and the headers, then install the driver again.',
+          text: 'The running kernel has no NVIDIA module, and DKMS is not here to build it. Install it and the headers, then the driver again.',
           command: 'sudo apt-get install -y dkms linux-headers-$(uname -r)',
         }
       : /akmod|RPM ?Fusion|\bFedora\b/i.test(text)

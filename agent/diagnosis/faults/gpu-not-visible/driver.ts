@@ -59,8 +59,7 @@ export const driverRules: readonly Rule[] = [
       /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVIDIA Driver was not detected|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: 'NVIDIA driver is not loaded',
-    verdict:
-      'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, was refused by Secure Boot, or nouveau took the card.',
+    verdict: 'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.',
     remedies: driver,
   },
   {
@@ -143,7 +142,7 @@ export const driverRules: readonly Rule[] = [
       /Module nvidia[\w-]{0,20} not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
-    verdict: 'The kernel refused the NVIDIA module or has none: not built for this kernel, not signed for Secure Boot, or no card that it would take.',
+    verdict: 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
   },
   {

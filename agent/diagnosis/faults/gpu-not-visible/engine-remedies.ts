@@ -7,7 +7,7 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
   const { programs, system } = situation()
   if (system === 'windows')
     return [
-      { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine (Settings, General), and run Linux containers.' },
+      { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine, and run Linux containers.' },
       {
         text: 'Update the NVIDIA driver in Windows: it brings the GPU into WSL 2. Restarting WSL stops its distributions.',
         command: 'wsl --update\nwsl --shutdown',

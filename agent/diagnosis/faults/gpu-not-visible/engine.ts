@@ -56,7 +56,7 @@ export const engineRules: readonly Rule[] = [
     pattern: /executable file `nvidia-smi` not found|exec: "nvidia-smi": executable file not found/,
     severity: 'critical',
     title: 'The container has no GPU',
-    verdict: 'nvidia-smi is not in the container. The NVIDIA toolkit brings it from the host with the GPU, so the container was started without one.',
+    verdict: 'nvidia-smi is not in the container. The toolkit brings it with the GPU: the container was started without one.',
     remedies: (matched) => [requestGpu(matched.situation()), toolkit(matched)],
   },
   {
@@ -155,8 +155,7 @@ export const engineRules: readonly Rule[] = [
       /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|did you set the docker default runtime to `?nvidia/,
     severity: 'critical',
     title: 'The device plugin finds no GPU',
-    verdict:
-      'The Kubernetes device plugin (or a similar daemon) cannot load NVML on this node, so the node offers no GPUs. On a node that has one, the NVIDIA runtime is not the default one.',
+    verdict: 'The Kubernetes device plugin (or a similar daemon) cannot load NVML on this node, so the node offers no GPUs.',
     remedies: ({ situation }) => {
       const { text } = situation()
       const check = { text: 'Check that the driver works on the node.', command: 'nvidia-smi' }
@@ -190,8 +189,7 @@ export const engineRules: readonly Rule[] = [
       /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
     severity: 'critical',
     title: 'The GPUs of the node are unhealthy',
-    verdict: ({ match }) =>
-      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy (Xids do that, and a MIG layout that changed under the device plugin).`,
+    verdict: ({ match }) => `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy (Xids do that).`,
     remedies: ({ match, situation }) => [
       { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
       { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },

@@ -98,7 +98,7 @@ export const programRules: readonly Rule[] = [
     pattern: /No (?:CUDA|HIP) GPUs are available/,
     severity: 'critical',
     title: 'No GPU for this program',
-    verdict: 'PyTorch finds no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or it was hidden before CUDA started.',
+    verdict: 'PyTorch finds no GPU: none was given to this container or process, or CUDA_VISIBLE_DEVICES hides it.',
     remedies: program,
     unless: explained,
   },
@@ -140,7 +140,7 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict:
-      'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, device files missing in the container, a driver that is not loaded.',
+      'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, missing device files, a driver that is not loaded.',
     remedies: (matched) => [
       matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
         ? undefined

@@ -101,7 +101,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   const runner = facts.process === undefined ? situation.programs.has('ollama') || situation.programs.has('llamacpp') : /^(?:ollama|llama)/.test(facts.process)
   return [
     runner && {
-      text: 'Run a smaller model or quantization, or a shorter context: what does not fit the GPU lies in host memory. More layers on the GPU help where it has room.',
+      text: 'Run a smaller model or quantization, or a shorter context, or put more layers on the GPU where it has room.',
     },
     loadsData(situation) && {
       text: 'Use fewer DataLoader workers (num_workers) and a smaller prefetch_factor: each worker holds its own copy of Python objects.',
@@ -112,7 +112,7 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
         text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
       },
     situation.programs.has('ray') && {
-      text: 'Let Ray run fewer tasks at once on a node: ask for more per task (num_cpus= or memory= in @ray.remote), so that fewer workers share its memory.',
+      text: 'Let Ray run fewer tasks at once on a node: ask for more per task (num_cpus= or memory= in @ray.remote).',
     },
   ]
 }
@@ -133,10 +133,10 @@ export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] =
       ]
     : []),
   situation.system === 'wsl' && {
-    text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=); it counts from the next start of WSL on.',
+    text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=), then restart WSL.',
   },
   !isSmall(facts) && needLess(facts, situation),
   {
-    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined || isSmall(facts) ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen, which need not be the largest)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
+    text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined || isSmall(facts) ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,
   },
 ]

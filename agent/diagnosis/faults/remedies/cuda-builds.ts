@@ -20,7 +20,7 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
         text: 'Triton compiled a kernel that driver or GPU does not take: update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
       },
       {
-        text: "Delete Triton's cache of compiled kernels: it may hold kernels of another GPU or version (they are compiled again, nothing else is lost).",
+        text: "Delete Triton's cache: it may hold kernels of another GPU or version (they are compiled again).",
         command: 'rm -rf ~/.triton/cache',
         destroys: true,
       },

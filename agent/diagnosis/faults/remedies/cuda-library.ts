@@ -26,7 +26,7 @@ const inPython = (programs: Situation['programs'], text: string): boolean =>
 function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
   if (file.windows || situation.system === 'windows')
     return {
-      text: `Windows finds DLLs by PATH: add the folder that holds the file (CUDA's bin folder, or the bin folder of the pip package; in Python os.add_dll_directory).`,
+      text: `Windows finds DLLs by PATH: add the folder that holds the file (in Python os.add_dll_directory).`,
     }
   return {
     text: `If ${name} is installed elsewhere, name its folder to the loader.`,
@@ -89,7 +89,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   if (programs.has('vllm') && file.stem === 'cudart')
     return [
       {
-        text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: reinstall vLLM in a clean environment, with the wheel for your CUDA.`,
+        text: `This vLLM was built for ${which}, and the PyTorch beside it for another CUDA: reinstall vLLM in a clean environment.`,
         command: pipInstall(situation, 'vllm', '--force-reinstall'),
       },
       pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
@@ -120,7 +120,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
     programs.has('onnxruntime') &&
       !python && {
-        text: `Or take the build of ONNX Runtime for the CUDA that is installed: each release is built for one major version of CUDA and of cuDNN (9 from 1.18.1 on).`,
+        text: `Or take the build of ONNX Runtime for the CUDA that is installed: each release is built for one major version of CUDA and of cuDNN.`,
       },
     programs.has('onnxruntime') &&
       python &&
@@ -137,7 +137,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
-      text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime; those ending in -base have no CUDA libraries).',
+      text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime).',
     },
   ]
 }
@@ -149,7 +149,7 @@ export function linkerRemedies(name: string, { situation }: Seen): readonly Piec
   return [
     name === 'cuda'
       ? {
-          text: `The driver installs ${library}.1; the linker looks for ${library}. Make the link beside it (the folder differs: see the first line).`,
+          text: `The driver installs ${library}.1; the linker looks for ${library}. Make the link beside it.`,
           command: `ldconfig -p | grep ${library.replace('.', '\\.')}\nsudo ln -s ${library}.1 /usr/lib/x86_64-linux-gnu/${library}`,
         }
       : { text: `Install the development package of the CUDA toolkit that brings ${library}.` },

@@ -117,7 +117,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
     return [
       {
-        text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: it ended or refused the connection first, and its error is the cause.`,
+        text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: its error came first.`,
       },
       {
         text: 'If no rank died: see that the ranks use an interface by which they reach each other, and that no firewall blocks the ports.',

@@ -73,7 +73,7 @@ export function lessInLlamacpp(situation: Situation, { gpu_index: gpu, requested
     gpu > 0 &&
     asked < IMPOSSIBLE && { text: `Give GPU ${gpu} a smaller share of the model (--tensor-split; in Python tensor_split).` }
   const onePipeline: Piece = /pipeline parallelism enabled/.test(situation.text) && {
-    text: 'Pipeline parallelism keeps several copies of the compute buffers (n_copies in the log): a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
+    text: 'Pipeline parallelism keeps several copies of the compute buffers: a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
   }
   const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
   switch (buffer) {

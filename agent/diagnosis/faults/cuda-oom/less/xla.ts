@@ -13,7 +13,7 @@ const smaller = (training: boolean): Piece => ({
 export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
   smaller(situation.training),
   {
-    text: 'Let TensorFlow take memory as it needs it: other programs, cuBLAS and cuDNN then find room. The program itself needs no less.',
+    text: 'Let TensorFlow take memory as it needs it: cuBLAS, cuDNN and other programs then find room.',
     command: setVariables(situation, { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
   },
 ]
