@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { doctorReport } from '../../agent/http/api/doctor-schemas.ts'
 import { report as fitSchema, room } from '../../agent/http/api/fit-schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
-import { startAgent } from '../setup/agent.ts'
+import { SHORT_PAST, startAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
@@ -25,7 +25,7 @@ const LLAMA = {
 const texts = z.array(z.string())
 
 describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debian’s chromium)', () => {
-  const scene = useSimulatedPage()
+  const scene = useSimulatedPage('--simulate', SHORT_PAST)
 
   /** With what the agent told the page since, the newest last. */
   async function open(hash: string, path: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened & { readonly told: unknown[] }> {

@@ -8,8 +8,8 @@ import { compiler } from '../fakes/nvml/build.ts'
 import { h100 } from '../fakes/nvml/scenario.ts'
 import { startAgent } from '../setup/agent.ts'
 import { faults, loadAxe } from '../setup/axe.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE } from '../setup/browser.ts'
-import { goTo } from '../setup/dashboard-pages.ts'
+import { DESKTOP, hasChromium, openPage, PHONE } from '../setup/browser.ts'
+import { fileBrowser, goTo } from '../setup/dashboard-pages.ts'
 import { freePort } from '../setup/free-port.ts'
 import { poll } from '../setup/poll.ts'
 import { webServer } from '../setup/web-server.ts'
@@ -28,22 +28,17 @@ describe.skipIf(!hasChromium)('the Servers view in a real Chromium (needs Debian
   ])('shows what a server says, without a serious fault on %s, dark or light', async (_, options) => {
     const server = await webServer((request, answer) => void answer.end(PAGES[request.url ?? ''] ?? '{}'))
     await using agent = await startAgent({ config: `servers:\n  add:\n    chat: "vllm ${server.url}"\n`, ready: true })
-    const browser = await launchBrowser()
-    try {
-      await using opened = await openPage(browser, agent.url, options)
-      const { page } = opened
-      await loadAxe(page)
-      await goTo(page, '#/servers')
-      const card = await page.waitForSelector('article.server[data-state="ready"]')
-      const shown = (await card.innerText()).replace(/\s+/g, ' ')
-      for (const part of ['chat', 'vllm 0.30.1', 'lab/small', '16,384 tokens of context', '63 %']) expect(shown).toContain(part)
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await page.waitForSelector(`html[data-theme="${colorScheme}"]`)
-        expect(await faults(page)).toEqual([])
-      }
-    } finally {
-      await browser.close()
+    await using opened = await openPage(await fileBrowser(), agent.url, options)
+    const { page } = opened
+    await loadAxe(page)
+    await goTo(page, '#/servers')
+    const card = await page.waitForSelector('article.server[data-state="ready"]')
+    const shown = (await card.innerText()).replace(/\s+/g, ' ')
+    for (const part of ['chat', 'vllm 0.30.1', 'lab/small', '16,384 tokens of context', '63 %']) expect(shown).toContain(part)
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.waitForSelector(`html[data-theme="${colorScheme}"]`)
+      expect(await faults(page)).toEqual([])
     }
   })
 
@@ -65,9 +60,8 @@ describe.skipIf(!hasChromium)('the Servers view in a real Chromium (needs Debian
     const engine = Number(await poll(() => (readFileSync(log, 'utf8').includes('Model loading') && children()) || undefined, { what: 'the stand-in’s engine' }))
     const scenario = { values: { driver: '590.48.01', nvml: '13.590.48.01', cuda: 13_010, init: 0 }, gpus: [h100(0, {}, [{ pid: engine, bytes: 2 ** 35 }])] }
     await using agent = await startAgent({ scenario, ready: true })
-    const browser = await launchBrowser()
     try {
-      await using opened = await openPage(browser, agent.url, DESKTOP)
+      await using opened = await openPage(await fileBrowser(), agent.url, DESKTOP)
       const { page } = opened
       await loadAxe(page)
       for (const [at, within] of [
@@ -83,7 +77,6 @@ describe.skipIf(!hasChromium)('the Servers view in a real Chromium (needs Debian
         expect(await faults(page)).toEqual([])
       }
     } finally {
-      await browser.close()
       process.kill(engine, 'SIGKILL')
       server.kill('SIGKILL')
     }

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { runChecks } from '../../agent/doctor/runner.ts'
 import * as hostChecks from '../../agent/doctor/checks/host/index.ts'
 import { startAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage } from '../setup/browser.ts'
-import { useIncidentScene, type IncidentScene } from '../setup/dashboard-pages.ts'
+import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
+import { fileBrowser, useIncidentScene, type IncidentScene } from '../setup/dashboard-pages.ts'
 import { card, NO_MODULE } from '../unit/doctor/hosts.ts'
 import { buildScene } from '../unit/doctor/scene.ts'
 
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Deb
 })
 
 describe.skipIf(!hasChromium)('stories on a host with hot GPUs (needs Debian’s chromium)', () => {
-  const scene = useIncidentScene('throttling', 'throttling', 2)
+  const scene = useIncidentScene('throttling', 'throttling', { WARPWATCH_SIMULATE__SPEED: '2' })
 
   test(
     'why is it slower than yesterday: the GPU that is throttled, why, and its clock on a chart',
@@ -98,9 +98,10 @@ describe.skipIf(!hasChromium)('stories on a laptop without a driver (needs Debia
     const laptop = await buildScene({ files: card(undefined), programs: { modinfo: NO_MODULE } })
     const report = await runChecks({ checks: Object.values(hostChecks), around: laptop.around, host: 'laptop' })
     laptop.remove()
-    await using browser = await launchBrowser()
     await using agent = await startAgent({ ready: true, env: { WARPWATCH_GPU__SOURCE: 'nvml' } })
-    await using opened = await openPage(browser, agent.url, DESKTOP, (page) => page.route('**/api/v1/doctor', (route) => route.fulfill({ json: report })))
+    await using opened = await openPage(await fileBrowser(), agent.url, DESKTOP, (page) =>
+      page.route('**/api/v1/doctor', (route) => route.fulfill({ json: report })),
+    )
     const { page, complaints } = opened
     await page.locator('.no-gpu h2', { hasText: 'No GPU can be read on this host' }).waitFor()
     const steps = page.locator('.no-gpu .next-steps')

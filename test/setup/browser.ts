@@ -1,4 +1,4 @@
-// Debian's Chromium for tests of the dashboard: one browser a file, one context a page, and everything that the browser complained of.
+// Debian's Chromium for tests of the dashboard: one browser a file, and everything that the browser complained of.
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 
@@ -30,22 +30,79 @@ export type Opened = {
 
 export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: PATIENCE_MS })
 
-/** A page of its own context, dark unless told otherwise; `prepare` runs before the page is loaded (routes, clipboards). */
+/** A page that a test has left, as clean as a new one; what it complains of from now on goes to whoever has it. */
+type Idle = { readonly page: Page; readonly hand: (complaints: string[]) => void }
+const idle = new WeakMap<Browser, Map<string, Idle[]>>()
+function idleOf(browser: Browser, origin: string, options: BrowserContextOptions): Idle[] {
+  const pages = idle.get(browser) ?? new Map<string, Idle[]>()
+  idle.set(browser, pages)
+  const key = JSON.stringify([origin, options])
+  const alike = pages.get(key) ?? []
+  pages.set(key, alike)
+  return alike
+}
+
+async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Idle> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(PATIENCE_MS)
+  const page = await context.newPage()
+  let to: string[] = []
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && to.push(message.text()))
+  page.on('pageerror', (error) => to.push(error.message))
+  return { page, hand: (complaints) => void (to = complaints) }
+}
+
+/** Nothing of what a test did may be seen by the next: storage, media, size, permissions, listeners, where the mouse was. */
+async function clean({ page, hand }: Idle, origin: string, { colorScheme = null, viewport, permissions = [] }: BrowserContextOptions): Promise<void> {
+  hand([])
+  for (const type of ['request', 'requestfinished', 'requestfailed', 'response', 'websocket', 'dialog', 'download', 'popup'] as const)
+    page.removeAllListeners(type)
+  await page.unrouteAll()
+  await page.mouse.move(-1, -1)
+  // Of the same site, so the process stays with all that it has compiled; the dashboard has ended when its storage is emptied.
+  await page.goto(`${origin}/healthz`)
+  await page.evaluate('sessionStorage.clear()')
+  const session = await page.context().newCDPSession(page)
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'cookies,local_storage,indexeddb' })
+  await session.detach()
+  await page.context().clearPermissions()
+  await page.context().grantPermissions(permissions)
+  await page.emulateMedia({ media: null, colorScheme, reducedMotion: null })
+  if (viewport !== undefined && viewport !== null) await page.setViewportSize(viewport)
+}
+
+/**
+ * A page dark unless told otherwise. `prepare` runs before it is loaded (routes, clipboards) and has it in a context of its own; without it comes one that a test before has left,
+ * where there is one: a new context costs three times as much CPU time, most of it a process that compiles the dashboard once more.
+ */
 export async function openPage(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = DESKTOP,
+  more: BrowserContextOptions = DESKTOP,
   prepare?: (page: Page) => Promise<unknown>,
 ): Promise<Opened> {
-  const context = await browser.newContext({ colorScheme: 'dark', ...options })
-  context.setDefaultTimeout(PATIENCE_MS)
-  const page = await context.newPage()
+  const options = { colorScheme: 'dark', ...more } as const
+  const { origin } = new URL(url)
+  const alike = idleOf(browser, origin, options)
+  const own = (prepare === undefined ? alike.pop() : undefined) ?? (await newPage(browser, options))
+  const { page } = own
   const complaints: string[] = []
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
+  own.hand(complaints)
   await prepare?.(page)
   await page.goto(url)
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+  const dispose = async (): Promise<void> => {
+    // Where its agent has ended, or the test went to another one, there is nothing to reuse.
+    const again =
+      prepare === undefined &&
+      new URL(page.url()).origin === origin &&
+      (await clean(own, origin, options).then(
+        () => true,
+        () => false,
+      ))
+    if (again) alike.push(own)
+    else await page.context().close()
+  }
+  return { page, complaints, [Symbol.asyncDispose]: dispose }
 }
 
 /** Class names of what sticks out to the right of the window: a page never scrolls sideways. */

@@ -20,9 +20,14 @@ export const incidentOf = (agent: RunningAgent, kind: string): Promise<string> =
     everyMs: 200,
   })
 
+let browser: Promise<Browser> | undefined
+/** The one browser of a test file, begun by the first test that wants it. */
+export const fileBrowser = (): Promise<Browser> => (browser ??= launchBrowser())
+afterAll(async () => (await browser)?.close())
+
 export type IncidentScene = { readonly agent: RunningAgent; readonly browser: Browser; readonly incident: string }
 
-/** An agent on a simulated host, and a browser, while the tests of a file or block run. */
+/** An agent on a simulated host while the tests of a file or block run, and the file's browser. */
 export function useSimulatedPage(simulate = '--simulate', env: Readonly<Record<string, string>> = {}): Omit<IncidentScene, 'incident'> {
   let scene: Omit<IncidentScene, 'incident'> | undefined
   const started = (): Omit<IncidentScene, 'incident'> => {
@@ -31,10 +36,9 @@ export function useSimulatedPage(simulate = '--simulate', env: Readonly<Record<s
   }
   beforeAll(async () => {
     const agent = await startAgent({ args: [simulate], ready: true, env: { ...FULL_PAST, ...env } })
-    scene = { agent, browser: await launchBrowser() }
+    scene = { agent, browser: await fileBrowser() }
   })
   afterAll(async () => {
-    await scene?.browser.close()
     await scene?.agent.stop()
   })
   return {
@@ -47,9 +51,9 @@ export function useSimulatedPage(simulate = '--simulate', env: Readonly<Record<s
   }
 }
 
-/** One agent in a scenario and one browser for all tests of a `describe`, from when an incident of this kind fires. `speed`: slower where a detector waits. */
-export function useIncidentScene(scenario: string, kind: string, speed?: number): IncidentScene {
-  const page = useSimulatedPage(`--simulate=${scenario}`, speed === undefined ? FAST : { WARPWATCH_SIMULATE__SPEED: String(speed) })
+/** One agent in a scenario for all tests of a `describe`, from when an incident of this kind fires. `env`: slower where a detector waits, a shorter past. */
+export function useIncidentScene(scenario: string, kind: string, env: Readonly<Record<string, string>> = {}): IncidentScene {
+  const page = useSimulatedPage(`--simulate=${scenario}`, { ...FAST, ...env })
   let incident = ''
   beforeAll(async () => {
     incident = await incidentOf(page.agent, kind)
