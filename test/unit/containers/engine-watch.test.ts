@@ -151,7 +151,7 @@ describe('engine watch', () => {
   })
 
   test('a hanging engine is a timeout with one warning; it keeps what it knew, and heals', async () => {
-    const { present, lines } = start({ listEveryMs: 30, timeoutMs: 100 })
+    const { present, lines } = start({ listEveryMs: 30, timeoutMs: 500 })
     await poll(() => present.has(A), { what: 'the list' })
     server.handle = () => undefined
     const error = await poll(() => watch?.failure(), { what: 'the failure' })
