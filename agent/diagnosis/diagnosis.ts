@@ -135,7 +135,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     const fault = told.kind === 'cuda_oom' ? oomVerdict(told, place, resolved.subject, linesOf(line)) : withVictim(told, resolved.subject)
     const again = via === 'log' && fault.kind === 'cuda_oom' && repeats(fault, place.t, resolved.crashKey)
     const open = tracker.see({ fault, via, t: place.t, ...resolved, ...more, ...(again ? { times: 0 } : {}) })
-    if (via === 'log' && fault.kind === 'cuda_oom' && line !== undefined) survived.told(open, fault, line, linesOf(line).slice(0, -1))
+    if (via === 'log' && fault.kind === 'cuda_oom' && line !== undefined) survived.reported(open, fault, line, linesOf(line).slice(0, -1))
     lastSeen.set(fault.kind, Math.max(lastSeen.get(fault.kind) ?? 0, place.t))
     collection.seen(open, fault, place, line)
     // A burst of one fault is told once a second; what is new is told at once.

@@ -36,7 +36,7 @@ const ANOTHER_DAY =
 /** The line says itself that it only warns: whether the program went on shows below. */
 export const isWarned = (line: string): boolean => /^.{0,80}\bWARN(?:ING)?\b/.test(line)
 
-/** What the program does instead, in the line that tells what failed. */
+/** What the program does instead, in the line that says what failed. */
 export const goesRound = (line: string): boolean =>
   /\b(?:disabled, using|fall(?:ing|s)? back|fallback|skipp(?:ed|ing)|ignor(?:ed|ing)|retry(?:ing)?|trying again|going on|continuing)\b|\busing .{1,60} instead\b/i.test(
     line,

@@ -1,6 +1,6 @@
 // Failures that a program may get over a line later: for the judge that reads line by line. Whoever reads a whole text sees both lines.
 export type TriesAgain = {
-  /** Of the family that tells the failure. */
+  /** Of the family that reports the failure. */
   readonly family: string
   readonly failure: RegExp
   /** The program goes on. */

@@ -2,7 +2,7 @@
 
 /** A GPU, or an instance of it, with the host's number. */
 export type UseCard = { readonly uuid: string; readonly gpu: string; readonly gi?: string; readonly ci?: string }
-/** Whose use it is. All absent: of processes that nobody knows, or with `unheld` of GPUs that nobody held. */
+/** Whose use it is. All absent: of processes without a known owner, or with `unheld` of GPUs without a process. */
 export type UseOwner = {
   readonly job_id?: string
   readonly job?: string
@@ -52,7 +52,7 @@ export type CardCheckpoint = {
   /** Of the runs that hold it, by their keys: one that has ended by the next look has its last part to come. */
   readonly owners?: Readonly<Record<string, UseOwner>>
 }
-/** `run`: its key; empty for processes that nobody knows. `ratio`: how busy it kept the GPU. `since`: when the run was started, Unix ms, where that is known. */
+/** `run`: its key; empty for processes without a known owner. `ratio`: how busy it kept the GPU. `since`: when the run was started, Unix ms, where that is known. */
 export type CardHolder = { readonly run: string; readonly card: UseCard; readonly mib: number; readonly ratio?: number; readonly since?: number }
 
 /** By what waste is summed up. */

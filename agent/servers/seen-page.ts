@@ -31,7 +31,7 @@ export const createSeenPage = (): SeenPage => new Map()
 
 /** A page with more lines than this is read in full each time, so that a stranger's page takes no memory. */
 const MAX_LINES = 4_000
-/** A minute: a line that nobody wanted and that another took the place of is not seen before. */
+/** A minute: an unwanted line that was replaced by a wanted one is not seen before. */
 const READINGS = 12
 const [BLANK, NEWLINE] = [0x20, 0x0a]
 

@@ -55,14 +55,14 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
     if (ledger.write(page.rows, page.checkpoints)) hasTail = false
     else tracker.ledger.giveBack(page)
   }
-  /** Before somebody reads. */
+  /** Before a read: it must show what was counted until now. */
   const refresh = (): void => {
     if (!isWritten) write()
     isWritten = true
   }
   const keepTail = (): void => {
     const page = tracker.ledger.page()
-    // The energy of GPUs that nobody holds is counted from the last write as well.
+    // The energy of GPUs without a process is counted from the last write as well.
     if (page.rows.every(({ owner }) => owner.unheld === true)) return
     if (page.rows.length > MAX_TAIL_ROWS) return write()
     hasTail = ledger.keepTail({ ...page, runs: tracker.moved() }) || hasTail

@@ -1,4 +1,4 @@
-// When the agent slows down: on a host without GPUs, containers and jobs, on which nobody watches the live stream.
+// When the agent slows down: on a host without GPUs, containers and jobs, whose live stream has no reader.
 import { createPace, type Pace } from '../lib/pace.ts'
 import type { Event } from '../model/event.ts'
 import type { TakesEvents, TakesTicks } from '../model/sink.ts'

@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)(`jobs in containers that stop${missing ==
     const program = `${path} ${PROGRAM} ${way} ${PAUSE_SECONDS}`
     await docker.run({
       name: nameOf(way),
-      // A pipe that stays open is a terminal at which nobody sits.
+      // A pipe that stays open is a terminal at which no one types.
       command: ['sh', '-c', way === 'terminal' ? `sleep 100000 | ${program}` : program],
       // The same address in each, and another network: these are no ranks of one job.
       env: ['MASTER_ADDR=localhost', 'MASTER_PORT=29500'],

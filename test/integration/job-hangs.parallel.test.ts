@@ -63,7 +63,7 @@ describe.skipIf(python === '')('jobs that stop (needs root and Python 3)', () =>
   const logOf = (way: string): string => join(folder, `${way}.log`)
   const start = (way: string): void => {
     const log = openSync(logOf(way), 'a')
-    // A pipe that stays open is a terminal at which nobody sits.
+    // A pipe that stays open is a terminal at which no one types.
     const child = spawn(python, [PROGRAM, way, String(PAUSE_SECONDS)], { stdio: ['pipe', log, log], detached: true })
     closeSync(log)
     children.set(way, child)

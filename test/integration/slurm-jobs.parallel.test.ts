@@ -1,4 +1,4 @@
-// Jobs of a real Slurm: five ways to end, told as Slurm means them, with the time that each held its (fake) GPU, and the line of docs/slurm.md that its epilog prints.
+// Jobs of a real Slurm: five ways to end, named as Slurm names them, with the time that each held its (fake) GPU, and the line of docs/slurm.md that its epilog prints.
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

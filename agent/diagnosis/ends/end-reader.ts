@@ -21,7 +21,7 @@ export type EndEvidence = {
   readonly progressAt: number
   /** Where a server that was told to stop said that it closed in good order; 0 where none did. */
   readonly closedAt: number
-  /** Where it said before that it was told to stop; 0 where none did. */
+  /** Where it said before that it was asked to stop; 0 where none did. */
   readonly stoppedAt: number
   /** The last line by which a job went on from where an earlier run stood; 0 where none does. */
   readonly resumedAt: number

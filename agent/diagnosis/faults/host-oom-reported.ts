@@ -52,7 +52,7 @@ function limitNear(text: LogText, at: number): number | undefined {
   const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
   return bytes
 }
-/** Ray's own monitor ended the worker: no kernel log tells of it. */
+/** Ray's own monitor ended the worker: the kernel log has no line of it. */
 function byRay(near: string): readonly Piece[] {
   const ip = /\bIP: ([\d.]{7,15})\b/.exec(near)?.[1]
   const threshold = /usage threshold of (0\.\d{1,4})/.exec(near)?.[1] ?? '0.95'

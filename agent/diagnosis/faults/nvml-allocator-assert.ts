@@ -48,7 +48,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): reado
       kind: 'nvml_allocator_assert',
       severity: 'critical',
       title: 'Out of GPU memory, hidden behind an NVML assert',
-      verdict: `PyTorch ran out of GPU memory; while it reported that, NVML failed${init ? '' : ''} and this assert came instead.`,
+      verdict: `PyTorch ran out of GPU memory; while it reported that, NVML ${init ? 'could not be initialized' : 'failed'} and this assert came instead.`,
       facts: known({ source_line: SOURCE_LINE.exec(message)?.[1], status: STATUS.exec(message)?.[1] }),
       remedies: remedies(situation(), init),
       lines,

@@ -19,8 +19,8 @@ const LOGS_WATCHED = 100
 type Watch = { readonly open: OpenIncident; readonly life: Life; readonly t: number; readonly failedAt: number; number: number; shownAt: number; shown: number }
 
 export type SurvivedOoms = {
-  /** A line of a log told an OOM. `before`: the lines of this log before it. */
-  readonly told: (open: OpenIncident, fault: Fault<IncidentKind>, line: LogLine, before: readonly string[]) => void
+  /** A line of a log reported an OOM. `before`: the lines of this log before it. */
+  readonly reported: (open: OpenIncident, fault: Fault<IncidentKind>, line: LogLine, before: readonly string[]) => void
   /** A line without a fault. */
   readonly follow: (line: LogLine) => void
   /** The container of these incidents ended. */
@@ -40,7 +40,7 @@ export function createSurvivedOoms(): SurvivedOoms {
   /** Their programs got over one and may get over the next. */
   const survivors = new WeakSet<OpenIncident>()
   return {
-    told(open, fault, line, before) {
+    reported(open, fault, line, before) {
       if (line.stream === 'kernel') return
       const survives = survivors.has(open) || isWarned(line.text)
       if (rate(open, survives ? 'warning' : fault.severity)) open.changed = true

@@ -19,7 +19,7 @@ export type Suspects = {
   readonly mismatch?: Mismatch
   /** The place in the sequence of each process at which they left that of the others. */
   readonly record?: number
-  /** The calls that do not fit together, by rank, where nobody can say which of them is wrong. */
+  /** The calls that do not fit together, by rank, where it is not known which of them is wrong. */
   readonly calls?: ReadonlyMap<number, Op>
 }
 type Way = (job: Job) => Suspects | undefined

@@ -116,7 +116,7 @@ function answer(job: Job, parts: Partial<Answer> & Pick<Answer, 'verdict' | 'cau
   return { culprits, waiting: [], stands: standsOf(job, culprits), doing: doingsOf(job, culprits), callSites: [], confidence: 'likely', evidence: [], ...parts }
 }
 
-/** All joined: most likely the connection. Else nobody can be named, and which of the others it is stays open. */
+/** All joined: most likely the connection. Else no rank can be named, and which of the others it is stays open. */
 const CAUSE_WITHOUT_CULPRITS: Readonly<Record<Undecided['state'], Cause>> = { joined: 'transport', unread: 'transport', open: 'missing', elsewhere: 'order' }
 
 function reasonText({ ranks, cause, calls, reason }: Suspects): string {

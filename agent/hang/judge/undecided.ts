@@ -1,4 +1,4 @@
-// What can be said of a wait for which nobody is to blame: whether all joined it, of whom that is not known, or that ranks wait for each other.
+// What can be said of a wait without a culprit: whether all joined it, of whom that is not known, or that ranks wait for each other.
 import type { Op } from '../model.ts'
 import { counted, andList } from '../../text/grammar.ts'
 import { blockersOf } from './graph.ts'

@@ -32,7 +32,7 @@ const REST_MS = 600_000
 /** Looks that agree; between the first and the last of them lies as much time as before the first look at all. */
 const LOOKS = 3
 /**
- * Quiet for so many times of that: where it has made a step before (40 s as a rule), where it has made none (2 min), and where nobody is missing or
+ * Quiet for so many times of that: where it has made a step before (40 s as a rule), where it has made none (2 min), and where no rank is missing or
  * it waits for something outside (5 min).
  */
 const STEPPED = 2
@@ -43,7 +43,7 @@ const IDLE_SHARE = 0.03
 const IDLE_BYTES_PER_SECOND = 4_096
 /** Waits that end by themselves as a rule, or that the stack alone does not explain. */
 const OUTSIDE: ReadonlySet<string> = new Set(['network', 'child', 'sleep', 'code', 'unknown', 'gil', 'teardown'])
-/** Waits of which none is usual for a process that nobody waits for. */
+/** Waits that are not usual for a process on which no other waits. */
 const ALONE: ReadonlySet<string> = new Set(['lock', 'file', 'data', 'stopped'])
 const SERVES = 'requests'
 

@@ -48,7 +48,7 @@ const beforeOf = ({ t, holders, ratio, instances }: CardCheckpoint): Before => (
   holders,
   busy: { ...(ratio === undefined ? {} : { ratio }), ...(instances === undefined ? {} : { instances: new Map(Object.entries(instances)) }) },
 })
-/** Of a time in which nobody looked: as busy as halfway between the looks before and after it. */
+/** A time without looks counts as busy as halfway between the looks before and after it. */
 const between = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined || b === undefined ? (b ?? a) : (a + b) / 2)
 function busyBetween({ busy = {} }: Before, { ratio: now, instances: nowBy }: Busy): Busy {
   const ratio = between(busy.ratio, now)

@@ -7,7 +7,7 @@ import { figures, type ServerFigures } from '../model.ts'
 import { finishedReason, highestOf, histogramOf, isUnread, labelValues, outcomesOf, samplesOf, shareOf, sumOf } from '../pick.ts'
 import { readTrtllmLog } from './trtllm-log.ts'
 
-/** The first ones that told anything had these five names, without a prefix. */
+/** The first ones with metrics had these five names, without a prefix. */
 const FIRST = /^(?:(?:request_success|e2e_request_latency|time_to_first_token|time_per_output_token|request_queue_time)_.+)$/
 const wanted = (name: string): string | undefined => {
   const own = /^trtllm[:_](.+)$/.exec(name)?.[1] ?? FIRST.exec(name)?.[0]

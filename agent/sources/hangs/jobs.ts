@@ -12,7 +12,7 @@ export type WatchedJob = {
   readonly path?: string
   readonly run?: RunningRun
   readonly progressedAt: number
-  /** Its GPUs compute now, or that cannot be told; for one known by its GPUs only. */
+  /** Its GPUs compute now, or that is not known; for one known by its GPUs only. */
   readonly computes?: boolean
   /** How long its GPUs have computed since they were first seen, ms. */
   readonly worked?: number

@@ -60,7 +60,7 @@ function prefixIn(argv: readonly string[], flag: string | undefined): string {
 }
 
 function textOf(body: Buffer, encoding: string | readonly string[] | undefined): string | undefined {
-  // Nobody asked for it, but a proxy before a server may compress.
+  // It was not asked for, but a proxy before a server may compress.
   if (encoding !== 'gzip') return body.toString('utf8')
   try {
     return gunzipSync(body, { maxOutputLength: MAX_BYTES }).toString('utf8')

@@ -146,7 +146,7 @@ export function discover(holders: readonly Holder[], named: readonly number[], o
       table,
       options,
     )
-    // What else runs in its container is nobody's concern while it holds no GPU memory.
+    // What else runs in its container does not matter while it holds no GPU memory.
     return held.length > 0 ? found : found.filter(({ pid }) => named.includes(pid))
   })
 }

@@ -29,7 +29,7 @@ describe('what is no hang', () => {
     ['one of four is a straggler, most likely', [spin, spin, [92, 40, 500], spin], {}, { verdict: 'straggler', culprits: [2], confidence: 'likely' }],
     ['rank 0 is none: it evaluates and logs for all', [[92, 40, 500], spin, spin, spin], {}, { verdict: 'healthy', culprits: [] }],
     ['two of four are none', [spin, spin, [92, 40, 500], [92, 40, 500]], {}, { verdict: 'healthy', culprits: [] }],
-    ['one of three is none that anybody could tell', [spin, [92, 40, 500], spin], {}, { verdict: 'healthy', culprits: [] }],
+    ['one of three is too few to judge', [spin, [92, 40, 500], spin], {}, { verdict: 'healthy', culprits: [] }],
     [
       'one that saves is none',
       [spin, spin, [92, 40, 500], spin],

@@ -138,7 +138,7 @@ describe('who comes or goes between two looks', () => {
     expect(heldOf(meter.look(look(5_000, [holder('b')]), unknown))).toEqual([['b', 1_000]])
   })
 
-  test('counts for half of a time in which nobody looked, without a start or an end that is known', () => {
+  test('counts for half of a time without looks, without a start or an end that is known', () => {
     const meter = createCardMeter(CARD.uuid)
     meter.look(look(0, [holder('a'), holder('b')]), unknown)
     // The GPU was lost, or the agent held up: 'b' ended at some time in it, and 'c' began.

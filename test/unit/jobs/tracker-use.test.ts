@@ -94,7 +94,7 @@ describe('what a run uses', () => {
 })
 
 describe('a run and the ledger say the same', () => {
-  /** What the ledger was told of a job since it was last asked. */
+  /** What the ledger counted of a job since it was last asked. */
   const taken = new Map<string, { held: number; active: number; joules: number }>()
   const take = (): readonly CardCheckpoint[] => {
     const page = tracker().ledger.take()

@@ -46,7 +46,7 @@ test('what was written to the sums is in the tail no more', () => {
   expect(sum(next)).toEqual([['train', 4_000, 400]])
 })
 
-test('the runs of the tail stay until they are kept anew: an agent may be killed before it has looked', () => {
+test('the runs of the tail stay until the next tail is written: an agent may be killed before it has looked', () => {
   const { open } = scene()
   const run = {
     key: 'p:1:1',

@@ -21,7 +21,7 @@ const WORK =
 const FIGURE = /\d[\d.,]{0,20}/g
 const COUNTED_LENGTH = 240
 const COUNTERS = 64
-/** A server says that it was told to stop. */
+/** A server says that it was asked to stop. */
 const STOPS =
   /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
 /** The next run of a job that was preempted or cut, in the same log. */
@@ -29,7 +29,7 @@ const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oadin
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {
-  /** `failedAt`: of the last line that told a failure, 0 where none did; only after one does life say more than where a bar or a counter stands. */
+  /** `failedAt`: of the last line that reported a failure, 0 where none did; before one, only bars and counters are followed. */
   readonly add: (line: ReadLine, failedAt: number) => void
   /** Number of the last line that shows it; 0 where none does. */
   readonly lastAt: () => number
@@ -37,7 +37,7 @@ export type Life = {
   readonly progressAt: () => number
   /** Of the last line by which a server says that it closed in good order. */
   readonly closedAt: () => number
-  /** Of the line by which it said before that it was told to stop; 0 where none did, or it stopped since it failed. */
+  /** Of the line by which it said before that it was asked to stop; 0 where none did, or it stopped since it failed. */
   readonly stoppedAt: () => number
   /** Of the last line by which a job went on from where an earlier run stood. */
   readonly resumedAt: () => number
