@@ -6,9 +6,9 @@ import { known, whole } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const near = ({ text, at }: Seen): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 6)}`
+const near = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 6)}`
 const REPOSITORY =
-  /huggingface\.co\/(?:api\/)?(?:models\/|datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96}?)(?:\/|\s|[?#]|\.\s|$)|(?:model|dataset|repo(?:sitory)?) ['"]?([\w.-]{1,96}\/[\w.-]{1,96}?)['"]? is (?:restricted|gated)/i
+  /huggingface\.co\/(?!api\/repos)(?:api\/)?(?:models\/|datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96}?)(?:\/|\s|[?#]|\.\s|$)|(?:model|dataset|repo(?:sitory)?) ['"]?([\w.-]{1,96}\/[\w.-]{1,96}?)['"]? is (?:restricted|gated)/i
 const HUB = /hugging ?face|hf\.co|gated repo|HfHub/i
 const facts = (seen: Seen): Facts => {
   const message = near(seen)
@@ -24,12 +24,46 @@ const facts = (seen: Seen): Facts => {
   })
 }
 
-function remedies({ facts: { path: repository }, situation }: Matched): readonly Piece[] {
+/** What the hub says of the request itself, first that applies. */
+const STATES = [
+  {
+    pattern: /awaiting a review/,
+    because: 'the request for access waits for a review by its authors',
+    text: (repository: string) => `Wait until the authors of ${repository} grant access, or use another model: the token is not what is wrong.`,
+  },
+  {
+    pattern: /has been rejected/,
+    because: 'its authors rejected the request for access',
+    text: (repository: string) => `Ask the authors of ${repository}, or use another model: another token of this account does not help.`,
+  },
+  {
+    pattern: /fine-grained token settings/,
+    because: 'the token may not read gated repositories',
+    text: () => 'Switch on "Read access to contents of all public gated repos you can access" for this token (https://huggingface.co/settings/tokens).',
+  },
+  {
+    pattern: /create (?:a )?(?:commit|repo)|\bwrite (?:token|access|permission)|rights? to (?:create|push|upload|write)/i,
+    because: 'the token may not write there',
+    text: (repository: string) => `Use a token with the right to write to ${repository}, or push to a repository of your own account.`,
+  },
+  {
+    pattern: /404 Client Error|Client error '404|Repository Not Found/,
+    because: 'there is none of that name, or it is private and the token may not see it',
+    text: (repository: string) =>
+      `Check the name ${repository}: owner, spelling, and whether it is a dataset (repo_type); a private one needs the token of an account that may see it.`,
+  },
+] as const
+const stateOf = (message: string) => STATES.find(({ pattern }) => pattern.test(message))
+
+function remedies({ facts: { path: repository }, text, at, situation }: Matched): readonly Piece[] {
+  const state = stateOf(near({ text, at }))
+  const name = repository ?? 'the model'
   return [
-    {
-      text: `Accept the terms of ${repository ?? 'the model'} once on its page${repository === undefined ? '' : ` (https://huggingface.co/${repository})`}, with the account whose token is used.`,
+    state !== undefined && { text: state.text(name) },
+    state === undefined && {
+      text: `Accept the terms of ${name} once on its page${repository === undefined ? '' : ` (https://huggingface.co/${repository})`}, with the account whose token is used.`,
     },
-    {
+    state === undefined && {
       text: 'Give the program the token of that account; a fine-grained token needs the right to read gated repositories.',
       command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
     },
@@ -39,8 +73,8 @@ function remedies({ facts: { path: repository }, situation }: Matched): readonly
     },
   ]
 }
-const verdict = ({ facts: { path, http_status: status } }: Matched): string =>
-  `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: it is gated, private or not there, or the token is missing or not valid.`
+const verdict = ({ facts: { path, http_status: status }, text, at }: Matched): string =>
+  `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: ${stateOf(near({ text, at }))?.because ?? 'it is gated, private or not there, or the token is missing or not valid'}.`
 const rule = { severity: 'warning', title: 'No access to the model', verdict, remedies } as const
 
 export const modelAccess = ruleFamily({

@@ -47,7 +47,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
         : { text: 'See whether the driver shows a GPU here.', command: 'nvidia-smi -L' }
   if (programs.has('onnxruntime')) {
     const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))/.exec(near)?.[1] ?? '')
-    const needs = /Require (cuDNN [\d.*]{1,6}) and (CUDA [\d.*]{1,6})/.exec(now.text)
+    const needs = /Require (cuDNN \d{1,3}(?:\.[\d*]{1,3}){0,2}) and (CUDA \d{1,3}(?:\.[\d*]{1,3}){0,2})/.exec(now.text)
     const pip = pipPackage(file, now)
     return [
       pip === undefined

@@ -24,6 +24,26 @@ test('a limit of requests too short to be of use comes last', () => {
   expect(cache(9_000).first).toBe('--max-model-len 9000')
 })
 
+test('a release that estimates no length prints two sizes: what would fit is computed from them', () => {
+  const cache = (available: string) =>
+    answer(
+      `vllm 0.9.1\nValueError: To serve at least one request with the models's max seq len (40960), (8.00 GiB KV cache is needed, which is larger than the available KV cache memory (${available} GiB). Try increasing \`gpu_memory_utilization\` or decreasing \`max_model_len\` when initializing the engine.`,
+    )
+  expect(cache('4.00').first).toBe('--max-model-len 19456')
+  expect(cache('0.20').first).not.toContain('--max-model-len')
+})
+
+test('what the model hub says of the request decides: waiting for the authors is no matter of the token', () => {
+  const refused = (why: string) =>
+    answer(
+      `huggingface_hub.errors.GatedRepoError: 403 Client Error.\n\nCannot access gated repo for url https://huggingface.co/org/m/resolve/main/config.json.\n${why}`,
+    ).texts
+  expect(refused('Access to model org/m is restricted and you are not in the authorized list.')).toContain('Accept the terms of org/m')
+  const waiting = refused('Your request to access model org/m is awaiting a review from the repo authors.')
+  expect(waiting).toContain('Wait until the authors of org/m grant access')
+  expect(waiting).not.toContain('Accept the terms')
+})
+
 test('a warning below does not make a failed request of JAX harmless', () => {
   const failed = 'jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 3221225472 bytes.'
   const warned =

@@ -18,6 +18,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { http_status: 403 },
   },
   {
+    name: 'waits for a review',
+    text: 'huggingface_hub.errors.GatedRepoError: 403 Client Error. (Request ID: Root=1-abc)\n\nCannot access gated repo for url https://huggingface.co/org/model-9b/resolve/main/config.json.\nYour request to access model org/model-9b is awaiting a review from the repo authors.',
+    kinds: one,
+    facts: { http_status: 403, path: 'org/model-9b' },
+  },
+  {
     name: 'in words',
     text: 'OSError: You are trying to access a gated repo.\nMake sure to have access to it at https://huggingface.co/org/model-8b.',
     kinds: one,

@@ -45,6 +45,15 @@ export function longestIn(text: string): number | undefined {
     /maximum number of tokens that can be stored in (?:the )?KV cache \((\d{2,9})\)/.exec(text)
   return match?.[1] === undefined ? undefined : Number(match[1])
 }
+/** Releases that estimate nothing print what the longest request needs: 5 % below the length at which that would fit, since caches with sliding windows grow slower at their end. */
+function computedLongest(text: string): number | undefined {
+  const match =
+    /max seq len \((\d{3,9})\),? \(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) /.exec(text)
+  if (match === null) return undefined
+  const [length, needed, available] = match.slice(1).map(Number)
+  if (length === undefined || needed === undefined || available === undefined || !(available > 0 && available < needed)) return undefined
+  return Math.floor((0.95 * length * available) / needed / 256) * 256
+}
 
 export const DUMMY_REQUESTS = /warming up sampler with (\d{1,6}) dummy requests/
 function fewerSequences(situation: Situation): Piece {
@@ -97,8 +106,10 @@ const SHORT = 2_048
 export function moreCache(situation: Situation): readonly Piece[] {
   const share = shareOf(situation)
   const larger = share < 0.93 ? 0.95 : undefined
-  const longest = longestIn(situation.text)
-  const shorter = option(situation, `Limit requests to ${longest} tokens: by vLLM's own estimate the KV cache holds that many.`, 'max_model_len', longest)
+  const estimated = longestIn(situation.text)
+  const longest = estimated ?? computedLongest(situation.text)
+  const why = estimated === undefined ? 'computed from the two sizes in the message' : "by vLLM's own estimate the KV cache holds that many"
+  const shorter = option(situation, `Limit requests to ${longest} tokens: ${why}.`, 'max_model_len', longest)
   return [
     halfWeights(situation),
     longest !== undefined && longest >= SHORT && shorter,
