@@ -48,6 +48,7 @@ export const cudaVersionMismatch = ruleFamily({
     'nsupported gpu architecture',
     "is not defined for option 'gpu-name'",
     'only supports Ampere GPUs or newer',
+    'is not supported for the current GPU. Minimum',
     'only supported on GPUs with compute capability',
     'but source was compiled with: ',
     'driver version is older than',
@@ -198,13 +199,25 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'GPU without bfloat16',
       verdict: ({ message, match }) => {
         const gpu = /Your (.{3,60}?) GPU has compute capability ([\d.]{1,5})/.exec(message)
-        return `The program asks for bfloat16, which needs compute capability ${match[1] ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
+        return `The program asks for bfloat16, which needs compute capability ${match[1]?.replace(/\.$/, '') ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
       },
       remedies: ({ situation }) => [
         situation().programs.has('vllm') || /--dtype/.test(situation().text)
           ? { text: 'Load the model in float16.', command: '--dtype half' }
           : { text: 'Load the model in float16 (torch_dtype=torch.float16) or float32.' },
         { text: 'A model that was trained in bfloat16 can overflow in float16: check its output, or run it on an Ampere or newer GPU.' },
+      ],
+    },
+    {
+      pattern: /method (\w{2,30}) is not supported for the current GPU\. Minimum capability: (\d{1,2})(\d)\. Current capability: (\d{1,2})(\d)\b/,
+      severity: 'critical',
+      title: 'GPU too old for this quantization',
+      verdict: ({ match }) => `Models in ${match[1]} need compute capability ${match[2]}.${match[3]}; this GPU has ${match[4]}.${match[5]}.`,
+      remedies: ({ match }) => [
+        {
+          text: `Use a version of the model without ${match[1]}: 16 bit where it fits, else AWQ or GPTQ (4 bit), which GPUs from compute capability 7.5 on run.`,
+        },
+        { text: `Or run it on a GPU of compute capability ${match[2]}.${match[3]} or newer.`, command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
       ],
     },
     {

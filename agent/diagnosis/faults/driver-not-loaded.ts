@@ -1,5 +1,6 @@
 // The driver's kernel module could not be built or was refused: DKMS, the installer, Secure Boot, nouveau.
 import type { Facts } from '../../model/facts.ts'
+import { NO_NOUVEAU } from './gpu-not-visible/driver-remedies.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -53,10 +54,25 @@ const rule = { severity: 'critical', title: 'NVIDIA kernel module cannot be buil
 export const driverNotLoaded = ruleFamily({
   id: 'driver-not-loaded',
   kind: 'driver_not_loaded',
-  literals: ['Unable to load the kernel module', 'Bad return status for module build', 'Loading of unsigned module is rejected'],
+  literals: [
+    'Nouveau kernel driver is currently in use',
+    'Unable to load the kernel module',
+    'Bad return status for module build',
+    'Loading of unsigned module is rejected',
+  ],
   facts,
   rules: [
     { ...rule, pattern: /Unable to load the kernel module '?nvidia[\w-]{0,20}\.ko/ },
+    {
+      ...rule,
+      pattern: /Nouveau kernel driver is currently in use/,
+      title: 'nouveau holds the GPU',
+      verdict: "The kernel's own driver, nouveau, holds the GPU, so the installer of NVIDIA's driver stopped.",
+      remedies: [
+        NO_NOUVEAU,
+        { text: "Or install the driver as a package of the distribution instead of NVIDIA's installer: it keeps nouveau away by itself." },
+      ],
+    },
     // DKMS builds many modules: this one is NVIDIA's.
     { ...rule, pattern: /Bad return status for module build on kernel/, unless: (seen) => !/nvidia|\bNV_/i.test(near(seen)) },
     { ...rule, pattern: /Loading of unsigned module is rejected/, unless: (seen) => !/nvidia/i.test(near(seen)) },

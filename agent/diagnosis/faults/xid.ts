@@ -48,11 +48,16 @@ function wordsOf(rest: string): string | undefined {
 
 /** The nearest other Xid of the same GPU in the lines above: an Xid 45 is what the driver does after it. */
 function earlierXid(text: LogText, at: number, gpu: string | undefined): number | undefined {
+  let nearest: number | undefined
   for (let line = at - 1; line >= 0 && line >= at - 40; line--) {
     const match = XID.exec(text[line] ?? '')
-    if (match !== null && match[1] === gpu && match[2] !== '45') return whole(match[2])
+    const xid = match !== null && match[1] === gpu && match[2] !== '45' ? whole(match[2]) : undefined
+    if (xid === undefined) continue
+    // A critical one ends programs; a note that a repair was recorded stands between the two.
+    if (xidEntry(xid).severity === 'critical') return xid
+    nearest ??= xid
   }
-  return undefined
+  return nearest
 }
 
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {

@@ -1,7 +1,8 @@
 // A checkpoint that does not fit the model, or cannot be read.
 import type { Facts } from '../../../model/facts.ts'
 import { CUT_CHECKPOINT, MODEL_FILE } from '../../faults/remedies/shared.ts'
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type ErrorPart } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold, type ErrorPart } from '../end-kind.ts'
 
 const unreadable = ({ input }: RegExpExecArray): Facts => {
   const path = MODEL_FILE.exec(input)?.[1]
@@ -12,6 +13,22 @@ const READS =
   /^(?:load|torch_load|_load|_legacy_load|load_state_dict|__init__|safe_open|load_file|load_checkpoint|_open_zipfile_reader|persistent_load|restore|deserialize)$/
 const reading = ({ frames }: ErrorPart): boolean =>
   frames.slice(-4).some(({ file, name }) => /(?:serialization|safetensors|pickle|h5py|orbax|checkpoint)/.test(file) && (name === undefined || READS.test(name)))
+
+/** The file is whole: what may run from it is the question. */
+function fullLoad(told: EndTold): readonly Piece[] {
+  const name = /GLOBAL ([\w.]{3,120}) was not an allowed global|add_safe_globals\(\[(\w[\w.]{0,80})\]\)/.exec(told.situation.text)
+  return [
+    {
+      text: `If ${name?.[1] ?? name?.[2] ?? 'the class that the message names'} comes from a library that you trust, allow it before the load: torch.serialization.add_safe_globals([…]).`,
+    },
+    { text: 'Only for a file that you made yourself or whose source you trust (loading it can run code): torch.load(…, weights_only=False).' },
+    {
+      text: 'If a library calls torch.load: update it, or use safetensors files. Releases made for PyTorch 2.6 load their own checkpoints.',
+      command: 'python -m pip list',
+    },
+    openFrame(told),
+  ]
+}
 
 export const checkpointMismatch: EndKind = {
   kind: 'checkpoint_mismatch',
@@ -34,27 +51,40 @@ export const checkpointMismatch: EndKind = {
       () => ({ pattern: 'keys' }),
     ),
     says(
-      /PytorchStreamReader|failed finding central directory|invalid (?:load key|magic number|header|checkpoint file)|[Ii]ncomplete metadata|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader|Error while deserializing|Weights only load failed|[Uu]nable to open file \((?:truncated|file signature)|file signature not found|truncated file|not a (?:zip|gzip|valid (?:checkpoint|safetensors|HDF5|gguf))|[Cc]orrupt(?:ed)? (?:checkpoint|file|data|header)|data is not within the file bounds|Unable to (?:load weights|open table file)|unpickling stack underflow|pickle data was truncated|Ran out of input|unexpected EOF|[Cc]hecksum (?:mismatch|failed|does not match)/,
+      /PytorchStreamReader|failed finding central directory|invalid (?:load key|magic number|header|checkpoint file)|[Ii]ncomplete metadata|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader|Error while deserializing|[Uu]nable to open file \((?:truncated|file signature)|file signature not found|truncated file|not a (?:zip|gzip|valid (?:checkpoint|safetensors|HDF5|gguf))|[Cc]orrupt(?:ed)? (?:checkpoint|file|data|header)|data is not within the file bounds|Unable to (?:load weights|open table file)|unpickling stack underflow|pickle data was truncated|Ran out of input|unexpected EOF|[Cc]hecksum (?:mismatch|failed|does not match)/,
       WEIGHT.message,
       unreadable,
     ),
+    says(/Weights only load failed/, WEIGHT.message + 0.1, () => ({ pattern: 'weights_only' })),
     (error) => {
       const claim = raises(/^(?:SafetensorError|UnpicklingError|BadZipFile|BadZipfile|DataLossError|CheckpointError|RestoreError)$/)(error)
       return claim === undefined || /serializing|IoError/.test(error.message) ? undefined : { ...claim, facts: { pattern: 'unreadable' } }
     },
     (error) => (reading(error) && (error.errno === 22 || error.name === 'EOFError') ? { weight: WEIGHT.message, facts: { pattern: 'unreadable' } } : undefined),
   ),
-  title: ({ facts: { pattern } }) => (pattern === 'unreadable' ? 'A checkpoint or model file cannot be read' : 'The checkpoint does not fit the model'),
+  title: ({ facts: { pattern } }) =>
+    pattern === 'weights_only'
+      ? 'torch.load refuses what is not a tensor'
+      : pattern === 'unreadable'
+        ? 'A checkpoint or model file cannot be read'
+        : 'The checkpoint does not fit the model',
   verdict: (told) =>
     told.facts.pattern === 'unreadable'
       ? saying(told, 'could not read a checkpoint or model file', 'Most likely a download or a save was cut off.')
-      : saying(
-          told,
-          'could not load a checkpoint',
-          `Its ${told.facts.pattern === 'sizes' ? 'tensors have other sizes than those' : 'tensors have other names than those'} of the model.`,
-        ),
+      : told.facts.pattern === 'weights_only'
+        ? saying(
+            told,
+            'could not load a checkpoint',
+            'It holds more than tensors: torch.load, which since PyTorch 2.6 reads only weights (weights_only=True), refuses to run code of a file.',
+          )
+        : saying(
+            told,
+            'could not load a checkpoint',
+            `Its ${told.facts.pattern === 'sizes' ? 'tensors have other sizes than those' : 'tensors have other names than those'} of the model.`,
+          ),
   remedies: (told) => {
     const { pattern, path } = told.facts
+    if (pattern === 'weights_only') return fullLoad(told)
     return pattern === 'unreadable'
       ? [
           {

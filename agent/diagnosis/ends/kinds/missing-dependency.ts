@@ -28,6 +28,34 @@ const LIBRARIES: Readonly<Record<string, string>> = {
   'libgthread-2.0.so.0': 'libglib2.0-0',
 }
 
+/** Compiled for NumPy 1 and loaded with NumPy 2. */
+const NUMPY_1 =
+  /compiled using NumPy 1|_ARRAY_API not found|^Numpy is not available|numpy\.core\.multiarray failed to import|`np\.\w{1,30}` was removed in the NumPy 2/
+const RUNTIME =
+  /([\w.+/-]{0,120}lib(?:stdc\+\+|c|m)\.so\.\d)['`: ]{1,3}version [`'](GLIBCXX|CXXABI|GLIBC)_([\w.]{1,12})' not found(?: \(required by ([^)\s]{1,200})\))?/
+/** An extension was compiled on a newer system than the one that loads it. */
+function newerRuntime(words: string): readonly Piece[] | undefined {
+  const match = RUNTIME.exec(words)
+  if (match === null) return undefined
+  const [, library = '', name, , asks] = match
+  return [
+    name === 'GLIBC'
+      ? {
+          text: `${asks?.split('/').at(-1) ?? 'The file'} was built on a newer distribution: run the job in a newer image, or install a build for this one. glibc itself cannot be replaced.`,
+          command: 'ldd --version | head -n 1',
+        }
+      : {
+          text: 'Let the program find a newer libstdc++ first: conda brings one in its own folder.',
+          command: 'conda install -y -c conda-forge libstdcxx-ng && export LD_LIBRARY_PATH="$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"',
+        },
+    name !== 'GLIBC' && {
+      text: 'See up to which version the library that was found goes.',
+      command: `strings ${/^[\w./+-]+$/.test(library) ? library : '<LIBRARY>'} | grep -E '^(GLIBCXX|CXXABI)_' | sort -V | tail -n 3`,
+    },
+    name !== 'GLIBC' && { text: 'Or use a newer distribution or image, whose own libstdc++ is new enough.' },
+  ]
+}
+
 function remedies({ facts: { module: name, pattern }, error, situation }: EndTold): readonly Piece[] {
   const words = error?.message ?? ''
   if (pattern === 'program' || /command not found|executable file not found/.test(words))
@@ -54,6 +82,13 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
       { text: 'If it is installed elsewhere, add its folder to the search path of the loader.', command: 'export LD_LIBRARY_PATH=<FOLDER>:$LD_LIBRARY_PATH' },
     ]
   }
+  const runtime = newerRuntime(words)
+  if (runtime !== undefined) return runtime
+  if (pattern === 'numpy_1')
+    return [
+      { text: 'Use NumPy 1 until all modules that were compiled for it have releases for NumPy 2.', command: "python -m pip install 'numpy<2'" },
+      { text: 'Or update the module that the traceback names to a release for NumPy 2; its own code must then be compiled again.' },
+    ]
   const other = otherLanguage(words, safe(name))
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
@@ -99,6 +134,7 @@ export const missingDependency: EndKind = {
     says(/error while loading shared libraries: ([\w.+-]{1,120}):/, WEIGHT.message, module),
     says(/(?:^|\/)([\w.+-]{1,120}\.so[\w.]{0,20}): undefined symbol/, WEIGHT.message, module),
     says(/version [`'](?:GLIBC|GLIBCXX|CXXABI|GCC|OPENSSL)_[\w.]{1,16}' not found/, WEIGHT.message),
+    says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
     says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec(?:: "([^"]{1,200})"| ([^\s:]{1,200}))?:? ?(?:executable file not found in \$PATH|no such file or directory)/, WEIGHT.message, (match) => ({
@@ -132,9 +168,15 @@ export const missingDependency: EndKind = {
       /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|LoadLibraryError|CondaError)$/,
     ),
   ),
-  title: ({ facts: { module: name } }) =>
-    name === undefined ? 'Something that the program needs is not installed' : `${name} is missing or of the wrong version`,
+  title: ({ facts: { module: name, pattern } }) =>
+    pattern === 'numpy_1'
+      ? 'A module was compiled for NumPy 1'
+      : name === undefined
+        ? 'Something that the program needs is not installed'
+        : `${name} is missing or of the wrong version`,
   verdict: (told) =>
-    saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
+    told.facts.pattern === 'numpy_1'
+      ? saying(told, 'loaded a module that was compiled for NumPy 1', 'NumPy 2, which is installed, cannot run it.')
+      : saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
   remedies,
 }

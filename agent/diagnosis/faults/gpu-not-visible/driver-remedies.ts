@@ -30,6 +30,10 @@ export const NO_NOUVEAU: Piece = {
   text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
   command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
 }
+const SIGN: Piece = {
+  text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), then reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
+  command: 'mokutil --sb-state; sudo mokutil --import "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
+}
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -48,8 +52,10 @@ export function driver({ situation }: Matched): readonly Piece[] {
         : { text: 'Install the headers and the compiler of the running kernel, then install the driver again.' },
     ]
   const nouveau = /nouveau/i.test(text)
+  const unsigned = /Key was rejected|Required key/.test(text)
   return [
     nouveau && NO_NOUVEAU,
+    unsigned && SIGN,
     SEE_MODULE,
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {
@@ -62,11 +68,8 @@ export function driver({ situation }: Matched): readonly Piece[] {
             command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
           }
         : LOAD,
-    /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && {
-      text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), or switch Secure Boot off in the firmware.',
-      command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
-    },
-    requestGpu(situation()),
+    !unsigned && /Secure ?Boot|signature/i.test(text) && SIGN,
+    !unsigned && requestGpu(situation()),
   ]
 }
 

@@ -21,6 +21,7 @@ export const LITERALS = [
   "NVML doesn't exist",
   'No devices were found',
   'No NVIDIA GPU found',
+  'requires use of the NVIDIA open kernel modules',
   'NVIDIA probe routine',
   'None of the NVIDIA',
   'is not supported by the',
@@ -110,6 +111,27 @@ export const driverRules: readonly Rule[] = [
     remedies: driver,
   },
   {
+    pattern: /requires use of the NVIDIA open kernel modules/,
+    severity: 'critical',
+    title: 'The GPU needs the open kernel modules',
+    verdict: ({ text, at }) =>
+      `This GPU${
+        /\(PCI ID: ([\da-f]{4}:[\da-f]{4})\)/i
+          .exec(around(text, at, 2, 0))?.[1]
+          ?.replace(/^/, ' (')
+          .concat(')') ?? ''
+      } works only with NVIDIA's open kernel modules, and the proprietary ones are installed.`,
+    remedies: ({ situation }) => [
+      /\b(?:dnf|akmod|rpm|Fedora|RHEL|Rocky|AlmaLinux)\b|\.el\d|\.fc\d/.test(situation().text)
+        ? { text: 'Install the driver with its open kernel modules, then reboot.', command: 'sudo dnf install -y kmod-nvidia-open-dkms' }
+        : {
+            text: "Install the driver with its open kernel modules, then reboot (Ubuntu: nvidia-driver-<VERSION>-open; NVIDIA's repository: nvidia-open; NVIDIA's installer: --kernel-module-type=open).",
+            command: 'sudo ubuntu-drivers list --gpgpu; apt-cache search --names-only nvidia | grep open',
+          },
+    ],
+    facts: ({ text, at }) => known({ pci_bus_id: /GPU ([\da-f]{4,8}:[\da-f]{2}:[\da-f]{2}\.\d)/i.exec(around(text, at, 2, 0))?.[1]?.toLowerCase() }),
+  },
+  {
     pattern:
       /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)/,
     severity: 'critical',
@@ -142,7 +164,10 @@ export const driverRules: readonly Rule[] = [
       /Module nvidia[\w-]{0,20} not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
-    verdict: 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
+    verdict: ({ match }) =>
+      /key/i.test(match[0])
+        ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
+        : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
   },
   {

@@ -3,7 +3,30 @@ import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
 import { HOST_DRIVER, LOAD, SEE_MODULE, WSL } from './driver-remedies.ts'
 
-export function toolkit({ situation }: Matched): readonly Piece[] {
+/** A pod's RuntimeClass names a runtime that the containerd of its node does not know. */
+const node = (k3s: boolean): readonly Piece[] => [
+  k3s
+    ? {
+        text: 'Install the NVIDIA Container Toolkit on that node and restart k3s: it enters the runtime by itself when it finds it.',
+        command:
+          'sudo apt-get install -y nvidia-container-toolkit && sudo systemctl restart k3s && sudo grep nvidia /var/lib/rancher/k3s/agent/etc/containerd/config.toml',
+      }
+    : {
+        text: 'Install the NVIDIA Container Toolkit on that node, register it with containerd and restart that (running containers stay).',
+        command:
+          'sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd',
+      },
+  {
+    text: 'With the GPU Operator, its toolkit pod does this: see whether that of the node is ready.',
+    command: "kubectl get pods -A -o wide | grep -E 'nvidia-(driver|container-toolkit|operator)'",
+  },
+  {
+    text: 'See what the RuntimeClass of the pod asks for: its handler must be the name in the configuration of containerd.',
+    command: 'kubectl get runtimeclass',
+  },
+]
+
+export function toolkit({ situation, message }: Matched): readonly Piece[] {
   const { programs, system } = situation()
   if (system === 'windows')
     return [
@@ -21,6 +44,7 @@ export function toolkit({ situation }: Matched): readonly Piece[] {
       },
       { text: "Or run the program itself on the Mac, outside of Docker: there it can use Apple's GPU (Metal)." },
     ]
+  if (/sandbox|RuntimeHandler|runtime for \\?"nvidia/.test(message) && !/daemon/.test(message)) return node(/\bk3s\b/.test(situation().text))
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
     {

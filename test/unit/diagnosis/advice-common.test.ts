@@ -1,0 +1,65 @@
+// Errors that everyone meets once: the remedy that somebody who knows the field gives first, and what must not be said.
+import { expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const answer = (text: string) => {
+  const faults = explainText(logScanner(), text)
+  const last = faults.at(-1)
+  const remedies = last?.remedies ?? []
+  return { kind: faults[0]?.kind, verdict: last?.verdict ?? '', first: remedies[0], all: remedies.map((one) => `${one.text} ${one.command ?? ''}`).join('\n') }
+}
+
+test('tensor parallelism over a number that does not divide the heads: the power of two that does', () => {
+  const { kind, first } = answer('ValueError: Total number of attention heads (40) must be divisible by tensor parallel size (6).')
+  expect([kind, first?.command]).toEqual(['config_error', '--tensor-parallel-size 4'])
+})
+
+test('a runtime that the containerd of a node does not know is no matter of Docker', () => {
+  const pod =
+    'Warning  FailedCreatePodSandBox  3s  kubelet  Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "nvidia" is configured'
+  expect(answer(pod).first?.command).toContain('--runtime=containerd')
+  expect(answer(pod).all).not.toMatch(/docker/i)
+  expect(answer(`k3s node\n${pod}`).first?.command).toContain('systemctl restart k3s')
+})
+
+test('a driver that cannot load: nouveau, the open modules, Secure Boot', () => {
+  expect(answer('ERROR: The Nouveau kernel driver is currently in use by your system.  This driver is incompatible with the NVIDIA driver.')).toMatchObject({
+    kind: 'driver_not_loaded',
+    first: { text: expect.stringContaining('blacklist') },
+  })
+  const open = answer('NVRM: The NVIDIA GPU 0000:05:00.0 (PCI ID: 10de:2c02)\nNVRM: installed in this system requires use of the NVIDIA open kernel modules.')
+  expect(open.verdict).toBe("This GPU (10de:2c02) works only with NVIDIA's open kernel modules, and the proprietary ones are installed.")
+  const refused = answer("modprobe: ERROR: could not insert 'nvidia': Key was rejected by service")
+  expect(refused.first?.command).toContain('mokutil')
+  expect(refused.all).not.toContain('container')
+})
+
+test('torch.load that refuses more than tensors is no damaged file', () => {
+  const refused = answer(
+    '_pickle.UnpicklingError: Weights only load failed. In PyTorch 2.6, we changed the default value.\nWeightsUnpickler error: Unsupported global: GLOBAL lib.config.Run was not an allowed global by default.',
+  )
+  expect(refused.kind).toBe('checkpoint_mismatch')
+  expect(refused.first?.text).toContain('lib.config.Run')
+  expect(`${refused.verdict}${refused.all}`).not.toMatch(/cut off|incomplete|force-download/)
+})
+
+test('modules built for other libraries: NumPy 1, a newer libstdc++', () => {
+  expect(answer('AttributeError: _ARRAY_API not found').first?.command).toBe("python -m pip install 'numpy<2'")
+  const newer = answer("ImportError: /lib/x86_64-linux-gnu/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /opt/py/site-packages/fast.so)")
+  expect(newer.first?.command).toContain('libstdcxx-ng')
+  expect(newer.all).not.toContain('<PACKAGE>')
+})
+
+test('a quantization that the GPU is too old for: both capabilities', () => {
+  const old = answer('ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. Current capability: 75.')
+  expect([old.kind, old.verdict]).toEqual(['cuda_version_mismatch', 'Models in fp8 need compute capability 8.9; this GPU has 7.5.'])
+})
+
+test('an Xid 45 follows from the critical Xid before it, not from the note of a repair between the two', () => {
+  const line = (xid: number, words: string) => `NVRM: Xid (PCI:0000:3b:00): ${xid}, pid=812, name=python, ${words}`
+  const { verdict } = answer(
+    [line(48, 'An uncorrectable double bit error'), line(63, 'Row Remapper: New row marked for remapping'), line(45, 'Ch 00000008')].join('\n'),
+  )
+  expect(verdict).toContain('Xid 48 (Uncorrectable ECC error) came before it on the same GPU')
+})
