@@ -1,4 +1,5 @@
 // From the signs of an end to one verdict: what ended the job first, with the facts that the others add.
+import { knownMessage } from './known-messages.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
@@ -217,14 +218,15 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   // Where only the last words say that it failed, a record of an error just before them says more.
   const said = end.kind === 'job_failed' ? (recordBefore(sign, signs) ?? sign) : sign
   const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
+  const known = end.stage === 'cause' || end.stage === 'consequence' ? knownMessage(told) : undefined
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
     severity: end.severity,
     title: end.title(told),
-    verdict: end.verdict(told),
+    verdict: known?.says === undefined ? end.verdict(told) : `${end.verdict(told)} ${known.says}`,
     facts: all,
-    remedies: plan(end.remedies(told)),
+    remedies: plan(known?.remedies ?? end.remedies(told)),
     evidence: linesOf(shown),
   }
 }

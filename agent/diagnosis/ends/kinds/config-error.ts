@@ -56,7 +56,6 @@ export const configError: EndKind = {
   verdict: (told) => saying(told, 'refused what it was told and ended'),
   remedies: (told) => [
     newer(told),
-    parallel(told),
     told.error?.name === 'usage'
       ? { text: 'See which arguments this version takes.', command: `${script(told.situation.subject.script)} --help` }
       : {
@@ -72,22 +71,6 @@ export const configError: EndKind = {
     openFrame(told),
     { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
-}
-/** Tensor parallelism divides the attention heads evenly over GPUs, and needs that many of them. */
-function parallel({ error }: EndTold): Piece {
-  const words = error?.message ?? ''
-  const [, heads, size] = /heads? \((\d{1,4})\) must be divisible by .{0,30}tensor.parallel\w{0,10}(?: size)? \((\d{1,3})\)/i.exec(words)?.map(Number) ?? []
-  if (heads !== undefined && size !== undefined && heads > 0 && size > 1) {
-    // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
-    const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= size && heads % each === 0) ?? 1
-    return { text: `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`, command: `--tensor-parallel-size ${fits}` }
-  }
-  return (
-    /number of required GPUs exceeds/i.test(words) && {
-      text: 'Ask for no more GPUs than there are: tensor times pipeline parallel size is the number that it needs. Over several hosts all must have joined the Ray cluster.',
-      command: 'nvidia-smi -L; ray status',
-    }
-  )
 }
 /** A server that does not know a model's architecture is older than the model. */
 function newer({ error, situation }: EndTold): Piece {

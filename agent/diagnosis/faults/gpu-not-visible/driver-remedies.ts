@@ -32,7 +32,7 @@ export const NO_NOUVEAU: Piece = {
 }
 const SIGN: Piece = {
   text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), then reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
-  command: 'mokutil --sb-state; sudo mokutil --import "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
+  command: 'mokutil --sb-state; sudo mokutil -i "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
 }
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {

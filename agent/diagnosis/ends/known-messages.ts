@@ -1,0 +1,235 @@
+// Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
+import type { Piece } from '../faults/remedies/plan.ts'
+import { openFrame, type EndTold } from './end-kind.ts'
+
+type Known = {
+  readonly pattern: RegExp
+  /** A sentence after the message; left out where the message says it. */
+  readonly says?: string
+  readonly remedies: (match: RegExpExecArray, told: EndTold) => readonly Piece[]
+}
+const only = (text: string, command?: string) => (): readonly Piece[] => [command === undefined ? { text } : { text, command }]
+
+const KNOWN: readonly Known[] = [
+  {
+    pattern: /Expected to have finished reduction in the prior iteration/,
+    says: 'Some parameters took no part in the loss of this step, so DistributedDataParallel waits for their gradients.',
+    remedies: () => [
+      {
+        text: 'Let DDP look for them: find_unused_parameters=True (Trainer and accelerate: ddp_find_unused_parameters). It costs a walk through the graph in each step.',
+      },
+      { text: 'Better, where a branch of the model is never used: take it out or freeze it (requires_grad_(False)) before DDP wraps the model.' },
+      { text: 'See which parameters they are.', command: 'export TORCH_DISTRIBUTED_DEBUG=DETAIL' },
+    ],
+  },
+  {
+    pattern: /Expected to mark a variable ready only once/,
+    says: 'A parameter got its gradient twice in one step: mostly gradient checkpointing with re-entrant backward under DDP, or a layer that is used twice.',
+    remedies: () => [
+      { text: "Use checkpointing without re-entrance: use_reentrant=False (Trainer: gradient_checkpointing_kwargs={'use_reentrant': False})." },
+      { text: 'With find_unused_parameters=True, set it to False: checkpointing and that do not go together.' },
+      { text: 'If the graph is the same in each step: static_graph=True for DistributedDataParallel.' },
+    ],
+  },
+  {
+    pattern: /Cannot copy out of meta tensor/,
+    says: 'Its weights were never loaded: the meta device holds shapes only.',
+    remedies: () => [
+      { text: 'Do not move a model that was loaded with device_map or low_cpu_mem_usage: leave out .to() and .cuda(), it is placed already.' },
+      {
+        text: "Where parts did not fit the GPU and were left on the meta device: use a smaller or quantized model, or device_map='auto' with all GPUs visible.",
+      },
+      { text: 'For an empty model that gets its weights later: to_empty(device=…), then load_state_dict(…, assign=True).' },
+    ],
+  },
+  {
+    pattern: /tokenizer does not have a padding token/,
+    remedies: only('Give the tokenizer a padding token before the first batch; most take the one that ends a text (pad_token from eos_token).'),
+  },
+  {
+    pattern: /model type `([\w.-]{1,60})`[^]{0,80}does not recognize this architecture/,
+    says: 'The model is newer than the installed Transformers.',
+    remedies: (match) => [
+      { text: `Update Transformers to a release that knows ${match[1]}.`, command: 'python -m pip install --upgrade transformers' },
+      { text: 'If no release knows it yet: its page on the hub says what it needs (trust_remote_code=True runs code of its authors).' },
+    ],
+  },
+  {
+    pattern: /[Ff]ailed to find C compiler/,
+    says: 'Triton compiles a small C file at its first use and finds no compiler.',
+    remedies: only('Install a C compiler where the program runs (in a container: in its image), or name one in CC.', 'sudo apt-get install -y gcc'),
+  },
+  {
+    pattern: /Cannot find a working triton installation/,
+    remedies: only('Install the Triton that belongs to this PyTorch: reinstalling torch brings it.', 'python -m pip install --force-reinstall torch'),
+  },
+  {
+    pattern: /Python\.h: No such file/,
+    says: 'The headers of Python are not installed.',
+    remedies: only('Install them for the Python that runs the job (in a container: in its image).', 'sudo apt-get install -y python3-dev'),
+  },
+  {
+    pattern: /CERTIFICATE_VERIFY_FAILED/,
+    says: 'The certificate of the other side is not trusted here: mostly a proxy that signs with a certificate of its own, old root certificates, or a wrong clock.',
+    remedies: () => [
+      {
+        text: "Behind such a proxy, give Python the certificate of the proxy's authority.",
+        command: 'export REQUESTS_CA_BUNDLE=<CERTIFICATE_FILE> SSL_CERT_FILE=<CERTIFICATE_FILE>',
+      },
+      {
+        text: 'Else update the root certificates, and see that the clock is right.',
+        command: 'sudo apt-get install -y ca-certificates; python -m pip install --upgrade certifi; date',
+      },
+    ],
+  },
+  {
+    pattern: /max_model_len \((\d{2,9})\) is greater than the derived max_model_len \((?:max_position_embeddings|model_max_length|\w{3,40})=(\d{2,9})/,
+    remedies: (match) => [
+      { text: `Ask for no more than the ${match[2]} tokens that the model was made for.`, command: `--max-model-len ${match[2]}` },
+      { text: 'Longer only with the RoPE scaling that the page of the model names: else what it writes beyond that is of no use.' },
+    ],
+  },
+  {
+    // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
+    pattern: /heads? \((\d{1,4})\) must be divisible by .{0,30}tensor.parallel\w{0,10}(?: size)? \((\d{1,3})\)/i,
+    remedies: ([, heads, size]) => {
+      const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
+      return [{ text: `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`, command: `--tensor-parallel-size ${fits}` }]
+    },
+  },
+  {
+    pattern: /number of required GPUs exceeds the total number/i,
+    remedies: only(
+      'Ask for no more GPUs than there are: tensor times pipeline parallel size is the number that it needs. Over several hosts all must have joined the Ray cluster.',
+      'nvidia-smi -L; ray status',
+    ),
+  },
+  {
+    pattern: /train_batch_size is not equal to micro_batch_per_gpu \* gradient_acc_step \* world_size\s{1,3}(\d{1,7}) != (\d{1,5}) \* (\d{1,5}) \* (\d{1,5})/,
+    remedies: ([, , micro, steps, world]) => [
+      {
+        text: `Set train_batch_size to ${Number(micro) * Number(steps) * Number(world)} (${micro} × ${steps} × ${world}), or leave it out: DeepSpeed then computes it ("auto" under the Trainer).`,
+      },
+    ],
+  },
+  {
+    pattern: /does not require grad and does not have a grad_fn/,
+    says: 'Nothing that can be trained leads to the loss.',
+    remedies: () => [
+      { text: 'With gradient checkpointing over a frozen model (LoRA): call model.enable_input_require_grads() before the training.' },
+      {
+        text: 'Else see that the forward pass is not under torch.no_grad(), that parameters are not all frozen, and that nothing calls .item(), .detach() or NumPy before the loss.',
+      },
+    ],
+  },
+  {
+    pattern: /Trying to backward through the graph a second time/,
+    remedies: only(
+      'What is kept from the step before (a hidden state, a running sum, a loss) still hangs on its graph: detach it (.detach(), .item()). Only where two losses share a graph: retain_graph=True for the first.',
+    ),
+  },
+  {
+    pattern: /modified by an inplace operation/,
+    remedies: () => [
+      { text: 'Let autograd name the forward call whose result was overwritten: torch.autograd.set_detect_anomaly(True), for a few steps.' },
+      {
+        text: 'Replace changes in place there (+=, x[...] =, relu_, inplace=True) by new tensors. Under DDP, buffers that are sent in each forward do it too: broadcast_buffers=False.',
+      },
+    ],
+  },
+  {
+    pattern: /Attempting to unscale FP16 gradients/,
+    remedies: only(
+      'A gradient scaler needs parameters in float32: load the model without torch_dtype=float16 (LoRA: cast the trained parameters to float32), or use bf16 without a scaler.',
+    ),
+  },
+  {
+    pattern: /No inf checks were recorded for this optimizer/,
+    remedies: only(
+      'No parameter of this optimizer got a gradient in this step: see that it holds those of the model that is trained, and that the loss reaches them.',
+    ),
+  },
+  {
+    pattern: /optimizer got an empty parameter list/,
+    remedies: only(
+      'All parameters are frozen, or the layers stand in a plain list: use nn.ModuleList, and make the optimizer after the parameters to train are set.',
+    ),
+  },
+  {
+    pattern: /num_samples should be a positive integer value, but got num_samples=0/,
+    says: 'The data set is empty.',
+    remedies: only('See that its path, its split and its filters are right where the job runs: print len(dataset) before the loader is made.'),
+  },
+  {
+    pattern: /Expected more than 1 value per channel when training/,
+    remedies: only('Batch normalization got a batch of one: leave the last batch out (drop_last=True), or use batches of at least two on each GPU.'),
+  },
+  {
+    pattern: /stack expects each tensor to be equal size/,
+    remedies: only('The samples of a batch differ in size: pad or crop them, or give the DataLoader a collate_fn that does.'),
+  },
+  {
+    pattern: /finished its bootstrapping phase|freeze_support\(\)/,
+    remedies: only("Children started by spawn import the script again: put what runs under if __name__ == '__main__':."),
+  },
+  {
+    pattern: /^Can't (?:get|pickle) (?:local object|attribute)|^cannot pickle '/i,
+    remedies: only(
+      'What goes to a child process must be picklable: define functions and classes at the top of a module, no lambdas and no open files in the data set; num_workers=0 shows whether it is that.',
+    ),
+  },
+  {
+    pattern: /[Dd]efault process group has not been initialized/,
+    remedies: () => [
+      {
+        text: 'Start the script with the launcher, and call init_process_group before what is distributed.',
+        command: 'torchrun --standalone --nproc-per-node=<GPUS> <SCRIPT>',
+      },
+      { text: 'On one GPU without it: leave out what needs a group (DDP, SyncBatchNorm, a distributed sampler).' },
+    ],
+  },
+  {
+    pattern: /^index out of range in self/,
+    says: 'An index is larger than the table of an embedding.',
+    remedies: () => [
+      { text: 'Token ids above the vocabulary: after adding tokens call model.resize_token_embeddings(len(tokenizer)), and use the tokenizer of this model.' },
+      { text: 'Or inputs longer than the positions that the model has: truncate them (truncation=True, max_length).' },
+    ],
+  },
+  {
+    pattern: /can(?:no|')t train a model that has been loaded in (?:8-bit|4-bit|8-bit or 4-bit) precision on (?:multiple|a different) devices?/,
+    remedies: only(
+      "Each process must load the quantized model on its own GPU: device_map={'': int(os.environ.get('LOCAL_RANK', 0))}; with one process leave only one GPU visible.",
+    ),
+  },
+  {
+    pattern: /Target modules .{0,200} not found in the base model/,
+    remedies: only("Name linear layers that this model has (print(model) lists them), or let PEFT take all: target_modules='all-linear'."),
+  },
+  {
+    pattern: /model did not return a loss from the inputs/,
+    remedies: only(
+      'The batch has no labels: add a column "labels" (for causal models a copy of input_ids, or DataCollatorForLanguageModeling(mlm=False)), and keep it (remove_unused_columns=False).',
+    ),
+  },
+  {
+    pattern: /Tracer(?:Bool|Array|Integer)ConversionError|ConcretizationTypeError|Abstract tracer value encountered/,
+    remedies: only(
+      'Inside jit values are not known: use jax.lax.cond, jnp.where or lax.fori_loop for control flow, or mark the argument as static (static_argnums).',
+    ),
+  },
+]
+
+export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
+
+/** Undefined where the message has more reasons than one, or is not known. */
+export function knownMessage(told: EndTold): KnownMessage | undefined {
+  const { error } = told
+  if (error === undefined) return undefined
+  const words = error.name !== undefined && /Tracer|Concretization/.test(error.name) ? `${error.name} ${error.message}` : `${error.message}\n${error.tail}`
+  for (const { pattern, says, remedies } of KNOWN) {
+    const match = pattern.exec(words)
+    if (match !== null) return { says, remedies: [...remedies(match, told), openFrame(told)] }
+  }
+  return undefined
+}
