@@ -213,6 +213,21 @@ const KNOWN: readonly Known[] = [
     ),
   },
   {
+    pattern: /operator torchvision::\w{1,40} does not exist/,
+    says: 'torchvision was built for another PyTorch than the one that is installed.',
+    remedies: only(
+      'Install both from one index, so that they belong together.',
+      'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cu128',
+    ),
+  },
+  {
+    pattern: /GPU Tree Learner was not enabled in this build/,
+    remedies: only(
+      'Install LightGBM built for the GPU (its wheels from 4.0 on bring OpenCL: device_type=gpu; CUDA needs a build of your own), or use device_type=cpu.',
+      'python -m pip install --force-reinstall --no-binary lightgbm lightgbm --config-settings=cmake.define.USE_CUDA=ON',
+    ),
+  },
+  {
     pattern: /Tracer(?:Bool|Array|Integer)ConversionError|ConcretizationTypeError|Abstract tracer value encountered/,
     remedies: only(
       'Inside jit values are not known: use jax.lax.cond, jnp.where or lax.fori_loop for control flow, or mark the argument as static (static_argnums).',

@@ -5,12 +5,16 @@ import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
-import { driverRemedies, linkerRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { driverRemedies, linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
 
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
 
+const lacks = ({ message }: Seen): string | undefined => {
+  const owner = ownerOf(message)
+  return owner === undefined ? undefined : `needs ${owner.symbol}, which the ${owner.name} that was loaded does not have`
+}
 /** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
 const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
   const library = ({ match }: Seen): string => file(match[1] ?? '')
@@ -19,13 +23,17 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen)} ${how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
-    remedies: (seen) =>
-      DRIVERS_OWN.test(library(seen))
-        ? driverRemedies(library(seen), seen)
-        : TENSORRT.test(library(seen))
-          ? tensorRtRemedies(library(seen), seen)
-          : toolkitRemedies(library(seen), seen),
+      `${library(seen)} ${lacks(seen) ?? how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
+    remedies: (seen) => {
+      const owner = ownerOf(seen.message)
+      return owner !== undefined
+        ? symbolRemedies(owner, seen)
+        : DRIVERS_OWN.test(library(seen))
+          ? driverRemedies(library(seen), seen)
+          : TENSORRT.test(library(seen))
+            ? tensorRtRemedies(library(seen), seen)
+            : toolkitRemedies(library(seen), seen)
+    },
     facts: (seen) => known({ library: library(seen) }),
     ...more,
     unless: (seen) => isNotice(library(seen), seen) || takesAnother(seen) || more.unless?.(seen) === true,

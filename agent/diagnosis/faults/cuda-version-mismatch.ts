@@ -215,7 +215,7 @@ export const cudaVersionMismatch = ruleFamily({
       verdict: ({ match }) => `Models in ${match[1]} need compute capability ${match[2]}.${match[3]}; this GPU has ${match[4]}.${match[5]}.`,
       remedies: ({ match }) => [
         {
-          text: `Use a version of the model without ${match[1]}: 16 bit where it fits, else AWQ or GPTQ (4 bit), which GPUs from compute capability 7.5 on run.`,
+          text: `Use a version of the model without ${match[1]}: 16 bit where it fits${Number(match[4]) * 10 + Number(match[5]) >= 75 && !/awq|gptq/i.test(match[1] ?? '') ? ', else AWQ or GPTQ (4 bit), which GPUs from compute capability 7.5 on run' : ''}.`,
         },
         { text: `Or run it on a GPU of compute capability ${match[2]}.${match[3]} or newer.`, command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
       ],

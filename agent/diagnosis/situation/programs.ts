@@ -12,11 +12,11 @@ const PATTERNS = {
   sd_webui:
     /NansException|use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
   jax: /\bjax(?:lib|line)?\b|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization/i,
-  tensorflow: /\btensorflow\b|ResourceExhaustedError|TF_FORCE_GPU|tf_device|\bkeras\b/i,
+  tensorflow: /\btensorflow\b|ResourceExhaustedError(?!:?\s{1,6}Out of memory error on GPU)|TF_FORCE_GPU|tf_device|\bkeras\b/i,
   onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
   rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,
   cupy: /\bcupy\b/i,
-  paddle: /paddle(?:paddle)?\b/i,
+  paddle: /paddle(?:paddle)?\b|Out of memory error on GPU \d{1,3}\. Cannot allocate/i,
   julia: /CUDA\.jl|\bjulia\b/i,
   ctranslate2: /ctranslate2|faster[-_]whisper|whisperx/i,
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,

@@ -63,3 +63,26 @@ test('an Xid 45 follows from the critical Xid before it, not from the note of a 
   )
   expect(verdict).toContain('Xid 48 (Uncorrectable ECC error) came before it on the same GPU')
 })
+
+test('an undefined symbol names the library that is too old, which is not the one that asks for it', () => {
+  const nccl = answer('ImportError: /opt/py/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister')
+  expect(nccl.verdict).toContain('needs ncclCommRegister, which the NCCL that was loaded does not have')
+  expect(nccl.all).not.toContain('Install libtorch_cuda')
+  const link = answer(
+    'ImportError: /opt/py/lib/python3.11/site-packages/nvidia/cusparse/lib/libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12',
+  )
+  expect(link.all).toContain('pip install --upgrade nvidia-nvjitlink-cu12')
+})
+
+test('PaddlePaddle and XGBoost: their own figures, and no advice for another program', () => {
+  const paddle = answer(
+    'ResourceExhaustedError: \n\nOut of memory error on GPU 1. Cannot allocate 2.250000GB memory on GPU 1, 20.500000GB memory has been allocated and available memory is only 1.250000GB.',
+  )
+  expect(paddle.verdict).toBe('PaddlePaddle could not allocate 2.25 GiB on GPU 1; 1.25 GiB was free; 20.50 GiB is allocated already.')
+  expect(paddle.all).not.toContain('TensorFlow')
+  const boosted = answer(
+    'xgboost.core.XGBoostError: [12:00:00] device_helpers.cuh:431: Memory allocation error on worker 0: bad_alloc: cudaErrorMemoryAllocation: out of memory\n- Free memory: 512MB\n- Requested memory: 3GB',
+  )
+  expect(boosted.verdict).toContain('XGBoost could not allocate 3.00 GiB on the GPU; 512 MiB was free')
+  expect(boosted.first?.text).toContain('QuantileDMatrix')
+})

@@ -47,9 +47,17 @@ export const cudaOomPlain = memoryFamily(
       facts: ([, amount, unit]) => known({ requested_bytes: bytesOf(amount, unit) }),
     },
     {
-      pattern: new RegExp(`Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}`),
+      pattern: new RegExp(
+        `Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}(?: memory on GPU \\d{1,4}, ${SIZE} memory has been allocated and available memory is only ${SIZE})?`,
+      ),
       who: 'PaddlePaddle',
-      facts: ([, device, amount, unit]) => known({ gpu_index: Number(device), requested_bytes: bytesOf(amount, unit) }),
+      facts: ([, device, amount, unit, held, heldUnit, free, freeUnit]) =>
+        known({
+          gpu_index: Number(device),
+          requested_bytes: bytesOf(amount, unit),
+          allocated_bytes: held === undefined ? undefined : bytesOf(held, heldUnit),
+          free_bytes: free === undefined ? undefined : bytesOf(free, freeUnit),
+        }),
     },
     {
       // accelerate's find_executable_batch_size gives up so.
@@ -67,6 +75,16 @@ export const cudaOomPlain = memoryFamily(
       pattern: /NvMapMemAllocInternalTagged: (\d{1,18}) error 12\b/,
       who: 'The program (on a Jetson, where GPU and CPU share memory)',
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
+    },
+    {
+      pattern: new RegExp(`Memory allocation error on worker \\d{1,4}: [^]{0,160}?- Free memory: ${SIZE}\\s{1,4}- Requested memory: ${SIZE}`),
+      who: 'XGBoost',
+      facts: ([, free, freeUnit, asked, unit]) => known({ free_bytes: bytesOf(free, freeUnit), requested_bytes: bytesOf(asked, unit) }),
+      remedies: (situation) => [
+        { text: 'Give XGBoost its data in bins: QuantileDMatrix instead of DMatrix, and a smaller max_bin (128); it needs a fraction of the memory.' },
+        { text: "Train on a part of the rows for each tree: subsample=0.2 with sampling_method='gradient_based', or with shallower trees (max_depth)." },
+        whoHolds(situation),
+      ],
     },
     {
       pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)|Maximum pool size exceeded/,

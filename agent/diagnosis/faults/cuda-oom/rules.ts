@@ -40,14 +40,14 @@ export const whoSpeaks = (situation: Situation): string =>
 function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string {
   if (typeof rule.verdict === 'string') return rule.verdict
   if (rule.verdict !== undefined) return rule.verdict(facts, situation)
-  const asked = facts.requested_bytes
+  const { requested_bytes: asked, allocated_bytes: held } = facts
   const where = gpuName(facts.gpu_index)
   // Ollama runs llama.cpp.
   const who = rule.who === 'llama.cpp' && situation.programs.has('ollama') ? 'Ollama' : (rule.who ?? whoSpeaks(situation))
   const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
-  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : 'What else holds the card is not in the message.'}`
+  return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}${held === undefined ? '' : `; ${gib(held)} is allocated already`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : held === undefined ? 'What else holds the card is not in the message.' : ''}`.trimEnd()
 }
 
 export function memoryFamily(id: string, literals: readonly string[], rules: readonly MemoryRule[]): FaultFamily {

@@ -142,6 +142,45 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   ]
 }
 
+const OWNERS: readonly (readonly [RegExp, name: string, stem: string])[] = [
+  [/^_{0,2}nvJitLink/, 'nvJitLink', 'nvjitlink'],
+  [/^nccl/, 'NCCL', 'nccl'],
+  [/^cudnn/, 'cuDNN', 'cudnn'],
+  [/^cublas/, 'cuBLAS', 'cublas'],
+  [/^cusparse/, 'cuSPARSE', 'cusparse'],
+  [/^cusolver/, 'cuSOLVER', 'cusolver'],
+]
+export type SymbolOwner = { readonly name: string; readonly stem: string; readonly symbol: string }
+/** The library that should bring a symbol which was not found: the one that was loaded is another release of it. */
+export function ownerOf(message: string): SymbolOwner | undefined {
+  const symbol = /undefined symbol: ([\w@.]{3,120})/.exec(message)?.[1]
+  const owner = symbol === undefined ? undefined : OWNERS.find(([pattern]) => pattern.test(symbol))
+  return symbol === undefined || owner === undefined ? undefined : { name: owner[1], stem: owner[2], symbol }
+}
+/** Both libraries are there: the loader met an older copy of one first. */
+export function symbolRemedies({ name, stem, symbol }: SymbolOwner, seen: Seen): readonly Piece[] {
+  const situation = seen.situation()
+  const major = /[_.]so\.(1[123])\b/.exec(seen.message)?.[1] ?? /_(1[123])_\d{1,2}$/.exec(symbol)?.[1]
+  const pip = inPythonText(situation, situation.text) && stem !== 'cudnn' && major !== '13' ? `nvidia-${stem}-cu${major ?? '12'}` : undefined
+  return [
+    {
+      text: `Most likely an older ${name} comes first: take folders of other CUDA installations out of LD_LIBRARY_PATH, and try again.`,
+      command: 'printenv LD_LIBRARY_PATH; unset LD_LIBRARY_PATH',
+    },
+    pip !== undefined &&
+      (stem === 'nccl'
+        ? {
+            text: `Or pip holds another ${name} than this PyTorch asks for: see which it wants, and install that.`,
+            command: `python -m pip check; pip list | grep -iE "torch|${pip}"`,
+          }
+        : { text: `Or the ${name} of pip is older than what needs it.`, command: pipInstall(situation, pip, '--upgrade') }),
+    {
+      text: `See which ${name} the loader takes.`,
+      command: `LD_DEBUG=libs python -c "import torch" 2>&1 | grep -i "${stem}" | head`,
+    },
+  ]
+}
+
 /** The compiler's linker wants the name without a number, which the driver's packages often lack. */
 export function linkerRemedies(name: string, { situation }: Seen): readonly Piece[] {
   const library = `lib${name}.so`
