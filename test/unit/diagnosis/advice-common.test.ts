@@ -11,8 +11,11 @@ const answer = (text: string) => {
 }
 
 test('tensor parallelism over a number that does not divide the heads: the power of two that does', () => {
-  const { kind, first } = answer('ValueError: Total number of attention heads (40) must be divisible by tensor parallel size (6).')
+  const message = 'ValueError: Total number of attention heads (40) must be divisible by tensor parallel size (6).'
+  const { kind, first } = answer(`vllm serve org/m\n${message}`)
   expect([kind, first?.command]).toEqual(['config_error', '--tensor-parallel-size 4'])
+  expect(answer(`python -m sglang.launch_server\n${message}`).first?.command).toBe('--tp-size 4')
+  expect(answer(message).first).toEqual({ text: 'Split the model over 4 GPUs: 40 heads divide by that, and not by 6.' })
 })
 
 test('a runtime that the containerd of a node does not know is no matter of Docker', () => {
