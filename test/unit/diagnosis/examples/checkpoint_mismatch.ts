@@ -21,4 +21,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['checkpoint_mismatch'],
     facts: { pattern: 'keys' },
   },
+  {
+    name: 'more than weights',
+    text: `_pickle.UnpicklingError: Weights only load failed. Unsupported global: GLOBAL lib.config.Run was not an allowed global by default.`,
+    kinds: one,
+  },
 ]

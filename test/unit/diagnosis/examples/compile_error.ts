@@ -39,4 +39,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '[E] Error[10]: Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[/enc/Add...]}.)',
     kinds: ['compile_error'],
   },
+  {
+    name: 'headers of Python',
+    text: `/tmp/x/main.c:5:10: fatal error: Python.h: No such file or directory
+compilation terminated.`,
+    kinds: one,
+  },
+  {
+    name: 'no C compiler',
+    text: `torch._inductor.exc.InductorError: RuntimeError: Failed to find C compiler. Please specify via CC environment variable.`,
+    kinds: one,
+  },
 ]

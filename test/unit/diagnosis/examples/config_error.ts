@@ -44,4 +44,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'ValueError: Asking to pad but the tokenizer does not have a padding token. Please select a token to use as `pad_token`.',
     kinds: ['config_error'],
   },
+  { name: 'heads', text: `ValueError: Total number of attention heads (40) must be divisible by tensor parallel size (6).`, kinds: ['config_error'] },
+  {
+    name: 'a longer context',
+    text: `ValueError: User-specified max_model_len (65536) is greater than the derived max_model_len (max_position_embeddings=32768 or model_max_length=None in model's config.json).`,
+    kinds: ['config_error'],
+  },
+  {
+    name: 'a model that is newer',
+    text: `ValueError: The checkpoint you are trying to load has model type \`newmodel\` but Transformers does not recognize this architecture.`,
+    kinds: ['config_error'],
+  },
 ]

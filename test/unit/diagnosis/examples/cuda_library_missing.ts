@@ -133,4 +133,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['cuda_library_missing'],
     facts: { library: 'cuda' },
   },
+  {
+    name: 'an older NCCL',
+    text: `ImportError: /opt/py/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister`,
+    kinds: one,
+  },
+  {
+    name: 'an older nvJitLink',
+    text: `ImportError: /opt/py/lib/python3.11/site-packages/nvidia/cusparse/lib/libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12`,
+    kinds: one,
+  },
 ]

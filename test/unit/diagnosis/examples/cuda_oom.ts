@@ -199,4 +199,18 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'F0302 10:00:00.500000  77 blob.cu:31] Check failed: error == cudaSuccess (2 vs. 0)  out of memory\n*** Check failure stack trace: ***',
     kinds: ['cuda_oom'],
   },
+  {
+    name: 'XGBoost',
+    text: `xgboost.core.XGBoostError: Memory allocation error on worker 0: bad_alloc: cudaErrorMemoryAllocation: out of memory
+- Free memory: 512MB
+- Requested memory: 3GB`,
+    kinds: one,
+  },
+  {
+    name: 'PaddlePaddle with figures',
+    text: `ResourceExhaustedError: 
+
+Out of memory error on GPU 1. Cannot allocate 2.250000GB memory on GPU 1, 20.500000GB memory has been allocated and available memory is only 1.250000GB.`,
+    kinds: one,
+  },
 ]

@@ -111,4 +111,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'ImportError: /opt/lib/ops.abi3.so: undefined symbol: cuGreenCtxCreate_v9',
     kinds: ['cuda_version_mismatch'],
   },
+  {
+    name: 'a quantization',
+    text: `ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. Current capability: 75.`,
+    kinds: one,
+  },
 ]

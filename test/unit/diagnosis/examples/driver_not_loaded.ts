@@ -18,4 +18,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'Secure Boot', text: 'nvidia: loading out-of-tree module taints kernel.\nLoading of unsigned module is rejected', kinds: one },
   { name: 'quiet: another module', text: 'dkms build of zfs\nError! Bad return status for module build on kernel: 6.8.0-45-generic (x86_64)', kinds: [] },
+  { name: 'nouveau', text: `ERROR: The Nouveau kernel driver is currently in use by your system.`, kinds: one },
 ]

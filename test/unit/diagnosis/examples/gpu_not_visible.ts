@@ -164,4 +164,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'level=INFO msg="amdgpu is supported" gpu=0 gpu_type=gfx1100\nlevel=WARN msg="amdgpu is not supported (supported types:[gfx1030 gfx1100])" gpu=1 gpu_type=gfx1036',
     kinds: [],
   },
+  {
+    name: 'open modules',
+    text: `NVRM: The NVIDIA GPU 0000:05:00.0 (PCI ID: 10de:2c02)
+NVRM: installed in this system requires use of the NVIDIA open kernel modules.`,
+    kinds: one,
+  },
 ]

@@ -41,4 +41,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['missing_dependency'],
     facts: { module: 'ops_attn' },
   },
+  { name: 'modules made for NumPy 1', text: `AttributeError: _ARRAY_API not found`, kinds: one },
+  {
+    name: 'a newer libstdc++',
+    text: `ImportError: /lib/x86_64-linux-gnu/libstdc++.so.6: version \`GLIBCXX_3.4.32' not found (required by /opt/py/site-packages/fast.so)`,
+    kinds: one,
+  },
+  {
+    name: 'no working Triton',
+    text: `RuntimeError: Cannot find a working triton installation. Either the package is not installed or it is too old.`,
+    kinds: one,
+  },
 ]

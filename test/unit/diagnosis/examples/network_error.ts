@@ -31,4 +31,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'Error: pull model manifest: Get "https://registry.example.com/v2/m/manifests/latest": dial tcp: lookup registry.example.com on 127.0.0.53:53: server misbehaving',
     kinds: ['network_error'],
   },
+  {
+    name: 'a certificate',
+    text: `requests.exceptions.SSLError: HTTPSConnectionPool(host='hub.example.org', port=443): Max retries exceeded with url: /x (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate')))`,
+    kinds: ['network_error'],
+  },
 ]

@@ -61,4 +61,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
     facts: { exception: 'ValueError' },
   },
+  {
+    name: 'parameters without gradients',
+    text: `RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one.`,
+    kinds: ['python_exception'],
+  },
+  { name: 'torchvision of another release', text: `RuntimeError: operator torchvision::nms does not exist`, kinds: ['python_exception'] },
 ]
