@@ -60,6 +60,8 @@ const CAUSE: Readonly<Record<Exclude<Answer['cause'], 'missing' | 'stuck' | 'non
   late: ['That rank came after the others had given up. Find out what it did before, or raise the time-out: init_process_group(timeout=...).'],
 }
 
+const LOOK_AGAIN = 'Look again in a minute: where the same rank computes while all others wait, it is slower than they are.'
+
 /** Nobody can be named, and which collective each rank is in is not known either. */
 const UNDECIDED = [
   'Get the Flight Recorder dumps: they say which rank is missing or disagrees. Where TORCH_NCCL_DEBUG_INFO_PIPE_FILE is set, write a byte into PIPE_FILE + rank + ".pipe"; else PyTorch writes them at its time-out. Then run warpwatch hang again.',
@@ -74,6 +76,7 @@ export function remediesOf({ cause, culprits, doing, verdict, root, callSites }:
   if (cause === 'none') return doings.some((one) => one !== 'code' && one !== 'unknown') ? byDoing : []
   if (cause === 'missing' || cause === 'stuck') return byDoing.length > 0 ? byDoing : DOING.unknown
   if (cause === 'slow_phase') return [...(doings.every((one) => one === 'code' || one === 'unknown') ? [] : byDoing), ...CAUSE.slow_phase]
+  if (verdict === 'slow_phase' && cause === 'straggler') return [LOOK_AGAIN, ...CAUSE.straggler]
   if (cause === 'transport' && root === undefined) return UNDECIDED
   // A barrier against a step of training: the loop of that rank has ended.
   const [mine, ...others] = callSites

@@ -92,8 +92,12 @@ export function headline(evidence: Evidence, answer: Answer): string {
     healthy: '',
   }[verdict]
   if (culprits.length === 0) return `${state}: ${nobodyText(answer)}.`
+  if (verdict === 'slow_phase' && answer.cause === 'straggler') return `No hang: ${whoText(evidence, culprits)} ${lastToJoin(culprits)}.`
   return `${state}: ${whoText(evidence, culprits)} ${disagreement(answer) ?? whatText(evidence, answer)}.`
 }
+
+const lastToJoin = (culprits: readonly number[]): string =>
+  `${culprits.length > 1 ? 'compute' : 'computes'} while the GPUs of all others wait; seen once, so ${culprits.length > 1 ? 'they may' : 'it may'} be slower or only the last to join`
 
 function nobodyText(answer: Answer): string {
   const place = answer.root === undefined ? 'a collective' : rootText(answer)

@@ -52,32 +52,45 @@ function groupsOf(top: Fields): ReadonlyMap<string, Group> {
 }
 
 function opOf(entry: Fields, group: Group, parts: SharedParts): Op {
-  const [spelt = '', pair = ''] = words(entry['profiling_name']).split(' ')
+  const called = words(entry['profiling_name'])
+  const space = called.indexOf(' ')
   const p2p = entry['is_p2p'] === true
-  const [, left, way, right] = /^(\d+)(->|<-)(\d+)$/.exec(pair) ?? []
-  const [me, other] = [left, right].map((index) => (index === undefined ? undefined : (group.members[Number(index)] ?? Number(index))))
-  const [from, to] = way === '<-' ? [other, me] : [me, other]
-  const base = opName(spelt)
+  const base = opName(space < 0 ? called : called.slice(0, space))
   // One tensor on each side is all_to_all_single; the recorder names both kinds alike.
   const single = base === 'all_to_all' && isList(entry['input_sizes']) && entry['input_sizes'].length === 1
-  const seq = position(p2p ? entry['p2p_seq_id'] : (entry['collective_seq_id'] ?? entry['seq_id'])) ?? 0
+  const { inputs, elements, dtypes } = parts.shapes(entry)
   const [issued, completed] = [nanoseconds(entry['time_created_ns']), nanoseconds(entry['time_discovered_completed_ns'])]
   const timeout = optionalCount(entry, 'timeout_ms')
-  return {
+  // Filled field by field: a dump has thousands of entries, and objects that are spread into each other cost most of the time to read it.
+  const op: Writable<Op> = {
     record: position(entry['record_id'] ?? entry['id']) ?? 0,
     group: group.key,
-    seq,
+    seq: position(p2p ? entry['p2p_seq_id'] : (entry['collective_seq_id'] ?? entry['seq_id'])) ?? 0,
     name: single ? 'all_to_all_single' : base,
     p2p,
-    ...(from === undefined || to === undefined ? {} : { from, to }),
-    ...parts.shapes(entry),
+    inputs,
+    elements,
+    dtypes,
     // Gloo's entries stay `scheduled`; only `retired` says that they ended.
     state: entry['state'] === 'completed' || entry['retired'] === true ? 'done' : entry['state'] === 'started' ? 'started' : 'waiting',
-    ...(issued === undefined ? {} : { issued }),
-    ...(completed === undefined ? {} : { completed }),
-    ...(timeout === undefined ? {} : { timeoutSeconds: timeout / 1000 }),
     frames: parts.frames(entry['frames']),
   }
+  if (issued !== undefined) op.issued = issued
+  if (completed !== undefined) op.completed = completed
+  if (timeout !== undefined) op.timeoutSeconds = timeout / 1000
+  const ends = space < 0 ? undefined : endsOf(called.slice(space + 1).split(' ', 1)[0] ?? '', group)
+  if (ends !== undefined) [op.from, op.to] = ends
+  return op
+}
+
+type Writable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] }
+
+/** Of `0->1` or `1<-0`, which count within the group, the ranks that send and receive. */
+function endsOf(pair: string, group: Group): readonly [from: number, to: number] | undefined {
+  const [, left, way, right] = /^(\d+)(->|<-)(\d+)$/.exec(pair) ?? []
+  if (left === undefined || right === undefined) return undefined
+  const [me, other] = [group.members[Number(left)] ?? Number(left), group.members[Number(right)] ?? Number(right)]
+  return way === '<-' ? [other, me] : [me, other]
 }
 
 export function readDump(top: Fields, rank: number, evidence: Evidence): void {

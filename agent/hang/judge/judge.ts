@@ -156,9 +156,10 @@ function whileMoving(job: Job, movement: Movement): Answer {
       ],
     })
   const alone = loneWorkers(job)
+  // At any moment of a healthy job somebody may be the last to join: only a second look tells one that is slow from one that came last.
   if (alone.length > 0)
     return answer(job, {
-      verdict: 'straggler',
+      verdict: 'slow_phase',
       cause: 'straggler',
       culprits: alone,
       evidence: [...movement.evidence, 'the GPUs of all other ranks only wait in a kernel'],

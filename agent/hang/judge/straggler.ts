@@ -5,9 +5,13 @@ import type { Job } from './job.ts'
 
 /** So much of its time a rank must cost the others, above what the middle rank costs, to be worth naming. */
 export const STRAGGLER_SHARE = 0.05
-/** Beside one that is slow, another one: it costs less, as its delays hide behind those of the first, but far more than nearly all others. */
+/** Less is worth naming where it stands out: so many times what the next one costs, and more than ranks of healthy jobs differ by chance. */
+const LEAST_SHARE = 0.03
+/** Beside one that is slow, another one costs less, as its delays hide behind those of the first. */
 const SECOND_SHARE = 0.02
-const SECOND_TIMES = 3
+const TIMES_THE_NEXT = 3
+/** A difference of this size between two ranks says nothing. */
+const CHANCE_SHARE = 0.005
 const CHUNKS = 8
 const LEAST_SLOTS = 12
 /** So many operations must be the same one step later; savings and evaluations are the rest. */
@@ -123,9 +127,18 @@ export function stragglersOf(job: Job): readonly { readonly rank: number; readon
   const shares = sharesOf(job)
   if (shares.size < 3) return []
   const usual = median([...shares.values()])
-  const above = [...shares].map(([rank, share]) => ({ rank, share: share - usual }))
-  if (!above.some(({ share }) => share >= STRAGGLER_SHARE)) return []
-  const most = above.map(({ share }) => share).toSorted((a, b) => a - b)[Math.floor(above.length * 0.9)] ?? 0
-  const slow = above.filter(({ share }) => share >= Math.min(STRAGGLER_SHARE, Math.max(SECOND_SHARE, SECOND_TIMES * most)))
+  const above = [...shares].map(([rank, share]) => ({ rank, share: share - usual })).toSorted((a, b) => b.share - a.share)
+  const costly = above.filter(({ share }) => share >= STRAGGLER_SHARE).length
+  const slow = above.slice(0, Math.max(costly, standingOut(above.map(({ share }) => share))))
   return slow.length * 2 < shares.size ? slow.toSorted((a, b) => a.rank - b.rank) : []
+}
+
+/** How many of the first cost far more than the next one; `shares` from the highest down. */
+function standingOut(shares: readonly number[]): number {
+  if ((shares[0] ?? 0) < LEAST_SHARE) return 0
+  for (let count = Math.ceil(shares.length / 2) - 1; count > 0; count -= 1) {
+    const least = shares[count - 1] ?? 0
+    if (least >= SECOND_SHARE && least >= TIMES_THE_NEXT * Math.max(CHANCE_SHARE, shares[count] ?? 0)) return count
+  }
+  return 0
 }

@@ -26,7 +26,7 @@ describe('what is no hang', () => {
   })
 
   test.each<[string, readonly [number, number, number][], Files, object]>([
-    ['one of four is a straggler, most likely', [spin, spin, [92, 40, 500], spin], {}, { verdict: 'straggler', culprits: [2], confidence: 'likely' }],
+    ['one of four may be slow, or only the last to join', [spin, spin, [92, 40, 500], spin], {}, { verdict: 'slow_phase', cause: 'straggler', culprits: [2] }],
     ['rank 0 is none: it evaluates and logs for all', [[92, 40, 500], spin, spin, spin], {}, { verdict: 'healthy', culprits: [] }],
     ['two of four are none', [spin, spin, [92, 40, 500], [92, 40, 500]], {}, { verdict: 'healthy', culprits: [] }],
     ['one of three is too few to judge', [spin, [92, 40, 500], spin], {}, { verdict: 'healthy', culprits: [] }],
@@ -56,5 +56,18 @@ describe('what is no hang', () => {
     const ranks = (late: number): Files => ({ ...dumps(WORLD, [run(0, 0), run(0, 0), run(late, 0), run(0, 0)]), ...moving })
     expect(judged(ranks(1))).toMatchObject({ verdict: 'straggler', culprits: [2] })
     expect(judged(ranks(0.02))).toMatchObject({ verdict: 'healthy', culprits: [] })
+  })
+
+  test('of two that are slow the second is named, too, though its delays hide behind those of the first', () => {
+    const six = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3, 4, 5] } }
+    const run = (delay: number): Step[] =>
+      Array.from({ length: 60 }, (_, i): Step => ({ at: Math.floor(i / 3) + (i % 3) * 0.1 * (1 + delay), size: (i % 3) + 1 }))
+    const ranks = (first: number, second: number): Files => ({
+      ...dumps(six, [run(0), run(0), run(first), run(0), run(second), run(0)]),
+      ...gpus(Array.from({ length: 6 }, (): [number, number, number] => [80, 40, 500])),
+    })
+    expect(judged(ranks(0.35, 0.2))).toMatchObject({ verdict: 'straggler', culprits: [2, 4] })
+    expect(judged(ranks(0.35, 0.02))).toMatchObject({ verdict: 'straggler', culprits: [2] })
+    expect(judged(ranks(0.1, 0.08))).toMatchObject({ verdict: 'healthy', culprits: [] })
   })
 })
