@@ -4,6 +4,7 @@ import { openSession } from '../nvml/session.ts'
 import { createGpuSet } from './child/gpu-set.ts'
 import type { GpuSet } from './child/gpu-set.ts'
 import { connectInside } from './child/namespace-socket.ts'
+import { createPeakLoop, waitOnChannel, type PeakLoop } from './child/peak-loop.ts'
 import { lineOf } from '../text/error.ts'
 import { formatInFlightCall } from './protocol.ts'
 import type { ConnectRequest, Connection, Failed, FromChild, ScrapeRequest, StartRequest, ToChild } from './protocol.ts'
@@ -11,12 +12,20 @@ import type { ConnectRequest, Connection, Failed, FromChild, ScrapeRequest, Star
 let gpus: GpuSet | undefined
 let peakHz = 0
 let peaks: NodeJS.Timeout | undefined
+/** Absent where it cannot wait in the kernel, and for cards that are read from files: then a timer samples the peaks. */
+let loop: PeakLoop | undefined
 
 const send = (message: FromChild): void => {
-  process.send?.(message)
+  if (loop === undefined) process.send?.(message)
+  else {
+    // What the channel does not take at once needs the event loop.
+    loop.busy()
+    process.send?.(message, loop.free)
+  }
 }
 /** Says why and goes, once the message is on its way. */
 const fail = (failed: Omit<Failed, 'type'>): void => {
+  loop?.busy()
   process.send?.({ type: 'failed', ...failed } satisfies Failed, () => process.exit(1))
 }
 
@@ -29,7 +38,9 @@ async function open(request: StartRequest): Promise<GpuSet | string> {
 
 /** Ten wake-ups a second are most of what this process costs: none on a host without a GPU. */
 function followPeaks(of: GpuSet): void {
-  if (peakHz > 0 && of.hasGpus()) peaks ??= setInterval(of.peak, 1000 / peakHz)
+  const periodMs = peakHz > 0 && of.hasGpus() ? 1000 / peakHz : undefined
+  if (loop !== undefined) loop.follow(periodMs)
+  else if (periodMs !== undefined) peaks ??= setInterval(of.peak, periodMs)
   else {
     clearInterval(peaks)
     peaks = undefined
@@ -42,6 +53,8 @@ async function start(request: StartRequest): Promise<void> {
     fail({ reason: 'not_supported', detail: created })
     return
   }
+  const wait = request.peakHz > 0 && request.cards === undefined ? await waitOnChannel() : undefined
+  if (wait !== undefined) loop = createPeakLoop(wait, created.peak)
   const failure = created.start()
   if (failure !== undefined) {
     fail(failure)
@@ -56,16 +69,20 @@ function scrape(request: ScrapeRequest): void {
   if (gpus === undefined) return // asked before hello: the supervisor's deadline notices
   const failure = gpus.scrape(request)
   if (failure !== undefined) fail(failure)
+  loop?.sampled()
   followPeaks(gpus)
 }
 
 async function connect(request: ConnectRequest): Promise<void> {
   const answer: Connection = { type: 'connection', id: request.id }
+  const waiting = loop
+  const sent = (): void => waiting?.free()
+  waiting?.busy()
   try {
     // The handle is the parent's from here on.
-    process.send?.(answer, await connectInside(request))
+    process.send?.(answer, await connectInside(request), {}, sent)
   } catch (error) {
-    process.send?.({ ...answer, error: lineOf(error) } satisfies Connection)
+    process.send?.({ ...answer, error: lineOf(error) } satisfies Connection, sent)
   }
 }
 
