@@ -16,6 +16,8 @@ export type Field = {
   readonly aside: boolean
   /** A whole number as printed. */
   readonly whole: boolean
+  /** Printed in thousands or millions: `30K`. */
+  readonly kilo?: true
   /** Where its text begins and ends. */
   readonly from: number
   readonly to: number
@@ -184,6 +186,7 @@ export function fieldsOf(printed: string): readonly Field[] {
       whole: /^\d[\d,]*$/.test(figure ?? '') || kilo !== '',
       from,
       to,
+      ...(kilo === '' ? {} : { kilo: true as const }),
       ...(totalValue === undefined ? {} : { total: totalValue }),
       ...(said === undefined ? {} : { unit: said }),
       ...(duration === undefined ? {} : { duration }),

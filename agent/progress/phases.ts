@@ -7,10 +7,10 @@ const WORDS: readonly (readonly [Phase, RegExp])[] = [
     'downloading',
     /\b(?:download\w*|fetch\w*|pull\w*|collecting|installing|upload\w*|transferr?ing|syncing|unpacking|t[ée]l[ée]charg\w*|herunterlad\w*|descarg\w*)\b|下载|\.(?:zip|tar|gz|tgz|whl|safetensors|bin|pth?|ckpt|parquet|arrow|jsonl?|gguf|onnx|deb|msgpack|h5)\b/i,
   ],
-  ['saving', /\b(?:saving|writing|dumping|checkpointing|exporting|converting|merging|quantizing|pushing)\b/i],
+  ['saving', /\b(?:saving|writing|dumping|checkpointing|exporting|converting|merging|quanti[sz]\w*|gptq|awq|pushing)\b/i],
   [
     'preparing',
-    /\b(?:map|filter|casting|generating \w+ split|\w*tokeni[sz]\w*|pre-?process\w*|prepar\w*|pack(?:ing)?|cach(?:e|ing)|preload\w*|pre-?comput\w*|encoding|splitting|scanning|indexing|extract\w*|pars(?:e|ing)|reading|flatten\w*|group\w*|shuffl\w*|dedup\w*|sharding|building|creating|counting|collating|num_proc|resolving|decoding|concatenating|concat|sort(?:ing)?|truncat\w*|adding \w+|formatting|applying|converting|standardi[sz]ing|vectori[sz]ing|sampling dataset|statistics|vocab\w*|corpus|bucket\w*|feature\w* extraction|standardizing)\b|数据|加载/i,
+    /\b(?:map|filter|casting|generating \w+ split|\w*tokeni[sz]\w*|pre-?process\w*|prepar\w*|pack(?:ing)?|cach(?:e|ing)|preload\w*|pre-?comput\w*|encoding|splitting|scanning|indexing|extract\w*|pars(?:e|ing)|reading|flatten\w*|group\w*|shuffl\w*|dedup\w*|sharding|building|creating|counting|collating|num_proc|resolving|decoding|concatenating|concat|sort(?:ing)?|truncat\w*|adding \w+|formatting|applying|converting|standardi[sz]ing|vectori[sz]ing|sampling dataset|statistics|vocab\w*|corpus|bucket\w*|feature\w* extraction|standardizing|comput(?:e|ing)|calculat\w*|(?<!train.{0,20})embeddings|quer(?:y|ying)|removing|dropping|skipping|verifying|hashing|resizing|rendering|aggregating)\b|数据|加载/i,
   ],
   [
     'loading',

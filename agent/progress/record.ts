@@ -181,6 +181,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   }
   // Of what else takes time a line without a counter may speak: `sample processed in 14.03s`, `Epoch 3 … time: 176.47`.
   if (rate.took === true && out.step === undefined && rate.weight < (out.epoch === undefined ? 3 : 6)) delete out.rate
+  // `Copied [12/200] in 1.3s`: a counter without a name and how long something took are said of anything.
+  if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
   out.metrics = metrics
   return out
 }
@@ -200,6 +202,7 @@ function takeCounter(out: Figures, counters: readonly Field[]): void {
   }
   out.step = counter.value
   out.total = counter.total
+  if (counter.key === '') out.stepIsBare = true
 }
 
 /** A decimal called a total that is no less than the parts beside it, or the letter of a loss beside the counter of the steps. */

@@ -26,6 +26,10 @@ const allCells = (text: string, delimiter: RegExp): readonly string[] =>
 const cells = (text: string, delimiter: RegExp): readonly string[] => allCells(text, delimiter).filter((cell) => cell !== '' || delimiter === COMMA)
 const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 
+/** Rows of models, methods, settings: results, which nobody counts. */
+const RESULTS =
+  /^(?:models?|methods?|name|config\w*|dataset|experiment|run|run name|trial|trial name|backbone|arch\w*|network|setting|variant|system|task|optimizer|lr|learning rate)$/
+
 /** Names that only the head of a table has. */
 const ALIASES: Readonly<Record<string, string>> = { e: 'epoch', '#': 'step' }
 /** `Step/Total` over `400/90000`. */
@@ -49,6 +53,7 @@ export function createTable(): Table {
         if (found.length < 3 || !found.every((cell) => NAME.test(cell))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
         names = found.map(nameOf)
+        if (RESULTS.test(names[0] ?? '')) names = []
         places = placesOf(line, found)
         const single = cells(text, /\s+/)
         words = single.length <= 12 && single.every((cell) => NAME.test(cell)) ? single.map(nameOf) : []

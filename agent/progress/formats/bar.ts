@@ -154,7 +154,10 @@ function ofTitle(title: string): Partial<Observation> {
   }
 }
 
+/** So many a second, without a rate that says of what: bytes. */
+const MANY = 1e5
 const isTransfer = (parts: Parts): boolean =>
+  (parts.rate === undefined && (parts.step ?? 0) > MANY * Math.max(1, parts.elapsed ?? Infinity)) ||
   TRANSFER.test((parts.unit ?? '').trim()) ||
   /(?:^|\s|\d)[kKMGT]?i?B\/s$/i.test(parts.rate ?? '') ||
   /\bexamples\/s$|\bDicts\/s$|\brows\/s$|\bfiles?\/s$/i.test(parts.rate ?? '')
@@ -170,7 +173,7 @@ function read({ text, at }: Line): Read | undefined {
     .replace(/\b(?:loss|nan|inf)\b/g, '')
     .trim()
   const phase = isTransfer(parts)
-    ? /B\/s$/i.test(parts.rate ?? '') || TRANSFER.test((parts.unit ?? '').trim())
+    ? parts.rate === undefined || /B\/s$/i.test(parts.rate) || TRANSFER.test((parts.unit ?? '').trim())
       ? 'downloading'
       : 'preparing'
     : phaseOf(parts.title)
