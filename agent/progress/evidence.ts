@@ -3,7 +3,7 @@ import type { Observation } from './observation.ts'
 import type { Track } from './track.ts'
 
 /** A line whose only figure is a counter counts steps where it says so. */
-const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
+const STEP_WORD = /\b(?:step|iter|itr|iteration|update|epoch)s?\b/
 const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
 /** `=== METRICS STEP 3 ===`, above the figures of the step. */
 const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/

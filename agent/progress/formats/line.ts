@@ -52,8 +52,7 @@ const leadOf = (text: string): string =>
   // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
   (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LOGGER_CHAIN, ''))
     .trimStart()
-    .split(/\s+/)
-    .slice(0, 3)
+    .split(/\s+/, 3)
     .filter((word) => !PATH_KEY.test(word))
     .join(' ')
     .replace(/[^\p{L}\s]+/gu, ' ')
@@ -82,7 +81,9 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   give(learned.count, () => (has('step') ? undefined : { is: 'step', weight: -1 }))
   if (!has('eta')) give(learned.left, ({ duration }) => (duration === undefined ? undefined : { is: 'eta', seconds: duration }))
   const counts =
-    !has('step') && learned.step !== undefined && !fields.some(({ total }, at) => total !== undefined && roles[at] === undefined && at !== learned.step)
+    !has('step') &&
+    learned.step !== undefined &&
+    !fields.some(({ total }, at) => total !== undefined && roles[at] === undefined && at !== learned.step && at !== learned.epoch)
   if (counts) give(learned.step, () => ({ is: 'step', weight: 0 }))
   if (counts && learned.total !== undefined) {
     const field = fields[learned.step ?? -1]
@@ -164,7 +165,7 @@ function createReader(): (line: Line) => Read | undefined {
       table.head(text)
       return undefined
     }
-    if (saysNothing(text)) return undefined
+    if (saysNothing(text) || table.isOther(text)) return undefined
     const fields = table.named(text, found)
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
