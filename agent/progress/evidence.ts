@@ -3,7 +3,7 @@ import type { Observation } from './observation.ts'
 import type { Track } from './track.ts'
 
 /** A line whose only figure is a counter counts steps where it says so. */
-const STEP_WORD = /\b(?:step|iter|iteration|update|epoch)s?\b/
+const STEP_WORD = /\b(?:step|iter|itr|iteration|update|epoch)s?\b/
 const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
 /** `=== METRICS STEP 3 ===`, above the figures of the step. */
 const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/
@@ -14,9 +14,14 @@ const isShare = (step: number, total: number, done: number): boolean => Math.abs
 const isServing = ({ rate, step, shape }: Observation): boolean =>
   step === undefined && rate?.of === 'token' && /throughput|generation|speed|eval time/.test(shape)
 
+/** Copies and requests have counters, speeds and times left of their own. */
+const isOfOthers = (seen: Observation): boolean =>
+  seen.foreign === true && seen.loss === undefined && seen.gradNorm === undefined && seen.metrics === 0 && !isServing(seen)
+
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
-  const { step, stepIsAside, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
+  const { step, stepIsAside, stepIsBare, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
+  if (isOfOthers(seen)) return false
   if (sure === true && step !== undefined) return true
   if (risen !== undefined)
     return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
@@ -24,7 +29,7 @@ export function strong(seen: Observation): boolean {
     return (
       lossIs !== undefined ||
       gradNorm !== undefined ||
-      (rate !== undefined && stepIsAside !== true) ||
+      (rate !== undefined && stepIsAside !== true && stepIsBare !== true) ||
       etaSeconds !== undefined ||
       (total !== undefined && ((metrics > 0 && foreign !== true) || epochIs !== undefined))
     )
@@ -47,6 +52,7 @@ export type Beside = {
 /** What a line says may be too little by itself; with what stands near it is enough. */
 export function accepted(seen: Observation, track: Track, beside: Beside): boolean {
   if (strong(seen)) return true
+  if (isOfOthers(seen)) return false
   const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
   // Generations and episodes count in other programs, too.
   if (stepIsAside === true && lossIs === undefined && metrics === 0 && !(beside.rate() && track.rose >= 1) && !(decimals === true && track.rose >= 4))

@@ -16,6 +16,8 @@ export type Field = {
   readonly aside: boolean
   /** A whole number as printed. */
   readonly whole: boolean
+  /** Printed in thousands or millions: `30K`. */
+  readonly kilo?: true
   /** Where its text begins and ends. */
   readonly from: number
   readonly to: number
@@ -33,9 +35,14 @@ const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round
 /** `[00:12<02:25]`: how long it took, how long it will take. */
 const CLOCKS = new RegExp(String.raw`\[\s?(${DURATION})\s?<\s?(${DURATION})\s?\]`, 'g')
 const HAS_CLOCKS = /\d\s?<\s?\d/
+/** Of a date the first two parts, in any order: `05/11/24`, `2024/05/11`. */
+const isDay = (first: number, second = Infinity): boolean => (first <= 31 || (first >= 1_900 && first < 2_100)) && second <= 31
 /** `05/11/24`: a date. */
 const DATE = /^\/\d{2,4}(?![\d,.]\d|\/)/
-const TOTAL = new RegExp(`^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из )\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`, 'i')
+const TOTAL = new RegExp(
+  `^ ?(?:it)? ?(?:/|of |out of |von |de |sur |di |van |из |[轮步] ?[/，,(（]? ?共 ?)\\s*(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])\\[]|$))?`,
+  'i',
+)
 const UNIT =
   /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
@@ -102,7 +109,9 @@ export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
   const text = pointed(printed)
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
-  const line = (LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed).replace(PAIRED, '$2 $1/$3').replace(BARRED, '$1$2/').replace(BAR, ' | ')
+  const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
+  const paired = parted.includes('/') ? parted.replace(PAIRED, '$2 $1/$3') : parted
+  const line = (paired.includes('|') ? paired.replace(BARRED, '$1$2/') : paired).replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
   const fields: Field[] = []
@@ -150,7 +159,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     const of = total === null ? undefined : numberOf((total[1] ?? '') + (total[2] ?? ''))
     // `4/0` counts to nothing.
     const totalValue = of === 0 && value > 0 ? undefined : of
-    const date = total === null ? null : DATE.exec(line.slice(to + total[0].length))
+    const date = total === null || !isDay(value, of) ? null : DATE.exec(line.slice(to + total[0].length))
     if (total !== null && date !== null) {
       end = to + total[0].length + date[0].length
       VALUE.lastIndex = end
@@ -184,6 +193,7 @@ export function fieldsOf(printed: string): readonly Field[] {
       whole: /^\d[\d,]*$/.test(figure ?? '') || kilo !== '',
       from,
       to,
+      ...(kilo === '' ? {} : { kilo: true as const }),
       ...(totalValue === undefined ? {} : { total: totalValue }),
       ...(said === undefined ? {} : { unit: said }),
       ...(duration === undefined ? {} : { duration }),

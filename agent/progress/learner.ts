@@ -31,9 +31,9 @@ export type Learner = { readonly learn: (shape: string, fields: readonly Field[]
 
 /** What counts in other logs: requests, records, packets, and names with a number. */
 const NO_COUNTER =
-  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter)\b/
+  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter|count|points|sees|residuals?|players?|depth|height|blob|bucket)\b/
 const NO_LOSS =
-  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr)\b/
+  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|mean|std|median|mspt|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr)\b/
 const MAX_SHAPES = 32
 const ROWS = 6
 const ENOUGH = 3
@@ -105,7 +105,9 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
     return field !== undefined && plain(field) && roles[at] === undefined
   }
   const all = fields.map((_, at) => at)
-  const counters = all.filter((at) => free(at) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)))
+  const counters = all.filter(
+    (at) => free(at) && !isSize(fields[at]) && fields[at]?.whole === true && !NO_COUNTER.test(fields[at]?.key ?? '') && counts(column(at)),
+  )
   const steady = counters.filter((at) => regular(column(at)))
   const still = new Set(all.filter((at) => constant(column(at))))
   const passed = gapsOf(rows.map((row) => row.at(-1) ?? Number.NaN))
@@ -130,10 +132,19 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
     out.step = step
     out.risen = rows.length - 1
     const epoch = epochOf(column(step), columns)
-    if (epoch !== undefined) out.epoch = epoch
+    const around = epoch ?? all.find((at) => at < step && free(at) && fields[at]?.total !== undefined && still.has(at))
+    if (around !== undefined) out.epoch = around
     const [own, next] = [fields[step], fields[step + 1]]
     if (own?.total !== undefined) out.total = own.total
-    else if (next !== undefined && free(step + 1) && next.whole && constant(column(step + 1)) && next.value >= (own?.value ?? 0) && next.value > 1)
+    else if (
+      next !== undefined &&
+      free(step + 1) &&
+      !isSize(next) &&
+      next.whole &&
+      constant(column(step + 1)) &&
+      next.value >= (own?.value ?? 0) &&
+      next.value > 1
+    )
       out.total = next.value
   }
   const floats = all.filter(
@@ -148,6 +159,9 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   if (left !== undefined) out.left = left
   return out
 }
+
+/** `812M` without a name: how large something is. */
+const isSize = (field: Field | undefined): boolean => field?.kilo === true && field.key === ''
 
 /** Where the counter rises longest: with it starts again what is counted since the beginning of an epoch. */
 function longestRun(steps: Values): readonly [from: number, to: number | undefined] {

@@ -22,6 +22,8 @@ export type Observation = {
   readonly step?: number
   /** Counts what is gathered for a step, by its name: environments' steps, episodes. */
   readonly stepIsAside?: boolean
+  /** A counter without a name, beside no rate of steps. */
+  readonly stepIsBare?: boolean
   readonly total?: number
   readonly epoch?: number
   readonly epochs?: number

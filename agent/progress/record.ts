@@ -1,4 +1,5 @@
 // From the fields of a line to an observation: each figure gets its role, and of several with the same role the one that says most stays.
+import { takeCounter } from './counters.ts'
 import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
@@ -7,8 +8,6 @@ import { isResource, lossAt, MEAN_WEIGHT, roleOf, type Role } from './roles.ts'
 export type Figures = { -readonly [K in keyof Observation]?: Observation[K] }
 type Best = { weight: number; took?: boolean }
 
-/** Between the counter of the epochs and that of the steps: brackets and a share. */
-const NEAR = 16
 const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|percent)$|^(?:training|fitting|learning)(?: \w+){0,3}$/
 const ENDS = /^(?:total|max|end|of|target|last)$/
 const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
@@ -33,6 +32,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   const loss: Best = { weight: -Infinity }
   const rate: Best = { weight: -Infinity }
   const parts: number[] = []
+  const partNames = new Set<string>()
   const unnamed: number[] = []
   const bare: Field[] = []
   const things: Field[] = []
@@ -106,7 +106,11 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
         break
       case 'loss':
         metrics += 1
-        if (role.part) parts.push(field.value)
+        if (role.part) {
+          parts.push(field.value)
+          // `train_mse_loss_step`, `train_mse_loss_epoch`: one loss, now and on average.
+          partNames.add(field.key.replace(/ (?:step|epoch)$/, ''))
+        }
         if (role.weight > loss.weight && (!role.part || loss.weight < 0)) {
           loss.weight = role.weight
           const current = role.mean ? currentBefore(fields[index - 1], field) : undefined
@@ -168,7 +172,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     metrics += 1
   }
   // A part is the loss only where it is the only one.
-  if (loss.weight < 3 && parts.length > 1) {
+  if (loss.weight < 3 && partNames.size > 1) {
     delete out.loss
     out.sure = true
   }
@@ -181,25 +185,10 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   }
   // Of what else takes time a line without a counter may speak: `sample processed in 14.03s`, `Epoch 3 … time: 176.47`.
   if (rate.took === true && out.step === undefined && rate.weight < (out.epoch === undefined ? 3 : 6)) delete out.rate
+  // `Copied [12/200] in 1.3s`: a counter without a name and how long something took are said of anything.
+  if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
   out.metrics = metrics
   return out
-}
-
-/** `[25/250`, `(3/300)`: a counter without a name counts the steps, or the epochs where it says so. Of two in a row (`[2/25][100/1583]`) the first counts the epochs. */
-function takeCounter(out: Figures, counters: readonly Field[]): void {
-  const usable = counters.filter(({ total, value, key }) => total !== undefined && total > 0 && value <= total && !/\b(?:epoch|ep)s?$/.test(key))
-  // In brackets behind a metric: how many were right.
-  const open = usable.filter(({ aside }) => !aside)
-  const [first, second] = open.length > 0 ? open : usable
-  const nested = first !== undefined && second !== undefined && second.key === '' && second.from - first.to < NEAR
-  const counter = nested ? second : first
-  if (counter?.total === undefined) return
-  if (nested && out.epoch === undefined) {
-    out.epoch = first.value
-    if (first.total !== undefined) out.epochs ??= first.total
-  }
-  out.step = counter.value
-  out.total = counter.total
 }
 
 /** A decimal called a total that is no less than the parts beside it, or the letter of a loss beside the counter of the steps. */

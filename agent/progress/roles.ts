@@ -3,7 +3,7 @@ import type { Field } from './fields.ts'
 import type { Rate } from './observation.ts'
 import { memo } from './memo.ts'
 import { rateOf, secondsOf } from './quantity.ts'
-import { lookup } from '../text/lookup.ts'
+import { rateWords, stepTime } from './rate-words.ts'
 
 export type Role =
   | { readonly is: 'step'; readonly weight: number }
@@ -23,16 +23,16 @@ const EVALUATION =
   /\b(?:val|valid|validation|eval|[vt]?valloss|vloss|testloss|devloss|evalloss|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
 export const isEvaluation = memo((words) => EVALUATION.test(words))
 const LOSS =
-  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|손실|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|ztráta|kayıp|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|втрат[иа]|손실|mất mát|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
 const LOSS_WORD =
-  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|criterion)(?!\p{L})|损失|損失|потер[иья]|손실/u
+  /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|ztráta|kayıp|criterion)(?!\p{L})|损失|損失|потер[иья]|втрат[иа]|손실|mất mát/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|손실))$/
+  /^(?:loss|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
@@ -42,31 +42,17 @@ const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|epoka|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch num)$/
 
 const ETA =
-  /\b(?:eta|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось/u
+  /\b(?:eta|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time)(?!\p{L})|剩余|預計|预计|残り|남은|осталось|залишилось|còn lại|kalan|zbývá/u
 /** What is left but no time: `remaining processes count`, `left=12` of a box. */
 const NO_TIME_LEFT =
   /^left$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
-const STEP_TIME =
-  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|btime|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: in (?:m?s|secs?|seconds))?$/
-const NO_STEP_TIME =
-  /\b(?:data|reader|load\w*|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 const RATE_WORD =
   /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)(?: (?:per|s|sec|seconds?|gpu|device|rank|chip|avg|mean|total|global|seen|so far|processed|min|step|iter)\b.*)?$/
 const METRIC =
   /\b(?:lr|learning rate|grad norm|gnorm|gradnorm|gradient norm|norm|acc|accuracy|ppl|perplexity|mfu|tflops|flops|reward|rewards|kl|entropy|auc|psnr|ssim|iou|dice|f1|bleu|wer|cer|top1|top 1|acc1|acc top1|mem|memory|max mem|gpu mem|vram|wd|weight decay|momentum|beta|temperature|advantage|return|loss scale|bits per dim|bpd|fid|mae|mse|rmse|error|err|logloss|consumed samples|tokens seen|alpha|gamma|score|elo|win rate|success|ips|data|l1|l2|kld|score|recon|perceptual|lpips|r2|ndcg|map)\b/
 const LEARNING_RATE = /^(?:train |cur |current |base |optim\w* |pg )?(?:lr|learning rate|cur lr|lr ?0|lr group ?0|taux d apprentissage|学习率)$/
-const KNOWN_RATES: Readonly<Record<string, string>> = {
-  tps: 'tokens/s',
-  wps: 'tokens/s',
-  tgs: 'tokens/s',
-  ups: 'it/s',
-  fps: 'frames/s',
-  'env sps': 'frames/s',
-  sps: 'steps/s',
-}
-
 /** A rate that the name or the unit spells out: `steps/s`, `samples per second`, `sec/tick`, `tokens_per_second`. */
 /** So many a second are no steps of a training but what its batches hold. */
 const MANY = 50
@@ -74,7 +60,7 @@ const MANY = 50
 const TOO_MANY = 1e7
 function rateRole(field: Field, words: string): Role | undefined {
   const { value, unit } = field
-  if (/\b(?:prompt|input|prefill|flops|tflops|gb|mb|kb|bytes|io|requests?|cache hit)\b/.test(words)) return undefined
+  if (rateWords(words).foreign) return undefined
   const own = unit === undefined ? undefined : rateOf(value, unit)
   // `17.2/s`: of what, nobody says.
   if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit) && value < TOO_MANY)
@@ -84,25 +70,13 @@ function rateRole(field: Field, words: string): Role | undefined {
       weight: value > MANY ? 2 : 3,
     }
   if (own !== undefined) return { is: 'rate', rate: own, weight: own.of === 'step' ? 6 : /\b(?:gen|generation|ips)\b/.test(words) ? 5 : 4 }
-  const spelled =
-    /(?:^|\s)((?:env |global |train |gradient |opt |optimizer )?[a-z#]+) (?:per |a |\/ ?)?(s|sec|second|seconds|min|minute|hour)(?: (?:per )?(?:device|gpu|rank|chip|thread|worker|core|node))?$/.exec(
-      words,
-    )
-  // `time this iter s`: a time, in seconds.
-  const byName =
-    spelled === null || (/\b(?:time|duration|took|elapsed)\b/.test(words) && !/\bper\b/.test(words))
-      ? undefined
-      : rateOf(value, `${spelled[1]?.replace(/^(?:train|opt|optimizer|gradient) /, '')}/${spelled[2]}`)
+  const { spelled, slow, through, known } = rateWords(words)
+  const byName = spelled === undefined ? undefined : rateOf(value, spelled)
   if (byName !== undefined) return { is: 'rate', rate: byName, weight: byName.of === 'step' ? 6 : 4 }
-  const slow = /(?:^|\s)(ms|us|s|sec|secs|seconds) (?:per |a |\/ ?)?(step|it|iter|iteration|batch|b|tick|update|sample|token|image|img)$/.exec(words)
-  const bySlow = slow === null ? undefined : rateOf(value, `${slow[1]}/${slow[2]}`)
+  const bySlow = slow === undefined ? undefined : rateOf(value, slow)
   if (bySlow !== undefined) return { is: 'rate', rate: bySlow, weight: bySlow.of === 'step' ? 5 : 3 }
-  const throughput = /^(?:train |avg )?throughput ([a-z]+)$/.exec(words)?.[1]
-  const through = throughput === undefined ? undefined : rateOf(value, `${throughput}/s`)
-  if (through !== undefined) return { is: 'rate', rate: through, weight: 4 }
-  const known =
-    lookup(KNOWN_RATES, words) ??
-    (/^(?:avg |train |mean )?(?:tps|wps|tgs|ups|fps)$/.test(words) ? lookup(KNOWN_RATES, words.split(' ').at(-1) ?? '') : undefined)
+  const byThrough = through === undefined ? undefined : rateOf(value, through)
+  if (byThrough !== undefined) return { is: 'rate', rate: byThrough, weight: 4 }
   const byKnown = known === undefined || field.total !== undefined ? undefined : rateOf(value, known)
   return byKnown === undefined ? undefined : { is: 'rate', rate: byKnown, weight: byKnown.of === 'step' ? 6 : 3 }
 }
@@ -114,19 +88,17 @@ const pairRole = ({ total, unit }: Field): Role | undefined => {
 
 /** So sure that no longer time beside it is the step's: `train_time:11482ms step_avg:90.4ms`. */
 export const MEAN_WEIGHT = 7
-/** `step avg`, `iter mean`: a time by its unit alone. */
-const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:step|iter|iteration|batch|bch|it|update)(?: avg| mean| average| dur| duration)?$/
 /** What else takes time than the whole of a step: `generate time`, `sync time`. */
 const PART_TIME =
   /(?:^|\s)(?!(?:step|iter|iteration|batch|update|train|training|tick|total|avg|average|mean|current|cur|last|per|elapsed|the|wall|it|one|each|this)\s)[a-z]\w* (?:time|timing|duration|secs?|seconds|ms)$/
 
 function stepTimeRole(field: Field, words: string): Role | undefined {
-  const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && STEP_MEAN.test(words)
+  const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && stepTime(words).mean
   // `t=0.21s`: with its unit, and no time since the start, which the learner would find to grow.
   const short = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && words === 't'
   // `time step: 5000` counts; `time step: 0.001` is that of a simulation.
   if (field.unit === undefined && /(?:^|\s)time ?step$/.test(words)) return undefined
-  if ((!byUnit && !short && !STEP_TIME.test(words)) || NO_STEP_TIME.test(words.replace(/\btotal (?=step|iter|batch)/, ''))) return undefined
+  if ((!byUnit && !short && !stepTime(words).named) || stepTime(words).other) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
@@ -193,6 +165,8 @@ const saying = memo((words) => ({
   total: TOTAL.test(words) && !/^(?:train|n|number of) /.test(words),
   epochs: /^(?:(?:num|max|total|n)(?: train| training)?|number of) epochs?$/.test(words),
   epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words),
+  /** `Time taken for epoch 2 is 600.12 sec`. */
+  timedEpoch: /^time\b.*\b(?:for|of) epoch$/.test(words),
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),
   stepWeight:
     (words.endsWith('total timesteps') ? 4 : words.endsWith('timesteps so far') ? 1 : 0) +
@@ -234,7 +208,7 @@ export function roleOf(field: Field): Role | undefined {
   if (says.evaluation) return { is: 'evaluation' }
   if (says.total && field.whole) return { is: 'total' }
   if (says.epochs) return field.whole ? { is: 'epochs' } : undefined
-  if (says.epoch && field.unit === undefined) return { is: 'epoch' }
+  if ((says.epoch || (says.timedEpoch && field.whole)) && field.unit === undefined) return { is: 'epoch' }
   const counts = field.whole || (Number.isInteger(field.value) && field.value >= 0)
   if (counts && field.unit === undefined && says.step) return { is: 'step', weight: (field.total === undefined ? 0 : 4) + says.stepWeight }
   return says.metric ? { is: 'metric' } : undefined

@@ -9,6 +9,8 @@ export type Table = {
   readonly head: (text: string) => void
   /** The figures with the names of the head, where they are as many. */
   readonly named: (text: string, fields: readonly Field[]) => readonly Field[]
+  /** A row of a table of something else: sizes and times of a benchmark, results by model. */
+  readonly isOther: (text: string) => boolean
 }
 
 const BARS = /\s*[|│┃║]\s*/
@@ -26,6 +28,13 @@ const allCells = (text: string, delimiter: RegExp): readonly string[] =>
 const cells = (text: string, delimiter: RegExp): readonly string[] => allCells(text, delimiter).filter((cell) => cell !== '' || delimiter === COMMA)
 const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 
+/** Rows of models, methods, settings: results, which nobody counts. */
+const RESULTS =
+  /^(?:models?|methods?|name|config\w*|dataset|experiment|run|run name|trial|trial name|backbone|arch\w*|network|setting|variant|system|task|optimizer|lr|learning rate)$/
+
+/** Names of a training that says no more of itself. */
+const MAYBE = /\b(?:ep|err|acc|obj|cost|lr|ppl|energy|grad|reward|return|it|eta|mse|mae|nll|fps|score|gen|time left|train|trn)|loss/i
+
 /** Names that only the head of a table has. */
 const ALIASES: Readonly<Record<string, string>> = { e: 'epoch', '#': 'step' }
 /** `Step/Total` over `400/90000`. */
@@ -37,18 +46,29 @@ export function createTable(): Table {
   let names: readonly string[] = []
   /** The same head parted at each space: `Epoch batch    loss` may be three names or two. */
   let words: readonly string[] = []
+  /** So many names has the head of a table that is none of a training. */
+  let others = 0
   /** Where each name of the head begins and ends on its line. */
   let places: readonly Place[] = []
   return {
     head(line) {
       const plain = line.replace(/^\s*#\s*(?=["'\p{L}])/u, '')
       const text = QUOTED.test(plain) ? plain.replace(/"\s+"/g, '"\t"').replaceAll('"', '') : plain
-      if (text.length > 400 || !/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) return
+      // A rule, an empty line.
+      if (!/\p{L}/u.test(text)) return
+      others = 0
+      if (text.length > 400) return
+      if (!/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) {
+        const found = cells(text, /\s{2,}|\t/)
+        if (found.length >= 3 && !MAYBE.test(text) && found.every((cell) => NAME.test(cell))) others = found.length
+        return
+      }
       for (const delimiter of DELIMITERS) {
         const found = cells(text, delimiter)
         if (found.length < 3 || !found.every((cell) => NAME.test(cell))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
         names = found.map(nameOf)
+        if (RESULTS.test(names[0] ?? '')) [others, names] = [found.length, []]
         places = placesOf(line, found)
         const single = cells(text, /\s+/)
         words = single.length <= 12 && single.every((cell) => NAME.test(cell)) ? single.map(nameOf) : []
@@ -56,6 +76,12 @@ export function createTable(): Table {
       }
     },
     parted: (text) => (names.length >= 3 && COMMA_ROW.test(text) && cells(text, COMMA).length === names.length ? text.replaceAll(',', ', ') : text),
+    isOther(text) {
+      if (others === 0) return false
+      const count = cells(text, text.includes('|') ? BARS : /\s{2,}|\t/).length
+      if (count !== others && count !== others + 1) others = 0
+      return others > 0
+    },
     named(text, fields) {
       if (names.length < 3) return fields
       const named = fields.some(({ key }) => key !== '')

@@ -1,7 +1,7 @@
 // Bars: tqdm in all its forms (nested, without total, Colab, kilo steps, NeMo's without a rate), tqdm_loggable, rich, pip.
 import { DURATION, durationOf, numberOf, rateOf } from '../quantity.ts'
 import type { Observation, Rate } from '../observation.ts'
-import { phaseOf } from '../phases.ts'
+import { doesOther, phaseOf } from '../phases.ts'
 import { recordOf } from '../record.ts'
 import { fieldsOf, wordsOf } from '../fields.ts'
 import type { Format, Line, Read } from './format.ts'
@@ -52,8 +52,13 @@ function titleOf(before: string): string {
 
 type Parts = { title: string; step?: number; total?: number; unit?: string; elapsed?: number; remaining?: number; rate?: string; rest: string }
 
+/** An opening bracket before a length of time. */
+const TIME_BRACKET = / \[\d{1,5} ?[:dhm]/
 function partsOf(text: string): Parts | undefined {
-  const found = TQDM.exec(text)
+  // Cheap signs first: most lines are no bars.
+  const bracketed = text.includes('[')
+  const leftOpen = bracketed && text.includes('<')
+  const found = leftOpen ? TQDM.exec(text) : null
   if (found !== null) {
     const [all, step = '', unit, total = '', unit2, elapsed = '', remaining = '', rate] = found
     return {
@@ -62,7 +67,7 @@ function partsOf(text: string): Parts | undefined {
       ...known({ step: numberOf(step), total: numberOf(total), unit: unit2 ?? unit, elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
     }
   }
-  const loggable = LOGGABLE.exec(text)
+  const loggable = text.includes('remaining:') ? LOGGABLE.exec(text) : null
   if (loggable !== null) {
     const [all, step = '', unit, total = '', , rate, remaining = '', elapsed = ''] = loggable
     return {
@@ -80,7 +85,7 @@ function partsOf(text: string): Parts | undefined {
       ...known({ step: numberOf(step), total: numberOf(total), unit, elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
     }
   }
-  const bracket = BRACKET.exec(text)
+  const bracket = leftOpen ? BRACKET.exec(text) : null
   if (bracket !== null) {
     const [all, step = '', total = '', elapsed = '', remaining = '', rate] = bracket
     return {
@@ -89,7 +94,7 @@ function partsOf(text: string): Parts | undefined {
       ...known({ step: numberOf(step), total: numberOf(total), elapsed: durationOf(elapsed), remaining: durationOf(remaining), rate }),
     }
   }
-  const open = OPEN.exec(text)
+  const open = bracketed && TIME_BRACKET.test(text) ? OPEN.exec(text) : null
   if (open === null) return undefined
   const [all, step = '', unit, elapsed = '', rate] = open
   return {
@@ -134,6 +139,7 @@ function split(rest: string): { readonly postfix: string; readonly behind: strin
   return next < 0 ? { postfix: rest, behind: '' } : { postfix: rest.slice(0, next), behind: rest.slice(next).replace(/^\|\s*/, '') }
 }
 
+const TRAINED = /^\W*train(?:ing)?\s{1,12}(\d{1,6})\W*$/i
 /** Names of a bar may count: `Epoch 39`, `loss 11.45`, `  149/299  2.3G  0.0266 …` (YOLO: epoch, memory, losses), `1|52|Loss: 2.37` (torchtune). */
 function ofTitle(title: string): Partial<Observation> {
   const columns = /^\s*(\d{1,6})\/(\d{1,6})\s{2,}\S/.exec(title)
@@ -143,7 +149,9 @@ function ofTitle(title: string): Partial<Observation> {
   // `stage 2/50` before the bar of its steps.
   const [first] = fieldsOf(title)
   const stage = epoch === undefined && first?.total !== undefined && first.whole && first.unit === undefined && first.key !== '' ? first : undefined
-  const epochIs = tune === null ? (stage?.value ?? epoch) : Number(tune[1])
+  // `Train     3:` before a bar: the third epoch.
+  const passes = epoch === undefined ? TRAINED.exec(title)?.[1] : undefined
+  const epochIs = tune === null ? (stage?.value ?? epoch ?? (passes === undefined ? undefined : Number(passes))) : Number(tune[1])
   const epochs = stage?.total ?? named
   return {
     metrics: metrics ?? 0,
@@ -154,7 +162,10 @@ function ofTitle(title: string): Partial<Observation> {
   }
 }
 
+/** So many a second, without a rate that says of what: bytes. */
+const MANY = 1e5
 const isTransfer = (parts: Parts): boolean =>
+  (parts.rate === undefined && (parts.step ?? 0) > MANY * Math.max(1, parts.elapsed ?? Infinity)) ||
   TRANSFER.test((parts.unit ?? '').trim()) ||
   /(?:^|\s|\d)[kKMGT]?i?B\/s$/i.test(parts.rate ?? '') ||
   /\bexamples\/s$|\bDicts\/s$|\brows\/s$|\bfiles?\/s$/i.test(parts.rate ?? '')
@@ -170,10 +181,10 @@ function read({ text, at }: Line): Read | undefined {
     .replace(/\b(?:loss|nan|inf)\b/g, '')
     .trim()
   const phase = isTransfer(parts)
-    ? /B\/s$/i.test(parts.rate ?? '') || TRANSFER.test((parts.unit ?? '').trim())
+    ? parts.rate === undefined || /B\/s$/i.test(parts.rate) || TRANSFER.test((parts.unit ?? '').trim())
       ? 'downloading'
       : 'preparing'
-    : phaseOf(parts.title)
+    : (phaseOf(parts.title) ?? (doesOther(parts.title) ? 'preparing' : undefined))
   const lone = BRACKET.test(text) ? LONE_FIGURE.exec(postfix)?.[1] : undefined
   const loss = own.loss ?? title.loss ?? (lone === undefined ? undefined : numberOf(lone))
   const gradNorm = own.gradNorm ?? title.gradNorm

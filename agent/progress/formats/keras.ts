@@ -11,6 +11,9 @@ const EPOCH_TIME = /\d+(?:\.\d+)? ?m?s\/epoch/
 /** Keras 3 puts the time left there while it runs, the time taken at the end. */
 const TIME = /^\s*(?:-\s*)?((?:\d+:)?\d+:\d\d|\d+s|\d+m \d+s)\b/
 
+/** So many steps has no epoch: it counts the bytes of a download. */
+const MANY = 5e6
+
 function read({ text, at }: Line): Read | undefined {
   const head = HEAD.exec(text)
   if (head === null) return undefined
@@ -24,10 +27,12 @@ function read({ text, at }: Line): Read | undefined {
   const eta = ETA.exec(behind)?.[1] ?? (!done && bar.startsWith('━') ? TIME.exec(behind)?.[1] : undefined)
   const etaSeconds = eta === undefined ? undefined : durationOf(eta)
   const rate = said === null ? undefined : rateOf(Number(said[1]), `${said[2]}/${said[3]}`)
+  const bytes = rate === undefined && figures.loss === undefined && totalNumber !== undefined && totalNumber >= MANY
   const observation: Observation = {
     shape: 'keras',
     form: 'bar',
     metrics: figures.metrics ?? 0,
+    ...(bytes ? { phase: 'downloading' as const } : {}),
     step: stepNumber,
     ...(totalNumber === undefined ? {} : { total: totalNumber }),
     ...(figures.loss === undefined ? {} : { loss: figures.loss }),

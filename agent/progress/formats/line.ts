@@ -2,6 +2,7 @@
 import { fieldsOf, type Field } from '../fields.ts'
 import { createLearner, type Learned } from '../learner.ts'
 import type { Observation, Phase } from '../observation.ts'
+import { isForeign, isMoved, saysNothing } from '../others.ts'
 import { phaseOf } from '../phases.ts'
 import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
@@ -51,8 +52,7 @@ const leadOf = (text: string): string =>
   // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
   (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LOGGER_CHAIN, ''))
     .trimStart()
-    .split(/\s+/)
-    .slice(0, 3)
+    .split(/\s+/, 3)
     .filter((word) => !PATH_KEY.test(word))
     .join(' ')
     .replace(/[^\p{L}\s]+/gu, ' ')
@@ -64,14 +64,6 @@ function summary(fields: readonly Field[], out: Figures): void {
   delete out.loss
   if (out.step === undefined && out.rate?.of === 'step' && out.rate.secondsEach !== undefined) out.step = Math.round(took / out.rate.secondsEach)
 }
-
-/** Access logs, packets, bytes: nothing that is learned of their lines is progress. */
-const FOREIGN =
-  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=|\bsha\d{1,3}:/i
-
-/** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
-const MOVED =
-  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b|\d steps \(\d{1,3}%\) done/i
 
 type Known = { readonly known: readonly (Role | undefined)[]; readonly counts: boolean }
 /** The roles by name, and those by movement where names say nothing. `counts`: the step is known by its movement alone. */
@@ -89,7 +81,9 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   give(learned.count, () => (has('step') ? undefined : { is: 'step', weight: -1 }))
   if (!has('eta')) give(learned.left, ({ duration }) => (duration === undefined ? undefined : { is: 'eta', seconds: duration }))
   const counts =
-    !has('step') && learned.step !== undefined && !fields.some(({ total }, at) => total !== undefined && roles[at] === undefined && at !== learned.step)
+    !has('step') &&
+    learned.step !== undefined &&
+    !fields.some(({ total }, at) => total !== undefined && roles[at] === undefined && at !== learned.step && at !== learned.epoch)
   if (counts) give(learned.step, () => ({ is: 'step', weight: 0 }))
   if (counts && learned.total !== undefined) {
     const field = fields[learned.step ?? -1]
@@ -117,6 +111,9 @@ function pairOf(field: Field | undefined, out: Figures): void {
 
 const NOT_FINITE = /nan|inf/i
 const SECTION_LINES = 3
+const QUANTIZED = /\bquanti[sz](?:ed|ing|ation)\b/i
+const QUANTIZED_LINES = 6
+const LAYER = /^(?:layer|module|tensor)$/
 /** Two dictionaries that a copy has put on one line. */
 const GLUED = "} {'"
 /** `# TASK 1 TEST DATA EVALUATION`, `===== Validation =====`. */
@@ -151,6 +148,8 @@ function createReader(): (line: Line) => Read | undefined {
   let section: Phase | undefined
   /** Lines that a heading still speaks of. */
   let under = 0
+  /** Lines since a model was said to be quantized, layer by layer, with losses and steps of its own. */
+  let quantized = Infinity
   let last = ''
   const readOne = ({ text: line, at }: Line): Observation | undefined => {
     // A second handler or rank prints the same again; a loss that is none counts each time.
@@ -158,6 +157,7 @@ function createReader(): (line: Line) => Read | undefined {
     last = line
     const text = table.parted(line)
     const found = fieldsOf(text)
+    quantized = QUANTIZED.test(text) ? 0 : quantized + 1
     const opened = sectionOf(text)
     under = opened === undefined ? under - 1 : SECTION_LINES
     section = opened ?? (under > 0 ? section : undefined)
@@ -165,10 +165,11 @@ function createReader(): (line: Line) => Read | undefined {
       table.head(text)
       return undefined
     }
+    if (saysNothing(text) || table.isOther(text)) return undefined
     const fields = table.named(text, found)
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
-    const foreign = FOREIGN.test(text)
+    const foreign = isForeign(text)
     const movement = learner.learn(shape, fields, roles, at)
     const learned = foreign ? undefined : movement
     const { known, counts } = withLearned(fields, roles, learned)
@@ -182,7 +183,9 @@ function createReader(): (line: Line) => Read | undefined {
     const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)
     if (!told && (figures.metrics ?? 0) < 1) return undefined
-    if ((figures.metrics ?? 0) < 1 && MOVED.test(text)) return undefined
+    if ((figures.metrics ?? 0) < 1 && isMoved(text)) return undefined
+    const ofLayer = LAYER.test(fields[0]?.key ?? '') && step === undefined
+    if ((ofLayer || quantized < QUANTIZED_LINES) && (loss === undefined || (step === undefined && epoch === undefined))) return undefined
     // Under a heading that says so, a line that counts nothing is of the evaluation.
     if (step !== undefined || epoch !== undefined) under = 0
     const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined && section === 'evaluating' ? section : undefined)

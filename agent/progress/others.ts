@@ -1,0 +1,16 @@
+// Lines of other programs than trainings: requests, copies, builds, blocks of a chain. By what only they print; how their figures move says nothing.
+
+/** Access logs, packets, bytes, tasks of a queue, object files: nothing that is learned of their lines is progress. */
+const FOREIGN =
+  /\bHTTP\/|https?:\/\/|"(?:GET|POST|PUT) |\b(?:requests?|reqs?|queries|rps|qps|p9\d|latency|peers|slot|finalized\w*|validators?|mempool)\b|\b[kMGT]i?(?:B|bit|byte)s?\/s|\d[KMG]\/s(?:ec)?\b|\d ?[kMGT]i?B\/\d|\d ?[kMG]?Bytes\b|\d[kMG]->|\d ?[kMGT]?H\/s\b|_seq=|\bsha\d{1,3}:|\b(?:hash|txs|mgas)=|\bnps \d|\(TID \d|\w\.o(?=[\s:]|$)|\btask\b.{1,80} (?:succeeded|received)\b|\bsql (?:table|view)\b|\bparams=\d|\d[KMG]i\b|^\s{0,12}(?:[✓✔✗✘×] |(?:not )?ok \d{1,6} |Fra:\d)|^\[ {0,8}\d{1,7}\.\d{6}\] |\b(?:heartbeat|raft|leader)\b/i
+export const isForeign = (text: string): boolean => FOREIGN.test(text)
+
+/** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
+const MOVED =
+  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b|\d steps \(\d{1,3}%\) done|\b(?:rows|records)[ =:]{1,2}\d|\d (?:rows|records|chunks|documents|docs|files)\b|\bsectors? |^\W*matching block\b/i
+export const isMoved = (text: string): boolean => MOVED.test(text)
+
+/** A line of an access log, of subtitles, an instruction of a Dockerfile, a channel of NCCL, a solver's report: whatever stands in it, nobody counts here. */
+const NO_FIGURES =
+  /"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^"]{1,2000} HTTP\/|^\W{0,3}(?:\d\d:\d\d[.,]\d{3} )?--> \d\d:\d\d|^\s*step \d{1,4}\/\d{1,4} ?: [A-Z]{3,11} |\bNCCL INFO |^\s*(?:residuals|parameters|iterations|(?:initial|final) cost) : \d/i
+export const saysNothing = (text: string): boolean => NO_FIGURES.test(text)
