@@ -1,6 +1,7 @@
 // The open page of the ledger: sums by hour, owner and GPU since they were last written to disk, and where the counting of each GPU stands. Pure.
 import { HOUR_MS, NO_USE, type CardCheckpoint, type CardHolder, type Use, type UseCard, type UseOwner, type UseRow } from '../../model/ledger.ts'
 import { createCardMeter, type CardLook, type CardMeter, type CardPart } from './card-meter.ts'
+import { areSame } from './presence.ts'
 
 export type LedgerPage = { readonly rows: readonly UseRow[]; readonly checkpoints: readonly CardCheckpoint[] }
 export type LedgerBook = {
@@ -16,6 +17,8 @@ export type LedgerBook = {
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
   /** The page as it is: what an agent that is killed before it is taken would lose. */
   readonly page: () => LedgerPage
+  /** Somebody came to a GPU or left it since the page was last asked for; also before that. */
+  readonly hasMoved: () => boolean
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage
   readonly giveBack: (page: LedgerPage) => void
@@ -71,6 +74,8 @@ export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
   /** Of the runs at the last look at each GPU: what ends is charged for the rest of its time. */
   const lastOwners = new Map<string, ReadonlyMap<string, UseOwner>>()
+  const lastHolders = new Map<string, readonly CardHolder[]>()
+  let hasMoved = true
   let rows = new Map<string, UseRow & { readonly use: Sum }>()
   const totals = new Map<string, { readonly owner: UseOwner; readonly use: Sum }>()
 
@@ -121,13 +126,20 @@ export function createLedgerBook(): LedgerBook {
     const owners = lastOwners.get(checkpoint.uuid)
     return [owners === undefined || owners.size === 0 ? checkpoint : { ...checkpoint, owners: Object.fromEntries(owners) }]
   }
-  const page = (): LedgerPage => ({ rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) })
+  const page = (): LedgerPage => {
+    hasMoved = false
+    return { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) }
+  }
   return {
     look(uuid, gpu, look, ownerOf, endOf = () => undefined) {
       const parts = meterOf(uuid)?.look(look, endOf) ?? []
       const before = lastOwners.get(uuid)
       const now = ownersOf(look.holders, ownerOf)
-      if (meters.has(uuid)) lastOwners.set(uuid, now)
+      if (meters.has(uuid)) {
+        lastOwners.set(uuid, now)
+        hasMoved ||= !areSame(lastHolders.get(uuid) ?? [], look.holders)
+        lastHolders.set(uuid, look.holders)
+      }
       for (const { holder, isUnheld, use: of } of parts) {
         const owner: UseOwner =
           holder === undefined
@@ -141,6 +153,7 @@ export function createLedgerBook(): LedgerBook {
     },
     tokens: (owner, tokens, t) => use(owner, NO_CARD, { ...NO_USE, tokens }, t),
     page,
+    hasMoved: () => hasMoved,
     take() {
       const taken = page()
       rows = new Map()
