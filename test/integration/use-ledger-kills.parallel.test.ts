@@ -81,11 +81,11 @@ describe.skipIf(WHY !== '')(`the ledger of a killed agent${WHY}`, () => {
       },
       { what: 'all to be counted', deadlineMs: 30_000 },
     )
-    let isOver = false
+    const over = new AbortController()
     const goOn = async (): Promise<void> => {
-      while (!isOver) await scene.step()
+      while (!over.signal.aborted) await scene.step()
     }
-    const [last] = await Promise.all([killed(first, randomOf(7), [1, 4]).finally(() => (isOver = true)), goOn()])
+    const [last] = await Promise.all([killed(first, randomOf(7), [1, 4]).finally(() => over.abort()), goOn()])
     // A look that waits for owners is counted a moment later.
     const found = await poll(
       async () => {
@@ -113,10 +113,10 @@ describe.skipIf(WHY !== '')(`the ledger of a killed agent${WHY}`, () => {
       const random = randomOf(23)
       const first = await begin()
       await scene.spread(scene.enter)
-      let isOver = false
+      const over = new AbortController()
       const comeAndGo = async (): Promise<void> => {
         const away = new Set<number>()
-        while (!isOver) {
+        while (!over.signal.aborted) {
           const slot = Math.floor(random() * SLOTS)
           await scene.step(
             () => {
@@ -133,7 +133,7 @@ describe.skipIf(WHY !== '')(`the ledger of a killed agent${WHY}`, () => {
           )
         }
       }
-      const [last] = await Promise.all([killed(first, random, [5, 15]).finally(() => (isOver = true)), comeAndGo()])
+      const [last] = await Promise.all([killed(first, random, [5, 15]).finally(() => over.abort()), comeAndGo()])
       await scene.spread(scene.leave)
       const truth = [...scene.truth]
       const sum = (of: (one: { heldMs: number; activeMs: number }) => number): number => truth.reduce((all, [, one]) => all + of(one), 0) / 1_000
