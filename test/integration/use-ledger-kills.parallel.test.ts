@@ -22,7 +22,12 @@ const row = z.looseObject({
   gpu_seconds: z.object({ active: z.number() }),
   energy_joules: z.number().optional(),
 })
-const listed = z.array(z.object({ job: z.string(), last: z.looseObject({ seen_at: z.number(), gpus: z.array(z.looseObject({ held_seconds: z.number() })) }) }))
+const listed = z.array(
+  z.object({
+    job: z.string(),
+    last: z.looseObject({ seen_at: z.number(), gpu_seconds: z.object({ active: z.number() }), gpus: z.array(z.looseObject({ held_seconds: z.number() })) }),
+  }),
+)
 const off = (found: number, truth: number): number => Math.abs(found - truth) / truth
 
 describe.skipIf(WHY !== '')(`the ledger of a killed agent${WHY}`, () => {
@@ -62,24 +67,28 @@ describe.skipIf(WHY !== '')(`the ledger of a killed agent${WHY}`, () => {
   test(`counts the time without an agent for those who stay: ${KILLS} kills`, async () => {
     const first = await begin()
     await scene.step(() => Array.from({ length: SLOTS }, (_, slot) => slot).forEach(scene.enter))
-    /** Of all jobs, up to the looks that they were last seen at. */
+    /** Of all runs in one answer, so that the figures are those of the look at which they were last seen. */
     const seen = async (of: RunningAgent) => {
-      const runs = listed.parse(await of.json('/api/v1/jobs'))
-      const sums = (await rowsOf(of)).filter(({ key }) => runs.some(({ job }) => job === key))
+      const runs = listed.parse(await of.json('/api/v1/jobs')).map(({ last }) => last)
+      const heldOf = ({ gpus }: (typeof runs)[number]): number => gpus.reduce((sum, { held_seconds: seconds }) => sum + seconds, 0)
       return {
-        count: runs.filter(({ last }) => last.gpus.some(({ held_seconds: seconds }) => seconds > 0)).length,
-        seconds: runs.reduce((sum, { last }) => sum + last.seen_at / 1_000, 0),
-        held: sums.reduce((sum, { held_seconds: held = 0 }) => sum + held, 0),
-        active: sums.reduce((sum, { gpu_seconds: { active } }) => sum + active, 0),
+        count: runs.filter((run) => heldOf(run) > 0).length,
+        seconds: runs.reduce((sum, { seen_at: t }) => sum + t / 1_000, 0),
+        held: runs.reduce((sum, run) => sum + heldOf(run), 0),
+        active: runs.reduce((sum, { gpu_seconds: { active } }) => sum + active, 0),
       }
     }
+    let earlier: Awaited<ReturnType<typeof seen>> | undefined
     const before = await poll(
       async () => {
         await scene.step()
         const now = await seen(first)
-        return now.count === SLOTS ? now : undefined
+        // Looks that wait for owners have been counted: the sums go on with the time.
+        const goesOn = earlier?.count === SLOTS && now.seconds > earlier.seconds && Math.abs(now.held - earlier.held - (now.seconds - earlier.seconds)) < 0.1
+        earlier = now
+        return now.count === SLOTS && goesOn ? now : undefined
       },
-      { what: 'all to be counted', deadlineMs: 30_000 },
+      { what: 'all to be counted', deadlineMs: 60_000 },
     )
     const over = new AbortController()
     const goOn = async (): Promise<void> => {
