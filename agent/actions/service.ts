@@ -1,6 +1,7 @@
 // Does what the user has set for incidents: each action once for an incident, not more often than allowed, and its result is kept with the incident.
 import type { Action, ActionResult } from '../model/action.ts'
 import type { IncidentSummary } from '../model/incident.ts'
+import { messagePagePath } from '../model/message-pages.ts'
 import type { Log } from '../model/source.ts'
 import type { ActionStore } from '../store/actions.ts'
 import { execute, type Executed } from './execute.ts'
@@ -45,7 +46,8 @@ export function createActions({ actions, store, host, env, signal, log, now = Da
   }
   const finish = (incident: IncidentSummary, begun: ActionResult, more: Omit<ActionResult, 'action' | 'at'>): void => {
     store.finish(incident.id, { ...begun, ...more })
-    log.info(`action ${begun.action} for incident ${incident.id}: ${more.state}: ${more.text}`)
+    const isBad = more.state === 'failed' || more.state === 'timeout'
+    log.info(`action ${begun.action} for incident ${incident.id}: ${more.state}: ${more.text}${isBad ? ` (${messagePagePath('action_result')})` : ''}`)
   }
   const resultOf = ({ state, text, tookMs, exitCode, output }: Executed): Omit<ActionResult, 'action' | 'at'> => ({
     state,

@@ -1,12 +1,14 @@
-// The runbooks: one page of Markdown for each kind of incident, and a list of them. They reveal nothing about the host, so no token is needed.
+// The runbooks: one page of Markdown for each kind of incident and for messages about something else, and a list of them. They reveal nothing about the host, so no token is needed.
 import type { Context, Hono } from 'hono'
 import { nearest } from '../lib/nearest.ts'
 import { INCIDENT_KINDS } from '../model/kinds.ts'
+import { MESSAGE_PAGE_NAMES } from '../model/message-pages.ts'
 import { reply, type Reply } from './compress.ts'
 import type { Refusal } from './errors.ts'
 import { createStaticFiles } from './static.ts'
 
 const FIRST_LINE = /^# `([a-z][a-z0-9_]*)`: (.+)$/m
+const PAGES: readonly string[] = [...INCIDENT_KINDS, ...MESSAGE_PAGE_NAMES]
 const isBrowser = (accept: string | undefined): boolean => accept?.includes('text/html') === true
 
 /** Only names that lie in the folder are served (static.ts), so no path can lead out of it. */
@@ -23,7 +25,7 @@ export function addRunbooks(app: Hono, folder: string, refuse: (c: Context, refu
     })
 
   app.get('/runbooks', async (c) => {
-    const pages = await Promise.all(INCIDENT_KINDS.map(text))
+    const pages = await Promise.all(PAGES.map(text))
     const titles = pages.flatMap((page) => {
       const [, kind, title] = FIRST_LINE.exec(page ?? '') ?? []
       return kind === undefined || title === undefined ? [] : [`- [\`${kind}\`](/runbooks/${kind}): ${title}`]
@@ -33,9 +35,9 @@ export function addRunbooks(app: Hono, folder: string, refuse: (c: Context, refu
   })
   app.get('/runbooks/:kind', async (c) => {
     const kind = c.req.param('kind').slice(0, 100)
-    const page = (INCIDENT_KINDS as readonly string[]).includes(kind) ? await text(kind) : undefined
+    const page = PAGES.includes(kind) ? await text(kind) : undefined
     if (page !== undefined) return send(c, page)
-    const guess = nearest(kind, INCIDENT_KINDS)
+    const guess = nearest(kind, PAGES)
     const near = guess === undefined || guess === kind ? '' : `; is ${guess} meant?`
     return refuse(c, { code: 'not_found', message: `no runbook ${JSON.stringify(kind)}${near} /runbooks lists them` })
   })

@@ -39,10 +39,19 @@ const OTHER_SOURCES = new Set(['agent', 'host', 'incidents', 'jobs', 'notificati
 const READ_WITHIN_MS = 5_000
 
 /** `key` of its container; empty outside of containers. */
-type Known = { readonly role: Role; readonly key: string; readonly seat: Seat }
+type Known = { readonly role: Role; readonly key: string; readonly seat: Seat; readonly pid: number }
 
 /** `settle`: of a process that was looked up something is known. */
 export type JobReadings = { readonly scrape: (scrape: Scrape) => void; readonly settle: () => void }
+
+/** The part of that run on that seat; `pid`: of a process that is awaited. They are few, and a key of text for each reading would take longer. */
+function heldBy(holding: readonly Held[], run: LiveRun | undefined, seat: Seat, pid: number | undefined): Held | undefined {
+  for (let at = 0; at < holding.length; at++) {
+    const held = holding[at]
+    if (held !== undefined && held.run === run && held.pid === pid && (held.seat === seat || seatKey(held.seat) === seatKey(seat))) return held
+  }
+  return undefined
+}
 
 export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): JobReadings {
   const { running } = runs
@@ -55,9 +64,9 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     let entry = known.get(series)
     if (entry !== undefined) return entry
     const role = ROLES.get(series.metric.name)
-    const { container_id: id = '', uuid = '', gpu = '', gi, ci } = series.labels
+    const { container_id: id = '', uuid = '', gpu = '', gi, ci, pid = '' } = series.labels
     const seat = { uuid, gpu, ...(gi === undefined ? {} : { gi }), ...(ci === undefined ? {} : { ci }) }
-    entry = role === undefined ? null : { role, key: id === '' ? '' : containerKey(id), seat }
+    entry = role === undefined ? null : { role, key: id === '' ? '' : containerKey(id), seat, pid: Number(pid) }
     known.set(series, entry)
     return entry
   }
@@ -94,7 +103,7 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
   })
   const scrape = ({ t, source, group, readings }: Scrape): void => {
     if (OTHER_SOURCES.has(source)) return
-    let holding: Map<string, Held> | undefined
+    const holding: Held[] = []
     let listed: Map<string, string> | undefined
     let awaited: Set<string> | undefined
     for (let at = 0; at < readings.length; at++) {
@@ -103,21 +112,21 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       const { series, value } = reading
       const entry = recognise(series)
       if (entry === null) continue
-      const { role, key, seat } = entry
+      const { role, key, seat, pid } = entry
       if (role === 'process' || role === 'share') {
         // One of which nobody knows yet what it belongs to holds the GPU all the same.
         const known = key === '' ? host.ofProcess(series) : (running.get(key) ?? containers.byProcess(series, key, t))
         const isAwaited = key === '' && known === undefined && host.isAwaited(series)
         const run = known ?? (isAwaited ? undefined : host.before(series))
         if (isAwaited) (awaited ??= new Set()).add(seat.uuid)
-        const pid = series.labels['pid'] ?? ''
-        const place = `${run?.key ?? ''} ${isAwaited ? pid : ''} ${seatKey(seat)}`
-        holding ??= new Map<string, Held>()
-        const held = holding.get(place) ?? { run, seat, pids: [], bytes: 0, ...(isAwaited ? { awaited: lookupOf(series) } : {}) }
-        holding.set(place, held)
+        let held = heldBy(holding, run, seat, isAwaited ? pid : undefined)
+        if (held === undefined) {
+          held = { run, seat, pids: [], bytes: 0, ...(isAwaited ? { awaited: lookupOf(series), pid } : {}) }
+          holding.push(held)
+        }
         if (role === 'process') {
           held.bytes += value
-          held.pids.push(Number(pid))
+          held.pids.push(pid)
         } else held.ratio = (held.ratio ?? 0) + value
         ;(listed ??= new Map()).set(seat.uuid, seat.gpu)
       } else if (role === 'listed') (listed ??= new Map()).set(seat.uuid, seat.gpu)
@@ -139,18 +148,10 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       }
     }
     if (source === 'containers' && group === 'identity') containers.allListed(t)
-    const held = holding === undefined ? [] : [...holding.values()]
-    if (held.length > 0) seen(held, t)
+    if (holding.length > 0) seen(holding, t)
     if (listed !== undefined)
       for (const [uuid, gpu] of listed)
-        looks.look(
-          uuid,
-          gpu,
-          held.filter(({ seat }) => seat.uuid === uuid),
-          gpus.get(uuid),
-          t,
-          awaited?.has(uuid) === true,
-        )
+        looks.look(uuid, gpu, listed.size === 1 ? holding : holding.filter(({ seat }) => seat.uuid === uuid), gpus.get(uuid), t, awaited?.has(uuid) === true)
   }
   return { scrape, settle: () => looks.settle() }
 }

@@ -1,4 +1,4 @@
-// Keeps the ledger of use: what was counted is on disk each second, together with where the counting stands, so that a crash neither loses nor doubles it.
+// Keeps the ledger of use: what was counted is on disk together with where the counting stands, so that a crash neither loses nor doubles it.
 import type { JobGroup } from '../model/job.ts'
 import type { CardCheckpoint, UseRow } from '../model/ledger.ts'
 import type { Log } from '../model/source.ts'

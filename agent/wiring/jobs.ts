@@ -28,9 +28,12 @@ export type Jobs = TakesEvents &
     readonly close: () => void
   }
 
-/** Sums and figures are written so often; between that each second what an agent that is killed would lose of them. */
+/**
+ * Sums and figures are written so often. Between that, when somebody came to a GPU or left it, a tail is written with what an agent that is killed would lose: the next
+ * agent could only guess who was there. Of those who stay it counts the time without looks as well.
+ */
 const WRITE_EVERY_MS = 15_000
-/** More sums are written at once: each second they would cost more than that. */
+/** More sums are written at once: as a tail they would cost more than that. */
 const MAX_TAIL_ROWS = 2_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
@@ -83,7 +86,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
         writtenAt = t
       } else {
         save(false)
-        keepTail()
+        if (tracker.ledger.hasMoved()) keepTail()
       }
       store.maintain(t)
       ledger.maintain(t)

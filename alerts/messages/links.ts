@@ -1,5 +1,6 @@
 // Where the reader of a message finds an incident: by a link, or, where the dashboard listens on its own host only, by what to type to reach it.
 import { runbookPath, type IncidentKind } from '../../agent/model/kinds.ts'
+import { messagePagePath, type MessagePage } from '../../agent/model/message-pages.ts'
 import type { Message, OutgoingIncident, Reach } from '../../agent/model/notification.ts'
 import { oneLine } from './clean.ts'
 
@@ -24,6 +25,9 @@ export function runbookUrl({ base_url }: Reach, kind: IncidentKind): string | un
   const path = runbookPath(kind)
   return base_url === undefined || path === undefined ? undefined : `${base_url}${path}`
 }
+
+export const messagePageUrl = ({ base_url }: Reach, page: MessagePage): string | undefined =>
+  base_url === undefined ? undefined : `${base_url}${messagePagePath(page)}`
 
 export function linksOf({ id, kind }: Pick<OutgoingIncident, 'id' | 'kind'>, reach: Reach): readonly Link[] {
   const [incident, runbook] = [incidentUrl(reach, id), runbookUrl(reach, kind)]

@@ -5,6 +5,7 @@ import { counted, plural } from '../../agent/text/grammar.ts'
 import { hoursText, priceText, wasteHints } from '../../agent/text/waste.ts'
 import { clip, oneLine } from './clean.ts'
 import { fitted } from './escape.ts'
+import { messagePageUrl } from './links.ts'
 import { cut } from './outgoing.ts'
 import { HTML, MARKDOWN, PLAIN, type Markup } from './render.ts'
 
@@ -62,12 +63,15 @@ export function wasteParagraphs(message: WasteMessage, { text, strong }: Markup)
   const { expired, waste, host, base_url: base } = message
   const days = waste.some(({ period }) => period === 'weekly') ? 8 : 2
   const page = base === undefined ? '' : `; or ${base}/#/waste?days=${days}`
+  const runbook = messagePageUrl(message, 'waste_summary')
   return [
     ...reports.flatMap(({ title, rows }) => [
       ...(reports.length === 1 ? [] : [strong(title)]),
       ...rows.map(({ user, figures, hints }) => [`${strong(`${user}:`)} ${text(figures)}`, ...hints.map((hint) => `• ${text(hint)}`)].join('\n')),
     ]),
-    text(`Nothing was stopped or changed. By job, on ${oneLine(host)}: warpwatch jobs --waste --since ${days}d${page}`),
+    text(
+      `Nothing was stopped or changed. By job, on ${oneLine(host)}: warpwatch jobs --waste --since ${days}d${page}${runbook === undefined ? '' : `. What to do: ${runbook}`}`,
+    ),
     ...(expired === undefined
       ? []
       : [text(`${counted(expired.count, 'earlier notification')} could not be delivered here in time and ${plural(expired.count, 'was', 'were')} dropped.`)]),

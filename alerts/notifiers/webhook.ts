@@ -1,7 +1,7 @@
 // The generic webhook: the incident as JSON, signed, with a key by which the receiver knows a repeated message.
 import { createHmac } from 'node:crypto'
 import type { MessageItem, Reach } from '../../agent/model/notification.ts'
-import { directionsOf, incidentUrl, runbookUrl } from '../messages/links.ts'
+import { directionsOf, incidentUrl, messagePageUrl, runbookUrl } from '../messages/links.ts'
 import { headerProblems, headersOption, hostOf, receiverUrl, secretText } from './common.ts'
 import { runMessageText } from '../messages/run-text.ts'
 import { wasteMessageText } from '../messages/waste-text.ts'
@@ -92,6 +92,7 @@ export const webhook = defineNotifier({
           host: message.host,
           key: message.key,
           t: message.t,
+          runbook: messagePageUrl(message, 'waste_summary'),
           count: message.waste.length,
           others: others.length === 0 ? undefined : others,
           expired: message.expired,

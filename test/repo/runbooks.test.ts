@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { REASONS } from '../../agent/collectors/throttle.ts'
 import { INCIDENT_KINDS, isIncidentKind, kindOf, runbookPath } from '../../agent/model/kinds.ts'
+import { MESSAGE_PAGES, MESSAGE_PAGE_NAMES, messagePagePath } from '../../agent/model/message-pages.ts'
 
 const folder = join(import.meta.dirname, '../../alerts/runbooks')
 const contract = join(import.meta.dirname, '../../../shared/CONTRACT.md')
@@ -12,7 +13,9 @@ const SECTIONS = ['What it means', 'How to confirm', 'What to do now', 'How to p
 const pages = readdirSync(folder)
   .filter((name) => name.endsWith('.md'))
   .map((name) => ({ kind: name.slice(0, -'.md'.length), text: readFileSync(join(folder, name), 'utf8') }))
-const known = new Set<string>(INCIDENT_KINDS)
+const known = new Set<string>([...INCIDENT_KINDS, ...MESSAGE_PAGE_NAMES])
+const messageTitles = new Map<string, string>(Object.entries(MESSAGE_PAGES))
+const titleOf = (kind: string): string | undefined => (isIncidentKind(kind) ? kindOf(kind).title : messageTitles.get(kind))
 
 /** The text under a heading of the second level, up to the next one. */
 const section = (text: string, title: string): string | undefined => text.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
@@ -22,10 +25,13 @@ describe('runbooks', () => {
     expect(INCIDENT_KINDS.filter((kind) => !pages.some((page) => `/runbooks/${page.kind}` === runbookPath(kind)))).toEqual([])
   })
 
+  test('every message that is not about an incident has its page', () => {
+    expect([...messageTitles.keys()].toSorted()).toEqual(MESSAGE_PAGE_NAMES)
+    expect(MESSAGE_PAGE_NAMES.filter((name) => !pages.some((page) => `/runbooks/${page.kind}` === messagePagePath(name)))).toEqual([])
+  })
+
   test('each page is headed by its kind', () => {
-    expect(
-      pages.filter(({ kind, text }) => !isIncidentKind(kind) || !text.startsWith(`# \`${kind}\`: ${kindOf(kind).title}\n`)).map(({ kind }) => kind),
-    ).toEqual([])
+    expect(pages.filter(({ kind, text }) => !text.startsWith(`# \`${kind}\`: ${titleOf(kind) ?? 'no such page'}\n`)).map(({ kind }) => kind)).toEqual([])
   })
 
   test('each page begins with two or three sentences: what it is, why, and what to do first', () => {
@@ -59,6 +65,8 @@ describe('runbooks', () => {
     ])
     const others = new Set([
       'clear_for',
+      'dry_run',
+      'per_hour',
       'timeout_ms',
       'gpu_seconds_lost',
       'device_map',

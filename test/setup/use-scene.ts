@@ -7,7 +7,7 @@ const GIB = 2 ** 30
 const IDLE_WATTS = 60
 const BUSY_WATTS = 540
 /** Of the first card while all hold it: 16 of 5 % each. */
-const PERCENT = 5
+export const PERCENT = 5
 export const SLOTS = 16
 /** Samples are kept so long, and are so far apart at least. */
 const [SAMPLED_MS, PERIOD_MS] = [1_200, 30]

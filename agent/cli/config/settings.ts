@@ -4,6 +4,7 @@ import type { Problem } from '../../config/problem.ts'
 import { ConfigError } from '../../config/problem.ts'
 import type { Setting } from '../../config/setting.ts'
 import type { NotifierConfig } from '../../model/alert-settings.ts'
+import type { DetectorsConfig } from '../../model/detector-settings.ts'
 import { UsageError, type Arguments, type FlagSpec, type Io } from '../command.ts'
 
 export const CONFIG_FLAG: Readonly<Record<string, FlagSpec>> = {
@@ -22,8 +23,17 @@ const KEY_OF: Readonly<Record<string, string>> = { listen: 'http.listen', 'data-
 const judgeNotifiers: Judge<readonly NotifierConfig[]> = async (settings, sources) =>
   settings.length === 0 ? { value: [], problems: [] } : (await import('./alert-settings.ts')).judgeNotifiers(settings, sources)
 
+const judgeDetectors: Judge<DetectorsConfig> = async (settings) => (await import('./detector-settings.ts')).judgeDetectors(settings)
+/** For a command that asks for none of them: they are loaded only where something is set that must be right. */
+const judgeDetectorsIfSet: Judge<DetectorsConfig> = async (settings, sources) =>
+  settings.length === 0 ? { value: { settings: {}, custom: [] }, problems: [] } : judgeDetectors(settings, sources)
+
+export type SettingsOptions = {
+  /** False: without the defaults of the detectors. */
+  readonly detectors?: boolean
+}
 /** The configuration, or every problem with it. Throws a UsageError when the file cannot be read at all. */
-export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig | readonly Problem[]> {
+export async function settingsFor(args: Arguments, io: Io, { detectors = true }: SettingsOptions = {}): Promise<LoadedConfig | readonly Problem[]> {
   const flags: Setting[] = []
   for (const [name, path] of Object.entries(KEY_OF)) {
     const value = args.flags.get(name)
@@ -31,9 +41,8 @@ export async function settingsFor(args: Arguments, io: Io): Promise<LoadedConfig
   }
   const file = args.flags.get('config')
   try {
-    const { judgeDetectors } = await import('./detector-settings.ts')
     return await loadConfig({
-      judges: { detectors: judgeDetectors, notifiers: judgeNotifiers },
+      judges: { detectors: detectors ? judgeDetectors : judgeDetectorsIfSet, notifiers: judgeNotifiers },
       env: io.env,
       cwd: io.cwd,
       flags,

@@ -1,16 +1,9 @@
 // Where `warpwatch jobs` reads: the running agent, or its store when none runs.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { localUrl } from '../../config/listen.ts'
 import type { Config } from '../../config/schema.ts'
-import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../../jobs/ledger/waste.ts'
 import type { JobFilter, JobGroup, JobGroupRow, JobRow, Run } from '../../model/job.ts'
 import type { WasteGroup, WasteSummary } from '../../model/ledger.ts'
-import { JOBS_FILE, openJobFile } from '../../store/jobs/file.ts'
-import { openLedgerFile } from '../../store/ledger/file.ts'
-import { LEDGER_FILE } from '../../store/ledger/schema.ts'
-import { groupsWithUse } from '../../store/ledger/groups.ts'
-import { messageOf } from '../../text/error.ts'
+import { askAgent } from '../ask-agent.ts'
 import { callAgent } from '../change.ts'
 import { UsageError } from '../command.ts'
 
@@ -42,7 +35,7 @@ export type JobProgressRow = {
 }
 
 const MAX_LISTED = 1_000
-const MAX_RUNS = 100
+const ALIVE_WITHIN_MS = 2_000
 const has = (value: unknown, field: string): boolean => typeof value === 'object' && value !== null && field in value
 const isJob = (value: unknown): value is JobRow => has(value, 'job_id') && has(value, 'last') && has(value, 'gpu_seconds')
 const isGroup = (value: unknown): value is JobGroupRow => has(value, 'by') && has(value, 'gpu_seconds')
@@ -84,49 +77,14 @@ function overHttp(config: Config): JobReader {
   }
 }
 
-function overFile({ data_dir: directory, costs, host_name: host }: Config): JobReader {
-  const spanTo = (since: number) => ({ host, from: since, to: Date.now() })
-  const path = join(directory, JOBS_FILE)
-  if (!existsSync(path))
-    return {
-      from: `${path}, which does not exist; no agent runs`,
-      list: async () => [],
-      groups: async () => [],
-      runs: async () => [],
-      waste: async (since) => ({ ...spanTo(since), rows: [] }),
-      progress: async () => [],
-      close: () => {},
-    }
-  try {
-    const file = openJobFile(directory)
-    const ledger = existsSync(join(directory, LEDGER_FILE)) ? openLedgerFile(directory) : undefined
-    return {
-      from: `${path} (no agent runs)`,
-      list: async (filter) => file.list(filter),
-      groups: async (by, filter) => groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []),
-      runs: async (job) => file.runs(job, MAX_RUNS),
-      async waste(since, by) {
-        const span = spanTo(since)
-        return wasteOf((ledger?.held(since, span.to, by) ?? []).map(heldOf), file.list({ since, limit: MOST_WASTE_JOBS }), costs, span, by)
-      },
-      progress: async () => [],
-      close() {
-        file.close()
-        ledger?.close()
-      },
-    }
-  } catch (error) {
-    throw new UsageError(`jobs: ${path}: the jobs cannot be read: ${messageOf(error)}`, { cause: error })
-  }
-}
-
 export async function openJobs(config: Config): Promise<JobReader> {
   const { http } = config
   const isAlive =
     !http.listen.endsWith(':0') &&
-    (await fetch(`${localUrl(http.listen)}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
+    (await askAgent(`${localUrl(http.listen)}/healthz`, { withinMs: ALIVE_WITHIN_MS }).then(
       () => true,
       () => false,
     ))
-  return isAlive ? overHttp(config) : overFile(config)
+  // Opening files loads SQLite, which an epilog beside a running agent need not wait for.
+  return isAlive ? overHttp(config) : (await import('./from-file.ts')).overFile(config)
 }

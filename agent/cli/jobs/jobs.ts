@@ -1,7 +1,6 @@
 // `warpwatch jobs [JOB]`: the jobs of this host, now and in the past, or the report of one.
 import { slurmJobId } from '../../jobs/identity.ts'
 import { runLine } from '../../jobs/line.ts'
-import { jobReport } from '../../jobs/report.ts'
 import { JOB_GROUPS, type JobGroup } from '../../model/job.ts'
 import { nearest } from '../../lib/nearest.ts'
 import { parseDuration } from '../../text/duration.ts'
@@ -9,9 +8,7 @@ import { UsageError, type Arguments, type Command } from '../command.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
 import { plain } from '../plain.ts'
 import { openJobs } from './from.ts'
-import { groupsCsv, groupsText, jobsCsv, jobsText } from './tables.ts'
 import { WASTE_GROUPS } from '../../model/ledger.ts'
-import { wasteCsv, wasteText } from './waste.ts'
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000
@@ -71,7 +68,7 @@ export const jobs: Command = {
     if (job === undefined && args.flags.has('markdown')) throw new UsageError('jobs: --markdown: the job is missing. List them: warpwatch jobs')
     if (job !== undefined && (by !== undefined || asCsv))
       throw new UsageError(`jobs: --${by === undefined ? 'csv' : 'by'} is for the list: leave out ${JSON.stringify(job)}`)
-    const loaded = await settingsFor(args, io)
+    const loaded = await settingsFor(args, io, { detectors: false })
     if (!isLoaded(loaded)) {
       io.err(problemLines(loaded))
       return 2
@@ -86,15 +83,17 @@ export const jobs: Command = {
             ? `${JSON.stringify([newest, ...before])}\n`
             : asLine
               ? `${plain(runLine(newest))}\n`
-              : plain(jobReport([newest, ...before], loaded.config.host_name)),
+              : plain((await import('../../jobs/report.ts')).jobReport([newest, ...before], loaded.config.host_name)),
         )
         return 0
       }
       if (asWaste) {
+        const { wasteCsv, wasteText } = await import('./waste.ts')
         const summary = await reader.waste(since ?? Date.now() - DAY_MS, group ?? 'user')
         io.out(asJson ? `${JSON.stringify(summary)}\n` : asCsv ? wasteCsv(summary, group) : wasteText(summary, reader.from, group))
         return 0
       }
+      const { groupsCsv, groupsText, jobsCsv, jobsText } = await import('./tables.ts')
       const span = since === undefined ? {} : { since }
       if (by !== undefined) {
         const groups = await reader.groups(by, span)

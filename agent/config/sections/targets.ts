@@ -1,9 +1,11 @@
 // Services beside the GPUs whose health is asked over HTTP.
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import * as z from 'zod/mini'
 import { HIDDEN, shownUrl } from '../../lib/shown-url.ts'
 import { httpUrl, optionalWholeNumber, text, texts, wholeNumber, type Field, type PartProblem, type ReadParts } from '../field.ts'
 import { readGroups } from '../groups.ts'
+
+/** Not by an import: it makes all of node:http, and undici with it, wherever a configuration is read (agent/cli/ask-agent.ts). */
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http')
 
 export type TargetConfig = {
   readonly name: string

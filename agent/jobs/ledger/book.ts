@@ -1,6 +1,7 @@
 // The open page of the ledger: sums by hour, owner and GPU since they were last written to disk, and where the counting of each GPU stands. Pure.
 import { HOUR_MS, NO_USE, type CardCheckpoint, type CardHolder, type Use, type UseCard, type UseOwner, type UseRow } from '../../model/ledger.ts'
 import { createCardMeter, type CardLook, type CardMeter, type CardPart } from './card-meter.ts'
+import { areSame } from './presence.ts'
 
 export type LedgerPage = { readonly rows: readonly UseRow[]; readonly checkpoints: readonly CardCheckpoint[] }
 export type LedgerBook = {
@@ -16,6 +17,8 @@ export type LedgerBook = {
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
   /** The page as it is: what an agent that is killed before it is taken would lose. */
   readonly page: () => LedgerPage
+  /** Somebody came to a GPU or left it since the page was last asked for; also before that. */
+  readonly hasMoved: () => boolean
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage
   readonly giveBack: (page: LedgerPage) => void
@@ -71,10 +74,25 @@ export function createLedgerBook(): LedgerBook {
   const meters = new Map<string, CardMeter>()
   /** Of the runs at the last look at each GPU: what ends is charged for the rest of its time. */
   const lastOwners = new Map<string, ReadonlyMap<string, UseOwner>>()
+  const wholeCards = new Map<string, UseCard>()
+  const wholeCard = (uuid: string, gpu: string): UseCard => {
+    let card = wholeCards.get(uuid)
+    if (card?.gpu !== gpu) {
+      card = { uuid, gpu }
+      if (meters.has(uuid)) wholeCards.set(uuid, card)
+    }
+    return card
+  }
+  const lastHolders = new Map<string, readonly CardHolder[]>()
+  let hasMoved = true
   let rows = new Map<string, UseRow & { readonly use: Sum }>()
   const totals = new Map<string, { readonly owner: UseOwner; readonly use: Sum }>()
 
+  /** The row that was last added to for a card object: the same one comes each second, and a key of text for each would take longer. */
+  let lately = new WeakMap<UseCard, { readonly hour: number; readonly owner: UseOwner; readonly use: Sum }>()
   const enter = (hour: number, owner: UseOwner, card: UseCard, use: Use): void => {
+    const last = lately.get(card)
+    if (last?.hour === hour && last.owner === owner) return add(last.use, use)
     let key = `${hour}\n${ownerKey(owner)}\n${cardKey(card)}`
     let known = rows.get(key)
     let of = owner
@@ -83,8 +101,14 @@ export function createLedgerBook(): LedgerBook {
       key = `${hour}\n${ownerKey(of)}\n${cardKey(card)}`
       known = rows.get(key)
     }
-    if (known === undefined) rows.set(key, { hour, owner: of, card, use: { ...use } })
-    else add(known.use, use)
+    const sum: Sum = known?.use ?? { ...use }
+    if (known === undefined) rows.set(key, { hour, owner: of, card, use: sum })
+    else add(sum, use)
+    lately.set(card, { hour, owner, use: sum })
+  }
+  const startRows = (): void => {
+    rows = new Map()
+    lately = new WeakMap()
   }
   const count = (owner: UseOwner, use: Use): void => {
     if (owner.unheld === true) return
@@ -101,7 +125,12 @@ export function createLedgerBook(): LedgerBook {
     enter(Math.floor(t / HOUR_MS), owner, card, of)
     count(owner, of)
   }
-  const ownersOf = (holders: readonly CardHolder[], ownerOf: (run: string) => UseOwner | undefined): ReadonlyMap<string, UseOwner> => {
+  const ownersOf = (
+    holders: readonly CardHolder[],
+    ownerOf: (run: string) => UseOwner | undefined,
+    before: ReadonlyMap<string, UseOwner> | undefined,
+  ): ReadonlyMap<string, UseOwner> => {
+    if (before?.size === holders.length && holders.every(({ run }) => before.has(run) && before.get(run) === ownerOf(run))) return before
     const now = new Map<string, UseOwner>()
     for (const { run } of holders) {
       const owner = ownerOf(run)
@@ -121,13 +150,20 @@ export function createLedgerBook(): LedgerBook {
     const owners = lastOwners.get(checkpoint.uuid)
     return [owners === undefined || owners.size === 0 ? checkpoint : { ...checkpoint, owners: Object.fromEntries(owners) }]
   }
-  const page = (): LedgerPage => ({ rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) })
+  const page = (): LedgerPage => {
+    hasMoved = false
+    return { rows: [...rows.values()], checkpoints: [...meters.values()].flatMap((meter) => withOwners(meter.checkpoint())) }
+  }
   return {
     look(uuid, gpu, look, ownerOf, endOf = () => undefined) {
       const parts = meterOf(uuid)?.look(look, endOf) ?? []
       const before = lastOwners.get(uuid)
-      const now = ownersOf(look.holders, ownerOf)
-      if (meters.has(uuid)) lastOwners.set(uuid, now)
+      const now = ownersOf(look.holders, ownerOf, before)
+      if (meters.has(uuid)) {
+        lastOwners.set(uuid, now)
+        hasMoved ||= !areSame(lastHolders.get(uuid) ?? [], look.holders)
+        lastHolders.set(uuid, look.holders)
+      }
       for (const { holder, isUnheld, use: of } of parts) {
         const owner: UseOwner =
           holder === undefined
@@ -135,20 +171,21 @@ export function createLedgerBook(): LedgerBook {
               ? NOBODY
               : UNKNOWN
             : (ownerOf(holder.run) ?? before?.get(holder.run) ?? UNKNOWN)
-        use(owner, holder?.card ?? { uuid, gpu }, of, look.t)
+        use(owner, holder?.card ?? wholeCard(uuid, gpu), of, look.t)
       }
       return parts
     },
     tokens: (owner, tokens, t) => use(owner, NO_CARD, { ...NO_USE, tokens }, t),
     page,
+    hasMoved: () => hasMoved,
     take() {
       const taken = page()
-      rows = new Map()
+      startRows()
       return taken
     },
     giveBack(taken) {
       const newer = rows
-      rows = new Map()
+      startRows()
       for (const { hour, owner, card, use: of } of [...taken.rows, ...newer.values()]) enter(hour, owner, card, of)
     },
     restore(checkpoints) {

@@ -6,8 +6,16 @@ import { seatKey, type GpuNow, type Seat } from '../usage.ts'
 import type { LedgerBook } from './book.ts'
 import type { CardLook } from './card-meter.ts'
 
-/** A run, or the processes that are of none, on one GPU or instance. `pids`: of its processes there. */
-export type Held = { readonly run: LiveRun | undefined; readonly seat: Seat; readonly pids: number[]; bytes: number; ratio?: number; readonly awaited?: Lookup }
+/** A run, or the processes that are of none, on one GPU or instance. `pids`: of its processes there; `pid`: of one that is awaited. */
+export type Held = {
+  readonly run: LiveRun | undefined
+  readonly seat: Seat
+  readonly pids: number[]
+  bytes: number
+  ratio?: number
+  readonly awaited?: Lookup
+  readonly pid?: number
+}
 /** Of a process whose owner is being looked up: the answer once it is there, and whether it is still to come. */
 export type Lookup = { readonly run: () => LiveRun | undefined; readonly isOpen: () => boolean }
 

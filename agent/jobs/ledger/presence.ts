@@ -11,7 +11,7 @@ const HALF = 0.5
 export const holderKey = ({ run, card }: CardHolder): string => `${run}\n${seatKey(card)}`
 
 /** As nearly always: the same ones, in the driver's order. */
-function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boolean {
+export function areSame(before: readonly CardHolder[], now: readonly CardHolder[]): boolean {
   if (before.length !== now.length) return false
   for (let at = 0; at < now.length; at++) {
     const [a, b] = [before[at], now[at]]

@@ -1,5 +1,5 @@
-// The tail of the ledger: what was counted since its sums were last written, as one row that each second replaces. It takes a quarter of what adding to the sums takes,
-// and an agent that is killed loses a second in place of fifteen.
+// The tail of the ledger: what was counted since its sums were last written, as one row that is replaced whenever somebody comes to a GPU or leaves it. It takes a
+// quarter of what adding to the sums takes, and the agent after one that was killed knows who was there at its last look.
 import type { Database } from 'better-sqlite3'
 import type { StoredRun } from '../../model/job.ts'
 import type { CardCheckpoint, UseRow } from '../../model/ledger.ts'

@@ -1,6 +1,7 @@
 // What a template can say of a summary of waste: the names of an incident's message, so that one template serves both, and the summary itself.
 import type { WasteReport } from '../../../agent/model/ledger.ts'
 import type { WasteMessage } from '../../../agent/model/notification.ts'
+import { messagePageUrl } from '../../messages/links.ts'
 import { wasteHeadline, wasteMessageText } from '../../messages/waste-text.ts'
 
 function itemView(message: WasteMessage, report: WasteReport): object {
@@ -30,7 +31,7 @@ function itemView(message: WasteMessage, report: WasteReport): object {
     resolution: null,
     remedies: [],
     url: null,
-    runbook: null,
+    runbook: messagePageUrl(message, 'waste_summary') ?? null,
     directions: null,
     facts: {},
     incident: null,

@@ -170,7 +170,9 @@ test('without prices of the user nothing is priced', () => {
 
 test('where readers can open the dashboard it links to the page', () => {
   const weekly: WasteReport = { ...REPORT, period: 'weekly', date: '2026-11-16' }
-  expect(plainWaste({ ...message(weekly), base_url: 'https://gpu-01.example.com' })).toContain('; or https://gpu-01.example.com/#/waste?days=8')
+  expect(plainWaste({ ...message(weekly), base_url: 'https://gpu-01.example.com' })).toContain(
+    '; or https://gpu-01.example.com/#/waste?days=8. What to do: https://gpu-01.example.com/runbooks/waste_summary',
+  )
   expect(plainWaste(message(weekly))).not.toContain('#/waste')
 })
 

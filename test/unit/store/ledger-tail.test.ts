@@ -22,7 +22,7 @@ const scene = () => {
   return { open, sum }
 }
 
-test('each second replaces the one before; the next agent adds the last to the sums, once', () => {
+test('each tail replaces the one before; the next agent adds the last to the sums, once', () => {
   const { open, sum } = scene()
   const killed = open()
   killed.write([row(10)], [checkpoint(10_000)])
