@@ -37,8 +37,7 @@ function SmallCard({ of }: CardProps) {
           <span class="memory-used">
             <LiveFigure name="memory_used_bytes" figure={() => memoryFigure(of.value.row.memory_used_bytes)} />
             <span class="of">
-              {' of '}
-              <Live text={() => memory(of.value.row.memory_total_bytes)} />
+              <Live text={() => (of.value.row.memory_total_bytes === undefined ? '' : ` of ${memory(of.value.row.memory_total_bytes)}`)} />
             </span>
           </span>
           <LiveFigure name="utilization_ratio" figure={() => percentFigure(of.value.row.utilization_ratio)} />
