@@ -113,7 +113,7 @@ export function GpuMemory({ of, height, most, table }: Props) {
           shares={shares}
           most={most}
           of={of}
-          nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'nobody holds memory' : 'no reading here')}
+          nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'no process holds memory' : 'no reading here')}
         />
       )}
     </div>

@@ -43,6 +43,8 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
   ctx.clip()
   ctx.font = FONT.replace('11px', `${11 * ratio}px`)
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'middle'
   for (const { second, kind } of marks()) {
     const x = Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
     const foot = bbox.top + bbox.height
@@ -59,7 +61,7 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
     ctx.fillStyle = alarm
     ctx.fillRect(left, bbox.top, width, 17 * ratio)
     ctx.fillStyle = palette.surface
-    ctx.fillText(label, left + 5 * ratio, bbox.top + 12 * ratio)
+    ctx.fillText(label, left + 5 * ratio, bbox.top + 8.5 * ratio)
   }
   ctx.restore()
 }

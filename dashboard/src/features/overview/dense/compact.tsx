@@ -12,6 +12,10 @@ function Memory({ of }: CardProps) {
   return <Meter value={used} limit={total} label={`memory of GPU ${of.value.index}`} />
 }
 
+/** What the driver keeps for itself is this small. */
+const OWN_BYTES = 64 * 2 ** 20
+const nobody = (used: number | undefined): string => (used === undefined || used < OWN_BYTES ? 'no process holds memory' : `unattributed ${memory(used)}`)
+
 function Held({ of }: CardProps) {
   const holders = useComputed(() => (frame.value === undefined ? [] : holdersOf(frame.value, of.value.uuid)))
   return (
@@ -21,7 +25,7 @@ function Held({ of }: CardProps) {
           of.value.trouble !== undefined
             ? (of.value.trouble.detail ?? of.value.trouble.reason)
             : holders.value.length === 0
-              ? 'nobody holds memory'
+              ? nobody(of.value.row.memory_used_bytes)
               : holdersText(holders.value, 2)
         }
       />
