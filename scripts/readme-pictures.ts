@@ -9,7 +9,7 @@ import * as z from 'zod'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage } from '../test/setup/browser.ts'
-import { goTo } from '../test/setup/dashboard-pages.ts'
+import { goTo } from '../test/setup/dashboard-walk.ts'
 import { screenOf, type Cell } from '../test/setup/terminal-screen.ts'
 
 const ROOT = join(import.meta.dirname, '..')

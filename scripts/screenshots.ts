@@ -10,7 +10,7 @@ import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
 import { hostOf, type FakeScenario } from '../test/fakes/nvml/scenario.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from '../test/setup/agent.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
-import { goTo, pagesOf } from '../test/setup/dashboard-pages.ts'
+import { goTo, pagesOf } from '../test/setup/dashboard-walk.ts'
 import { poll } from '../test/setup/poll.ts'
 
 type State = {
@@ -117,11 +117,11 @@ async function takeAll(
     ]
     return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
   }
-  const take = async (name: string): Promise<void> => {
+  const take = async (name: string, fullPage = true): Promise<void> => {
     for (const colorScheme of THEMES) {
       await page.emulateMedia({ colorScheme })
       await delay(SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
-      await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage: true })
+      await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage })
     }
   }
   for (const hash of state.alone === true ? ['#/'] : await all()) {
@@ -137,7 +137,8 @@ async function takeAll(
     for (const [name, key] of Object.entries(DIALOGS)) {
       await page.keyboard.press(key)
       await page.waitForSelector('dialog[open]')
-      await take(name)
+      // Its backdrop covers the window, not the page.
+      await take(name, false)
       await page.keyboard.press('Escape')
       await page.locator('dialog').waitFor({ state: 'detached' })
     }

@@ -4,7 +4,8 @@ import * as z from 'zod'
 import { faults, loadAxe } from '../setup/axe.ts'
 import { DESKTOP, hasChromium, openPage, PHONE } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
-import { goTo, pagesOf, useIncidentScene } from '../setup/dashboard-pages.ts'
+import { useIncidentScene } from '../setup/dashboard-pages.ts'
+import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
 
 /** What can have the focus by Tab. Of a group of radio buttons that is one; a control outside of what is laid out has none. */
 const CONTROLS = `Array.from(document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]'))

@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     await press('Set healthy …')
     await press('Set healthy')
     await page.waitForSelector('.incident-top[data-status="resolved"]')
-    expect(await page.textContent('.resolution')).toMatch(/^Over because: set healthy/)
+    expect(await page.textContent('.resolution')).toMatch(/^Resolved: set healthy/)
     expect((await whole(logs, id)).status).toBe('resolved')
   })
 

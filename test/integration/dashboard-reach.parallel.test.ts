@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { startSimulatedHost } from '../../bench/lib/simulated-host.ts'
 import { startAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
-import { goTo, useSimulatedPage } from '../setup/dashboard-pages.ts'
+import { useSimulatedPage } from '../setup/dashboard-pages.ts'
+import { goTo } from '../setup/dashboard-walk.ts'
 import { poll } from '../setup/poll.ts'
 
 const FOCUSED = `document.activeElement === null || document.activeElement === document.body ? 'lost' : document.activeElement.outerHTML.slice(0, 80)`

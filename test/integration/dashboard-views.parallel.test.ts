@@ -5,7 +5,8 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
-import { goTo, pagesOf, useIncidentScene } from '../setup/dashboard-pages.ts'
+import { useIncidentScene } from '../setup/dashboard-pages.ts'
+import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
 import { poll } from '../setup/poll.ts'
 
 const FEATURES = join(import.meta.dirname, '../../dashboard/src/features')

@@ -1,7 +1,8 @@
 // What the dashboard takes over the wire: compressed, and of the past only what a view draws.
 import { describe, expect, test } from 'vitest'
 import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
-import { goTo, useSimulatedPage } from '../setup/dashboard-pages.ts'
+import { useSimulatedPage } from '../setup/dashboard-pages.ts'
+import { goTo } from '../setup/dashboard-walk.ts'
 import { poll } from '../setup/poll.ts'
 
 describe.skipIf(!hasChromium)('the dashboard on the wire (needs Debian’s chromium)', () => {

@@ -1,13 +1,11 @@
-// The pages of the dashboard as its own navigation lists them, so that a new view is walked through by the tests of all views; and those behind a click.
-import type { Browser, Page } from 'playwright-core'
+// The agent on a simulated host and the browser that the dashboard's tests of one file share, and the incident that they wait for.
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from './agent.ts'
 import { launchBrowser } from './browser.ts'
 import { poll } from './poll.ts'
-
-const addresses = z.array(z.string())
 
 /** Story seconds per second: what befalls the simulated host then comes within moments. */
 export const FAST = { WARPWATCH_SIMULATE__SPEED: '20' } as const
@@ -69,25 +67,4 @@ export function useIncidentScene(scenario: string, kind: string, env: Readonly<R
       return incident
     },
   }
-}
-
-/** The hashes of all views, of those below another one, of one GPU and of one incident; `page` is open at any of them. */
-export async function pagesOf(page: Page, incident: string): Promise<readonly string[]> {
-  await page.waitForSelector('nav a')
-  const listed = addresses.parse(await page.evaluate(`Array.from(document.querySelectorAll('nav[aria-label="Pages"] a'), (link) => new URL(link.href).hash)`))
-  return [...listed, '#/waste', '#/gpus/0', `#/incidents/${incident}`]
-}
-
-/** True when the view is there and waits for nothing. */
-const SETTLED = `document.querySelector('main .content h2, main .lost') !== null && document.querySelector('main .skeletons, main [aria-busy="true"]') === null`
-
-/** Goes to the page within the open dashboard, and waits until it shows what it has. */
-export async function goTo(page: Page, hash: string): Promise<void> {
-  // Two frames after the change of the address what stood there before is gone.
-  await page.evaluate(`new Promise((done) => {
-    if (location.hash === ${JSON.stringify(hash)}) return done()
-    addEventListener('hashchange', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })
-    location.hash = ${JSON.stringify(hash)}
-  })`)
-  await poll(async () => (await page.evaluate(SETTLED)) === true, { what: `${hash} to show its content`, deadlineMs: 30_000 })
 }

@@ -48,7 +48,7 @@ export const namesNobody = ({ kind, facts }: Fault<IncidentKind>): boolean => ki
 export function withVictim(fault: Fault<IncidentKind>, { container }: IncidentSubject): Fault<IncidentKind> {
   if (container === undefined || fault.kind !== 'host_oom_kill') return fault
   const { limit_bytes: limit } = fault.facts
-  const who = container.pod === undefined ? container.name : `pod ${container.pod}`
+  const who = container.pod === undefined ? container.name : `Pod ${container.pod}`
   return {
     ...fault,
     title: `${who} was killed ${limit === undefined ? 'because memory ran out' : `at its memory limit (${memoryText(limit).replace('.0 ', ' ')})`}`,

@@ -48,11 +48,13 @@ export type IncidentFile = {
 
 // Only we write this file; what a broken disk makes of it fails in JSON.parse.
 const summaryIn = (text: string): IncidentSummary => JSON.parse(text)
-const evidenceIn = (text: string): Incident['evidence'] => JSON.parse(text)
-const whole = ({ summary, evidence }: Row): Incident => ({
-  ...summaryIn(summary),
-  evidence: evidenceIn(inflateRawSync(evidence, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8')),
-})
+/** What lists do not need: the evidence, and beside it the earlier occurrences, absent in rows of older agents. */
+type Stored = Incident['evidence'] & Pick<Incident, 'occurrences'>
+const storedIn = (text: string): Stored => JSON.parse(text)
+const whole = ({ summary, evidence: blob }: Row): Incident => {
+  const { occurrences, ...evidence } = storedIn(inflateRawSync(blob, { maxOutputLength: MAX_EVIDENCE_BYTES }).toString('utf8'))
+  return { ...summaryIn(summary), ...(occurrences === undefined ? {} : { occurrences }), evidence }
+}
 
 /** For readers, beside the agent or without one. Throws when it cannot be read. */
 export function openIncidentFile(directory: string): IncidentFile & { readonly close: () => void } {
@@ -89,7 +91,8 @@ export function incidentsIn(db: Database): IncidentFile {
       db.transaction(() => {
         for (const incident of incidents) {
           const { id, kind, status, started_at: startedAt, last_seen_at: lastSeenAt } = incident
-          const evidence = deflateRawSync(JSON.stringify(incident.evidence), { level: 1 })
+          const stored: Stored = { ...incident.evidence, ...(incident.occurrences !== undefined && { occurrences: incident.occurrences }) }
+          const evidence = deflateRawSync(JSON.stringify(stored), { level: 1 })
           upsert.run(id, kind, status, startedAt, lastSeenAt, JSON.stringify(summaryOf(incident)), evidence)
         }
       }).immediate()

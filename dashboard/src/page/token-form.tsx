@@ -37,8 +37,10 @@ export function TokenForm({ rejected }: { readonly rejected: boolean }) {
         <button type="submit">Connect</button>
       </div>
       <p>
-        No token at hand? On the host: <code>sudo grep -A4 '^http:' /etc/warpwatch/warpwatch.yaml</code>, or for a container{' '}
-        <code>docker inspect warpwatch | grep WARPWATCH_HTTP__TOKEN</code>.
+        No token at hand? Look on the host: <code>sudo grep -A4 '^http:' /etc/warpwatch/warpwatch.yaml</code>
+      </p>
+      <p>
+        Of a container: <code>docker inspect warpwatch | grep WARPWATCH_HTTP__TOKEN</code>
       </p>
     </form>
   )

@@ -31,5 +31,7 @@ export function headline(report: DoctorReport): string {
   if (complaints.length > 0) return complaints.join(', ')
   if (standing(report) === 'pass') return 'Nothing found to mend'
   if (counts.pass === 0) return 'Nothing could be checked'
-  return counts.pass < HARDLY * checks.length ? 'Hardly anything could be checked' : `Nothing found in the ${counts.pass} of ${checks.length} checks that ran`
+  return counts.pass < HARDLY * checks.length
+    ? `Only ${counts.pass} of ${checks.length} checks could run`
+    : `Nothing found in the ${counts.pass} of ${checks.length} checks that ran`
 }

@@ -24,8 +24,8 @@ function told(scenario: string, seconds: number): readonly Incident[] {
 test('kubernetes: one incident of the pod, counted at each kill', () => {
   const incidents = told('kubernetes', 480)
   expect(incidents.map(({ kind, count, title }) => `${kind} ${count} ${title}`)).toEqual([
-    'host_oom_kill 1 pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
-    'host_oom_kill 2 pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
+    'host_oom_kill 1 Pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
+    'host_oom_kill 2 Pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
   ])
   for (const { remedies, verdict } of incidents) {
     expect(verdict).toContain('the memory limit of pod finetune-lora-7h2qd (96.00 GiB) was reached')

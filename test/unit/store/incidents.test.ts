@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { summaryOf, type Incident } from '../../../agent/model/incident.ts'
+import { summaryOf, type Incident, type Occurrence } from '../../../agent/model/incident.ts'
 import { createIncidentStore } from '../../../agent/store/incidents.ts'
 import { INCIDENTS_FILE, openIncidentFile } from '../../../agent/store/incidents/file.ts'
 import { INCIDENT } from '../http/incident-fixture.ts'
@@ -46,6 +46,19 @@ test('keeps what it is given, newest first, and filters', () => {
   expect(again.get('nothing')).toBeUndefined()
   expect(again.unresolved()).toEqual([nth(1, { status: 'firing', count: 9 })])
   again.close()
+})
+
+test('keeps the earlier occurrences of an incident, which lists do without', () => {
+  const directory = place()
+  const earlier: Occurrence = { at: 900, pid: 41, title: 'before', verdict: 'It was so before.', facts: { xid: 79 }, log_lines: [], series: [] }
+  const again = nth(1, { occurred_at: 1_500, count: 2, occurrences: [earlier] })
+  const store = createIncidentStore({ directory, log: quiet().log })
+  store.save(again)
+  store.close()
+  const file = openIncidentFile(directory)
+  expect(file.get(again.id)).toEqual(again)
+  expect(file.list({ limit: 1 })).toEqual([summaryOf(again)])
+  file.close()
 })
 
 test('loses nothing that was told safe to kill -9', async () => {

@@ -11,10 +11,10 @@ import { busy, problem, question, rooms, watchFit } from './state.ts'
 import { hrefOf } from '../../parts/route.ts'
 
 const EXAMPLES: readonly (readonly [label: string, params: Readonly<Record<string, string>>])[] = [
-  ['Chat with an 8b in bf16', { params: '8b', context: '8192' }],
-  ['A 70b in 4 bits under vLLM', { params: '70b', dtype: 'int4', engine: 'vllm' }],
-  ['QLoRA of a 32b', { params: '32b', train: 'qlora', checkpointing: 'on' }],
-  ['Train a 7b whole, on 8 GPUs with FSDP', { params: '7b', train: 'full', gpus: '8', shard: 'zero3', checkpointing: 'on' }],
+  ['Chat with an 8B model in bf16', { params: '8b', context: '8192' }],
+  ['A 70B model in 4 bits under vLLM', { params: '70b', dtype: 'int4', engine: 'vllm' }],
+  ['QLoRA of a 32B model', { params: '32b', train: 'qlora', checkpointing: 'on' }],
+  ['Full training of a 7B model on 8 GPUs with FSDP', { params: '7b', train: 'full', gpus: '8', shard: 'zero3', checkpointing: 'on' }],
 ]
 
 function Invitation() {

@@ -31,7 +31,7 @@ import { ThrottleLanes } from './throttles.tsx'
 
 const COLUMNS: readonly Column<ProcessView>[] = [
   ...PROCESS_COLUMNS,
-  { id: 'gpu', label: 'Memory here', numeric: true, key: (view) => view.gpuBytes, cell: (view) => memory(view.gpuBytes) },
+  { id: 'gpu', label: 'Memory on this GPU', numeric: true, key: (view) => view.gpuBytes, cell: (view) => memory(view.gpuBytes) },
 ]
 
 /** Those that hold memory of this GPU now. */

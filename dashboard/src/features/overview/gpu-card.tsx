@@ -39,7 +39,7 @@ function Throttles({ of }: CardProps) {
 
 /** What a card without alarms says below its name. */
 function Clocks({ of }: CardProps) {
-  const roomy = useComputed(() => !of.value.throttles.some((throttle) => throttle.harmful))
+  const roomy = useComputed(() => of.value.throttles.length === 0)
   const fan = useComputed(() => of.value.row.fan_speed_ratio !== undefined)
   return (
     <p class="gpu-foot">

@@ -3,7 +3,7 @@ import './style.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ServerRow } from '../../../../agent/model/live.ts'
-import { frame, stale } from '../../parts/live/state.ts'
+import { frame, hello, stale } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { MEMORY_PARTS } from '../../parts/server/text.ts'
 import { DASH, memory, percent } from '../../text/format.ts'
@@ -93,6 +93,17 @@ function Server({ row }: { readonly row: ServerRow }) {
   )
 }
 
+function Nobody() {
+  if (hello.value?.simulated === true)
+    return <p class="nothing">A simulated host has no inference servers to ask. On a real host each is listed here with its tokens, queue and KV cache.</p>
+  return (
+    <p class="nothing">
+      No process that holds GPU memory belongs to an inference server (vLLM, SGLang, Ollama, llama.cpp, …). What listens on this host: <code>ss -ltnp</code>.
+      Name another one under <code>servers.add</code> in <code>warpwatch.yaml</code>.
+    </p>
+  )
+}
+
 const servers = computed(() => frame.value?.servers)
 
 export function Servers(_props: ViewProps) {
@@ -106,10 +117,7 @@ export function Servers(_props: ViewProps) {
           Servers <span class="count">{rows.length}</span>
         </h2>
         {rows.length === 0 ? (
-          <p class="nothing">
-            No process that holds GPU memory belongs to an inference server (vLLM, SGLang, Ollama, llama.cpp, …). What listens on this host:{' '}
-            <code>ss -ltnp</code>. Name another one under <code>servers.add</code> in <code>warpwatch.yaml</code>.
-          </p>
+          <Nobody />
         ) : (
           <div class="servers">
             {rows.map((row) => (

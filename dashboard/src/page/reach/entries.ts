@@ -30,7 +30,7 @@ const gpus = (): readonly Entry[] =>
     id: uuid,
     group: 'GPU',
     label: `GPU ${index}`,
-    hint: [shortGpuName(name), trouble?.state ?? `${memory(row.memory_used_bytes)} used`].join(' · '),
+    hint: [trouble?.state ?? `${memory(row.memory_used_bytes)} used`, shortGpuName(name)].join(' · '),
     words: [uuid, row['pci_bus_id'], row['serial']].filter((text) => typeof text === 'string').join(' '),
     act: { href: gpuHref(index) },
   }))

@@ -49,9 +49,9 @@ function Figures({ of }: Pick<Props, 'of'>) {
           figure={() => memoryFigure(hovered.value === undefined ? of.value.row.memory_used_bytes : charted.value.timeline.at(LANE.used(uuid), hovered.value))}
         />
         <span class="of">
-          of{' '}
+          <Live text={() => (of.value.row.memory_total_bytes === undefined ? '' : 'of ')} />
           <span data-figure="memory_total_bytes" title={reserved.value === undefined ? undefined : `${memory(reserved.value)} of it reserved by the driver`}>
-            <Live text={() => memory(of.value.row.memory_total_bytes)} />
+            <Live text={() => (of.value.row.memory_total_bytes === undefined ? '' : memory(of.value.row.memory_total_bytes))} />
           </span>
         </span>
       </span>
@@ -113,7 +113,7 @@ export function GpuMemory({ of, height, most, table }: Props) {
           shares={shares}
           most={most}
           of={of}
-          nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'nobody holds memory' : 'no reading here')}
+          nothing={() => (of.value.trouble === undefined && hovered.value === undefined ? 'no process holds memory' : 'no reading here')}
         />
       )}
     </div>

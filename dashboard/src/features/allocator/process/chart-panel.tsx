@@ -1,4 +1,5 @@
 // The chart of the chosen process with its legend, whose figures are those under the pointer, else the newest.
+import { useRef } from 'preact/hooks'
 import { since, timeWithSeconds } from '../../../../../agent/text/time.ts'
 import { ChartBox } from '../../../parts/chart/box.tsx'
 import { PALETTES } from '../../../parts/chart/palette.ts'
@@ -57,6 +58,8 @@ function tableOf({ key }: Probed, of: Lanes): Table {
 
 export function ProcessChart({ of }: { readonly of: Probed }) {
   const height = 320
+  const latest = useRef(of)
+  latest.current = of
   return (
     <figure class="evidence-figure large allocator-figure" data-chart="allocator">
       <Legend of={of} />
@@ -76,6 +79,7 @@ export function ProcessChart({ of }: { readonly of: Probed }) {
               return [end - spanS, end]
             },
             marks: () => marksOf(lanes.peek(), oomsOf(of)),
+            ceiling: () => (latest.current.row === undefined ? undefined : partsOf(latest.current.row)?.ceiling),
           })
         }
         data={() => {

@@ -8,7 +8,7 @@ import { FONT, roundTop, sideAxis } from '../../../parts/chart/values.ts'
 import { memory } from '../../../text/format.ts'
 import { type Layer, LAYERS, type Mark } from './lanes.ts'
 
-/** Below, and before anything is read, the scale would be of parts of a MiB. */
+/** Below the scale would be of parts of a MiB. */
 const LEAST_BYTES = 64 * 2 ** 20
 
 export type AllocatorSpec = {
@@ -16,6 +16,8 @@ export type AllocatorSpec = {
   readonly alarm: string
   readonly window: () => readonly [from: number, to: number]
   readonly marks: () => readonly Mark[]
+  /** Most that the process can hold, while the past is still fetched: the scale is right before the curve is there. */
+  readonly ceiling: () => number | undefined
 }
 
 /** Told apart by hue, lightness and texture: what is in use is solid, holes are hatched, cache is pale. */
@@ -41,6 +43,8 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
   ctx.clip()
   ctx.font = FONT.replace('11px', `${11 * ratio}px`)
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'middle'
   for (const { second, kind } of marks()) {
     const x = Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
     const foot = bbox.top + bbox.height
@@ -57,7 +61,7 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
     ctx.fillStyle = alarm
     ctx.fillRect(left, bbox.top, width, 17 * ratio)
     ctx.fillStyle = palette.surface
-    ctx.fillText(label, left + 5 * ratio, bbox.top + 12 * ratio)
+    ctx.fillText(label, left + 5 * ratio, bbox.top + 8.5 * ratio)
   }
   ctx.restore()
 }
@@ -72,7 +76,7 @@ export function createAllocatorChart(host: HTMLElement, width: number, height: n
     padding: [6, 0, 0, 0],
     scales: {
       x: { time: true, range: () => [...spec.window()] },
-      y: { range: (_plot, _low, high) => [0, roundTop(Math.max(high ?? 0, LEAST_BYTES), 1024)] },
+      y: { range: (_plot, _low, high) => [0, roundTop(Math.max(high ?? spec.ceiling() ?? 0, LEAST_BYTES), 1024)] },
     },
     series: [
       {},

@@ -138,21 +138,21 @@ const FAILS: Readonly<Record<string, string>> = {
   host_oom_kill: 'killed',
   gpu_lost: 'lost',
   gpu_missing: 'missing',
-  driver_hung: 'hangs',
+  driver_hung: 'not responding',
   throttling: 'slowed',
 }
 
 /** What happened when, within the window: the fault itself, what followed from it in other seconds, and each time that it came again. */
 export function marksOf(incident: Incident, { from, to }: Window): readonly Mark[] {
   const { kind, facts, started_at: startedAt, occurred_at: occurredAt = startedAt, consequences, resolved_at, evidence } = incident
-  const marks = new Map<number, string | undefined>([
-    [Math.round(occurredAt / 1000), kind === 'xid' && facts.xid !== undefined ? `Xid ${facts.xid}` : (FAILS[kind] ?? 'fault')],
-  ])
+  const own = kind === 'xid' && facts.xid !== undefined ? `Xid ${facts.xid}` : (FAILS[kind] ?? 'fault')
+  const times = [occurredAt, ...(incident.occurrences ?? []).map(({ at }) => at)]
+  const marks = new Map<number, string | undefined>(times.map((at) => [Math.round(at / 1000), own]))
   for (const { first_seen_at: first, kind: other } of consequences) {
     const second = Math.round(first / 1000)
     if (!marks.has(second)) marks.set(second, FAILS[other] ?? other.replaceAll('_', ' '))
   }
-  if (resolved_at !== undefined && !marks.has(Math.round(resolved_at / 1000))) marks.set(Math.round(resolved_at / 1000), 'over')
+  if (resolved_at !== undefined && !marks.has(Math.round(resolved_at / 1000))) marks.set(Math.round(resolved_at / 1000), 'resolved')
   const again = logOf(evidence).flatMap(({ t, matched }) => (matched === true ? [Math.round(t / 1000)] : []))
   for (const second of [...again, ...lastSeconds(incident).map((last) => last + 1)]) if (!marks.has(second)) marks.set(second, undefined)
   return [...marks]

@@ -37,7 +37,7 @@ function Times({ incident }: { readonly incident: Incident }) {
 function Over({ resolution }: { readonly resolution: string }) {
   return (
     <div class="resolution">
-      <p>Over because: {resolution}</p>
+      <p>Resolved: {resolution}</p>
       <p class="faint">While it lasted:</p>
     </div>
   )

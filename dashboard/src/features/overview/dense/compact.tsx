@@ -12,6 +12,10 @@ function Memory({ of }: CardProps) {
   return <Meter value={used} limit={total} label={`memory of GPU ${of.value.index}`} />
 }
 
+/** What the driver keeps for itself is this small. */
+const OWN_BYTES = 64 * 2 ** 20
+const nobody = (used: number | undefined): string => (used === undefined || used < OWN_BYTES ? 'no process holds memory' : `unattributed ${memory(used)}`)
+
 function Held({ of }: CardProps) {
   const holders = useComputed(() => (frame.value === undefined ? [] : holdersOf(frame.value, of.value.uuid)))
   return (
@@ -21,7 +25,7 @@ function Held({ of }: CardProps) {
           of.value.trouble !== undefined
             ? (of.value.trouble.detail ?? of.value.trouble.reason)
             : holders.value.length === 0
-              ? 'nobody holds memory'
+              ? nobody(of.value.row.memory_used_bytes)
               : holdersText(holders.value, 2)
         }
       />
@@ -37,8 +41,7 @@ function SmallCard({ of }: CardProps) {
           <span class="memory-used">
             <LiveFigure name="memory_used_bytes" figure={() => memoryFigure(of.value.row.memory_used_bytes)} />
             <span class="of">
-              {' of '}
-              <Live text={() => memory(of.value.row.memory_total_bytes)} />
+              <Live text={() => (of.value.row.memory_total_bytes === undefined ? '' : ` of ${memory(of.value.row.memory_total_bytes)}`)} />
             </span>
           </span>
           <LiveFigure name="utilization_ratio" figure={() => percentFigure(of.value.row.utilization_ratio)} />

@@ -1,19 +1,18 @@
 // Who holds memory of a GPU now, in one line. Pure.
 import type { FrameMessage } from '../../../../../agent/model/live.ts'
 import { memory } from '../../../text/format.ts'
-import { containerKey } from '../../../text/names.ts'
+import { containerKey, holderName, outsideKey } from '../../../text/names.ts'
 
 export type Holder = { readonly name: string; readonly bytes: number }
 
-/** Containers, and what the driver lists outside of them; the largest first. */
+/** Containers, and outside of them Slurm jobs, units and processes, named as on the large cards; the largest first. */
 export function holdersOf({ containers, processes }: Pick<FrameMessage, 'containers' | 'processes'>, uuid: string): readonly Holder[] {
   const found = new Map<string, number>()
   const add = (name: string, bytes: number | undefined): void => {
     if (bytes !== undefined && bytes > 0) found.set(name, (found.get(name) ?? 0) + bytes)
   }
   for (const row of containers) add(containerKey(row), row.gpu_memory_bytes?.[uuid])
-  for (const { uuid: on, container_id: container, gpu_memory_bytes: bytes, process = 'host process' } of processes)
-    if (on === uuid && container === undefined) add(process, bytes)
+  for (const row of processes) if (row.uuid === uuid && row.container_id === undefined) add(holderName(outsideKey(row)) || 'host process', row.gpu_memory_bytes)
   return [...found].map(([name, bytes]) => ({ name, bytes })).toSorted((a, b) => b.bytes - a.bytes)
 }
 
