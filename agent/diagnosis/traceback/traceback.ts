@@ -38,6 +38,8 @@ export type Traceback = {
   readonly blocks: readonly Block[]
   /** What stood before it: the rest of the header's line, else the line above. */
   readonly lead: string
+  /** Python's own header stands above its outermost frame. */
+  readonly headed: boolean
   /** Python says itself that it went on: exceptions in destructors, in logging, at exit. */
   readonly ignored: boolean
   /** A lone line that names an exception: no frames, no header. */

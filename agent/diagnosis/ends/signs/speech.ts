@@ -1,0 +1,54 @@
+// Lines by which a program goes on speaking after an error that it printed itself. What it did not catch is mostly its last word.
+import type { ReadLine } from '../../traceback/line.ts'
+import { isEnding } from './life.ts'
+
+/** `[loader] …`, `### Response`, `seed 2 …`, `Prompt: …`: who speaks, or what of. */
+const TAG = /^\[[A-Za-z][A-Za-z _-]{1,30}\](?= )/
+const HEADING = /^#{1,6}(?= [A-Z])/
+const COUNTED = /^(?:[A-Za-z][A-Za-z_-]{1,20} ){1,3}(?=#?\d)/
+const LEADS = [TAG, HEADING, COUNTED] as const
+/** Levels of loggers, communication libraries of other ranks, and pages of prose. */
+const NO_LEAD = /^\[?(?:INFO|WARN|ERROR|DEBUG|FATAL|CRITICAL|TRACE|NOTICE|bt|TRT|frame|rank|default|line|at|pid|exit|code|GPU|Thread|Process|worker)\b/i
+const LIBRARY = /\bNCCL\b|\bUCX\b|\bc10d?\b|OMPI|MPI_|executed in|got prompt|emergency/
+const PROSE = /\?\s*$|^(?:I|My|We|Please|Thanks?|Any|How|Why|Hi|Hello|Environment|Versions?|Expected|Additional|To Reproduce)\b/
+const LONGEST = 240
+const KEPT = 64
+/** The rest of a message stands directly below its first line. */
+const MESSAGE_LINES = 3
+
+export type Speech = {
+  /** `failedAt`: of the last line that reported a failure, 0 where none did. */
+  readonly add: (line: ReadLine, failedAt: number) => void
+  /** Number of the last line that begins as one before the failure did; 0 where none does. */
+  readonly spokeAt: () => number
+  /** Of the last line that is neither the rest of a message nor about an end. */
+  readonly plainAt: () => number
+}
+
+export function createSpeech(): Speech {
+  const leads = new Map<string, number>()
+  let spokeAt = 0
+  let plainAt = 0
+  const leadOf = (text: string): string | undefined => {
+    if (NO_LEAD.test(text)) return undefined
+    for (const form of LEADS) {
+      const lead = form.exec(text)?.[0]
+      if (lead !== undefined) return lead
+    }
+    return undefined
+  }
+  return {
+    add({ text, number, record, writer }, failedAt) {
+      if (record || text.length > LONGEST || !/^[\w#[]/.test(text) || LIBRARY.test(text)) return
+      const lead = leadOf(text)
+      if (lead !== undefined) {
+        const since = leads.get(lead)
+        if (since === undefined && leads.size < KEPT) leads.set(lead, number)
+        if (failedAt > 0 && since !== undefined && since < failedAt && !isEnding(text)) spokeAt = number
+      }
+      if (writer === '' && failedAt > 0 && number > failedAt + MESSAGE_LINES && !isEnding(text) && !PROSE.test(text)) plainAt = number
+    },
+    spokeAt: () => spokeAt,
+    plainAt: () => plainAt,
+  }
+}
