@@ -24,8 +24,10 @@ const noPeers = (situation: Situation): readonly Piece[] => [
     text: "See which GPUs can reach each other's memory; in virtual machines, and with IOMMU or ACS on, they often cannot.",
     command: 'nvidia-smi topo -p2p r',
   },
-  situation.programs.has('vllm') && { text: 'Let vLLM do without its own all-reduce between GPUs.', command: '--disable-custom-all-reduce' },
-  situation.programs.has('sglang') && { text: 'Let SGLang do without its own all-reduce between GPUs.', command: '--disable-custom-all-reduce' },
+  (situation.programs.has('vllm') || situation.programs.has('sglang')) && {
+    text: 'Let the server do without its own all-reduce between GPUs.',
+    command: '--disable-custom-all-reduce',
+  },
   { text: 'Let NCCL do without direct access between the GPUs (slower).', command: setVariables(situation, { NCCL_P2P_DISABLE: '1' }) },
 ]
 const capability = ({ vendor }: Situation): Piece =>

@@ -2,15 +2,12 @@
 import type { ReadLine } from '../../traceback/line.ts'
 import { isEnding } from './life.ts'
 
-/** `[loader] …`, `### Response`, `seed 2 …`, `Prompt: …`: who speaks, or what of. */
-const TAG = /^\[[A-Za-z][A-Za-z _-]{1,30}\](?= )/
-const HEADING = /^#{1,6}(?= [A-Z])/
-const COUNTED = /^(?:[A-Za-z][A-Za-z_-]{1,20} ){1,3}(?=#?\d)/
-const LEADS = [TAG, HEADING, COUNTED] as const
+/** `[loader] …`, `### Response`, `seed 2 …`: who speaks, or what of. */
+const LEAD = /^(?:\[[a-z][a-z _-]{1,30}\](?= )|#{1,6}(?= [a-z])|(?:[a-z][a-z_-]{1,20} ){1,3}(?=#?\d))/i
 /** Levels of loggers, communication libraries of other ranks, and pages of prose. */
-const NO_LEAD = /^\[?(?:INFO|WARN|ERROR|DEBUG|FATAL|CRITICAL|TRACE|NOTICE|bt|TRT|frame|rank|default|line|at|pid|exit|code|GPU|Thread|Process|worker)\b/i
-const LIBRARY = /\bNCCL\b|\bUCX\b|\bc10d?\b|OMPI|MPI_|executed in|got prompt|emergency/
-const PROSE = /\?\s*$|^(?:I|My|We|Please|Thanks?|Any|How|Why|Hi|Hello|Environment|Versions?|Expected|Additional|To Reproduce)\b/
+const NO_LEAD = /^\[?(?:info|warn(?:ing)?|error|debug|fatal|critical|notice|bt|TRT|frame|rank|line|at|pid|code|GPU|thread|process|worker)\b/i
+const LIBRARY = /\bNCCL\b|\bUCX\b|\bc10d?\b|MPI|executed in|got prompt/
+const PROSE = /\?\s*$|^(?:I|My|We|Please|Thanks?|Any|How|Why|Hi|Hello|Environment|Expected|Additional|To Reproduce)\b/
 const LONGEST = 240
 const KEPT = 64
 /** The rest of a message stands directly below its first line. */
@@ -29,18 +26,10 @@ export function createSpeech(): Speech {
   const leads = new Map<string, number>()
   let spokeAt = 0
   let plainAt = 0
-  const leadOf = (text: string): string | undefined => {
-    if (NO_LEAD.test(text)) return undefined
-    for (const form of LEADS) {
-      const lead = form.exec(text)?.[0]
-      if (lead !== undefined) return lead
-    }
-    return undefined
-  }
   return {
     add({ text, number, record, writer }, failedAt) {
       if (record || text.length > LONGEST || !/^[\w#[]/.test(text) || LIBRARY.test(text)) return
-      const lead = leadOf(text)
+      const lead = NO_LEAD.test(text) ? undefined : LEAD.exec(text)?.[0]
       if (lead !== undefined) {
         const since = leads.get(lead)
         if (since === undefined && leads.size < KEPT) leads.set(lead, number)
