@@ -101,6 +101,8 @@ export function createEndReader(): EndReader {
       isOpen = inside
       if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
         if (token === 'detail' || token === 'blank') {
+          // Paddle's
+          if (line.text.includes('[SignalInfo: ')) readSignal(line, found)
           // Indented fields of a launcher's table, of a pod's status.
           exits(line, found)
           orders(line, found)

@@ -15,8 +15,7 @@ const LAST_KEPT = 40
 const WRITERS = 256
 
 /** What Python prints before an exception that it then forgets. */
-const IGNORED =
-  /Exception ignored (?:in|on)|--- Logging error ---|Error in atexit\._run_exitfuncs|Error in sys\.excepthook|Original exception was|was never retrieved|^future: <Task |Exception ignored/
+const IGNORED = /--- Logging error ---|Error in (?:atexit|sys)\.|Original exception was|was never retrieved|^future: <Task |Exception ignored/
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
 
 export type TracebackReader = {

@@ -59,3 +59,33 @@ test('a program that speaks on and then fails', () => {
   const lines = [...CAUGHT, '', 'Reading the older map', 'The older map has 80 tiles', 'srun: error: n1: task 0: Exited with exit code 1']
   expect(kinds(...lines)).toEqual(['python_exception'])
 })
+
+describe('ends in forms of other programs', () => {
+  test.each([
+    [
+      'job_killed',
+      'FatalError: `Termination signal` is detected by the operating system.',
+      '  [SignalInfo: *** SIGTERM (@0x3e7) received by PID 42 (TID 0x7f) from PID 41 ***]',
+    ],
+    ['segfault', 'Program terminated with signal SIGSEGV, Segmentation fault.', '#0 0x00007f1d in malloc () from /lib/libc.so.6'],
+    ['aborted', '*** Error in `./cut’: free(): invalid pointer: 0x00007fff ***'],
+    ['aborted', '2031-02-03 04:05:06.123456: F external/own/client.h:80] Ending the process: another task died'],
+    ['job_failed', 'INFO[0007] Pod: maps.cut-master-0 exited with code 3  job=maps.cut'],
+    ['job_failed', '*** An error occurred in MPI_Init_thread', '[n1:71] Local abort before MPI_INIT completed completed successfully'],
+    [
+      'compile_error',
+      'error: failed to run custom build command for `maps v0.1.0`',
+      "  process didn't exit successfully: `/w/build-script-build` (exit status: 101)",
+    ],
+    ['python_exception', '[ Info: Cutting', 'ERROR: LoadError: ArgumentError: no such tile', 'Stacktrace:', ' [1] cut() at ./maps.jl:7'],
+    [
+      'python_exception',
+      "Caused by op 'Cut', defined at:",
+      '  File "cut.py", line 9, in cut',
+      '    tile()',
+      'AbortedError (see above for traceback): the tile is gone',
+    ],
+  ])('%s: %s', (kind, ...lines) => {
+    expect(kinds(...lines)).toEqual([kind])
+  })
+})

@@ -6,7 +6,7 @@ import type { ErrorSeen, ErrorSign, SignalSign } from '../evidence.ts'
 import { signalName } from '../signals.ts'
 
 /** Where a program, a thread or a process begins. */
-const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_module|run_code|worker_loop|entry)\w{0,30}$/
+const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
 const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
   name: raised?.name,
   module: raised?.module,

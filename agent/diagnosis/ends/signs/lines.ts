@@ -5,6 +5,7 @@ import type { ErrorSign, Found } from '../evidence.ts'
 type Form = readonly [name: string, pattern: RegExp]
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
+  ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
@@ -34,6 +35,7 @@ const FORMS: readonly Form[] = [
   ['shell', /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/],
   ['shell', /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/],
   ['shell', /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/],
+  ['shell', /^(?<message>error: (?:could not compile|failed to run custom build command for) [^\n]{1,200})/],
   // set -u
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source

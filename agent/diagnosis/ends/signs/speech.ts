@@ -5,10 +5,9 @@ import { isEnding } from './life.ts'
 /** `[loader] …`, `### Response`, `seed 2 …`: who speaks, or what of. */
 const LEAD = /^(?:\[[a-z][a-z _-]{1,30}\](?= )|#{1,6}(?= [a-z])|(?:[a-z][a-z_-]{1,20} ){1,3}(?=#?\d))/i
 /** Levels of loggers, communication libraries of other ranks, and pages of prose. */
-const NO_LEAD = /^\[?(?:info|warn(?:ing)?|error|debug|fatal|critical|notice|bt|TRT|frame|rank|line|at|pid|code|GPU|thread|process|worker)\b/i
-const LIBRARY = /\bNCCL\b|\bUCX\b|\bc10d?\b|MPI|executed in|got prompt/
-const PROSE = /\?\s*$|^(?:I|My|We|Please|Thanks?|Any|How|Why|Hi|Hello|Environment|Expected|Additional|To Reproduce)\b/
-const LONGEST = 240
+const NO_LEAD = /^\[?(?:info|warn\w*|error|debug|bt|TRT|frame|rank|line|at|pid|code|GPU|thread|process|worker)\b/i
+const LIBRARY = /\bNCCL\b|\bc10d?\b|MPI/
+const PROSE = /\?\s*$|^(?:I|My|We|Please|Thanks?|How)\b/
 const KEPT = 64
 /** The rest of a message stands directly below its first line. */
 const MESSAGE_LINES = 3
@@ -28,7 +27,7 @@ export function createSpeech(): Speech {
   let plainAt = 0
   return {
     add({ text, number, record, writer }, failedAt) {
-      if (record || text.length > LONGEST || !/^[\w#[]/.test(text) || LIBRARY.test(text)) return
+      if (record || !/^[\w#[]/.test(text) || LIBRARY.test(text)) return
       const lead = NO_LEAD.test(text) ? undefined : LEAD.exec(text)?.[0]
       if (lead !== undefined) {
         const since = leads.get(lead)
