@@ -26,7 +26,7 @@ export const isReported = (line: string): boolean => [EARLIER, NAMED, SPOKEN, CH
 
 /** A mail's, an issue's or a chat's mark of a quotation. */
 const QUOTED =
-  /^\s{0,3}(?:(?:user|human|assistant|bot|system|ai|you|question|answer|[QA]) ?)?> ?\S|^\s{0,3}(?:user|human|assistant|question|answer|prompt|[QA]) ?: ?\S/i
+  /^\s{0,3}(?:(?:user|human|assistant|bot|system|ai|you|question|answer|[QA]) ?)?> ?\S|^\s{0,4}\|\s{1,8}\S|^\s{0,3}(?:user|human|assistant|question|answer|prompt|[QA]) ?: ?\S/i
 /** A comment of a program or a script. */
 const COMMENT = /^\s*(?:#|\/\/)\s/
 /** `was the reason last week, see ticket 412`: prose about another day. */

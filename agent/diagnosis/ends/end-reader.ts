@@ -9,6 +9,7 @@ import { createLife } from './signs/life.ts'
 import { createLineReader } from './signs/lines.ts'
 import { createLossReader } from './signs/loss.ts'
 import { createNativeReader } from './signs/native.ts'
+import { createSpeech } from './signs/speech.ts'
 import { createOrderReader } from './signs/orders.ts'
 import { readSignal } from './signs/signals.ts'
 
@@ -25,6 +26,9 @@ export type EndEvidence = {
   readonly stoppedAt: number
   /** The last line by which a job went on from where an earlier run stood; 0 where none does. */
   readonly resumedAt: number
+  /** The last line that begins as one before a failure did, and the last of any kind that is not about an end. */
+  readonly spokeAt: number
+  readonly plainAt: number
   readonly lines: number
 }
 export type EndReader = {
@@ -53,6 +57,7 @@ export function createEndReader(): EndReader {
   const lines = createLineReader()
   const loss = createLossReader()
   const life = createLife()
+  const speech = createSpeech()
   const first: Sign[] = []
   const last: Sign[] = []
   const texts = new Map<number, string>()
@@ -96,6 +101,8 @@ export function createEndReader(): EndReader {
       isOpen = inside
       if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
         if (token === 'detail' || token === 'blank') {
+          // Paddle's
+          if (line.text.includes('[SignalInfo: ')) readSignal(line, found)
           // Indented fields of a launcher's table, of a pod's status.
           exits(line, found)
           orders(line, found)
@@ -114,6 +121,7 @@ export function createEndReader(): EndReader {
       if (token === 'other') {
         if (!inside) lines.add(line, found)
         life.add(line, failedAt)
+        if (!inside) speech.add(line, failedAt)
       }
     },
     isOpen: () => isOpen,
@@ -136,6 +144,8 @@ export function createEndReader(): EndReader {
         closedAt: life.closedAt(),
         stoppedAt: life.stoppedAt(),
         resumedAt: life.resumedAt(),
+        spokeAt: speech.spokeAt(),
+        plainAt: speech.plainAt(),
         lines: count,
       }
     },

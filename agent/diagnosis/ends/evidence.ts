@@ -29,6 +29,8 @@ export type ErrorSign = At & {
   readonly weak: boolean
   /** It only passes on another: `ChildFailedError`. */
   readonly wrapper: boolean
+  /** Its traceback begins in a function of the user's, below where a program or a thread begins: a handler printed it. */
+  readonly caught?: true
   readonly facts: Facts
 }
 /** A process that ended by a signal. `by`: who says so. */

@@ -24,8 +24,10 @@ const noPeers = (situation: Situation): readonly Piece[] => [
     text: "See which GPUs can reach each other's memory; in virtual machines, and with IOMMU or ACS on, they often cannot.",
     command: 'nvidia-smi topo -p2p r',
   },
-  situation.programs.has('vllm') && { text: 'Let vLLM do without its own all-reduce between GPUs.', command: '--disable-custom-all-reduce' },
-  situation.programs.has('sglang') && { text: 'Let SGLang do without its own all-reduce between GPUs.', command: '--disable-custom-all-reduce' },
+  (situation.programs.has('vllm') || situation.programs.has('sglang')) && {
+    text: 'Let the server do without its own all-reduce between GPUs.',
+    command: '--disable-custom-all-reduce',
+  },
   { text: 'Let NCCL do without direct access between the GPUs (slower).', command: setVariables(situation, { NCCL_P2P_DISABLE: '1' }) },
 ]
 const capability = ({ vendor }: Situation): Piece =>
@@ -56,15 +58,15 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern:
       /(?:operation|functionality|feature|limit|affinity)[\w ]{0,40} (?:is )?not supported|cudaErrorNotSupported|CUDA_ERROR_NOT_SUPPORTED|hipErrorNotSupported|UnsupportedLimit/,
-    says: 'the GPU, its driver or the virtual machine does not support the call. A vGPU, WSL, an old GPU or a driver older than the libraries lack some.',
+    says: 'the GPU, its driver or the virtual machine does not support the call. A vGPU, WSL, an old GPU and an old driver lack some.',
     remedies: (situation) => [
       capability(situation),
       situation.programs.has('llamacpp') && {
-        text: 'Build llama.cpp without virtual memory and peer copies, which such platforms often lack.',
+        text: 'Build llama.cpp without virtual memory and peer copies, which these often lack.',
         command: 'cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NO_PEER_COPY=ON',
       },
       {
-        text: 'Run it on one GPU: if the error goes away, the GPUs cannot use the memory of each other.',
+        text: "Run it on one GPU: if the error goes away, they cannot use each other's memory.",
         command: setVariables(situation, situation.vendor === 'amd' ? { HIP_VISIBLE_DEVICES: '0' } : { CUDA_VISIBLE_DEVICES: '0' }),
       },
       { text: 'Update driver and libraries to one CUDA version.' },

@@ -126,7 +126,15 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
       lines.some(
         ({ line, text }) =>
           evidence.aliveAt <= line ||
-          !(isQuoted(text) || (!endedBadly && SOFT.has(kind) && (isWarned(text) || goesRound(text) || (kind === 'cuda_oom' && evidence.progressAt > line)))),
+          !(
+            isQuoted(text) ||
+            (!endedBadly &&
+              SOFT.has(kind) &&
+              (isWarned(text) ||
+                goesRound(text) ||
+                (kind === 'cuda_oom' && evidence.progressAt > line) ||
+                (kind === 'nccl_error' && evidence.resumedAt > line && evidence.progressAt > evidence.resumedAt)))
+          ),
       ),
   )
   const faults = stands.map((fault) =>
@@ -141,6 +149,7 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.
     (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||
     (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
       (sign.type === 'error' ||
         sign.type === 'exit' ||
@@ -160,7 +169,9 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   const open = signs.filter((sign) => !claimed.has(sign))
   const current = open.filter((sign) => !handled(sign))
   // The run failed, and all that says why is followed by other processes at work.
-  const causes = current.some((sign) => sign.type === 'error' && !sign.wrapper)
+  const causes = current.some(
+    (sign) => sign.type === 'error' && !sign.wrapper && !current.some((other) => other.type !== 'error' && other.text !== '' && other.at === sign.line),
+  )
   const late =
     (endedBadly || current.some((sign) => sign.type === 'error' && sign.wrapper && !sign.weak)) && !causes && faults.every((fault) => !isFatal(fault))
       ? open.filter((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper).slice(-1)

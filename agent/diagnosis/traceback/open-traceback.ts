@@ -17,6 +17,7 @@ export type OpenTraceback = {
   link: Link | undefined
   state: 'frames' | 'raised'
   notebook: boolean
+  headed: boolean
   /** A notebook's frame waits for the number of its line; a boxed one for the rest of its path. */
   waiting: { readonly frame: Frame } | undefined
   half: string
@@ -76,7 +77,7 @@ export function quotes(one: OpenTraceback, at: number, lead: string): boolean {
 export const belongs = (one: OpenTraceback, at: number): boolean => at - (one.blocks.at(-1)?.raised?.at ?? -Infinity) <= 2
 
 export function finished(one: OpenTraceback): Traceback {
-  const { writer, rank, pid, lead, bare, first, last, fatal } = one
+  const { writer, rank, pid, lead, headed, bare, first, last, fatal } = one
   const blocks: Block[] = one.blocks.map(({ frames, raised, link, tail, innermostFirst }, index) => ({
     frames: innermostFirst || (index === 0 && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
     raised,
@@ -85,7 +86,7 @@ export function finished(one: OpenTraceback): Traceback {
   }))
   // What a destructor raises is always ignored by Python.
   const ignored = one.ignored || blocks.some(({ frames }) => frames[0]?.name === '__del__')
-  return { writer, rank, pid, blocks, lead, ignored, bare, first, last, fatal }
+  return { writer, rank, pid, blocks, lead, headed, ignored, bare, first, last, fatal }
 }
 
 /** Debuggers print the message first, and the innermost frame before its callers. */

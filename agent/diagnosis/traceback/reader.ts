@@ -15,8 +15,7 @@ const LAST_KEPT = 40
 const WRITERS = 256
 
 /** What Python prints before an exception that it then forgets. */
-const IGNORED =
-  /Exception ignored (?:in|on)|--- Logging error ---|Error in atexit\._run_exitfuncs|Error in sys\.excepthook|Original exception was|was never retrieved|Exception ignored/
+const IGNORED = /--- Logging error ---|Error in (?:atexit|sys)\.|Original exception was|was never retrieved|^future: <Task |Exception ignored/
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
 
 export type TracebackReader = {
@@ -56,6 +55,7 @@ export function createTracebackReader(): TracebackReader {
       link: undefined,
       state: 'frames',
       notebook: false,
+      headed: false,
       waiting: undefined,
       half: '',
       indent: 0,
@@ -86,6 +86,7 @@ export function createTracebackReader(): TracebackReader {
         const one = current !== undefined && (chained !== undefined || twice) ? current : start(line, token.lead, false)
         if (!twice || current === undefined) newBlock(one, chained)
         one.notebook = token.notebook
+        if (one.blocks.length === 1 && (one.blocks[0]?.frames.length ?? 0) === 0) one.headed = !token.notebook
         one.state = 'frames'
         one.last = line.number
         return true

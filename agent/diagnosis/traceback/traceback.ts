@@ -38,6 +38,8 @@ export type Traceback = {
   readonly blocks: readonly Block[]
   /** What stood before it: the rest of the header's line, else the line above. */
   readonly lead: string
+  /** Python's own header stands above its outermost frame. */
+  readonly headed: boolean
   /** Python says itself that it went on: exceptions in destructors, in logging, at exit. */
   readonly ignored: boolean
   /** A lone line that names an exception: no frames, no header. */
@@ -52,7 +54,8 @@ export type Traceback = {
 /** Names that only pass on what another process or exception said. */
 const WRAPPERS =
   /^(?:ChildFailedError|ExecuteUserScriptError|CalledProcessError|RayTaskError|TuneError|TrainingFailedError|ProcessRaisedException|EngineDeadError|HydraException|SignalException|SystemExit|ControllerError|WorkerGroupError|JoblibException|RemoteTraceback|_RemoteTraceback|InvocationException|JobFailed|FailedJobError|UncompletedJobError|MaxRetriesExceeded|RetryError|(?:Base)?ExceptionGroup)$/
-const QUOTES = /^(?:Engine (?:core|process)[^\n]{0,60}See (?:root cause|stack trace) above|Engine loop is dead|.{0,80}See (?:the )?root cause above)/
+const QUOTES =
+  /^(?:Engine (?:core|process)[^\n]{0,60}See (?:root cause|stack trace) above|Engine loop is dead|.{0,80}See (?:the )?root cause above|.{1,80}is detected by the operating system)/
 /** A wrapper says that something failed, not what. */
 export const isWrapper = ({ name, wrapper, message }: Raised): boolean =>
   WRAPPERS.test(name) || (wrapper !== undefined && WRAPPERS.test(wrapper) && name === wrapper) || QUOTES.test(message)

@@ -59,8 +59,7 @@ export const workerDied: EndKind = {
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. Why it ended is not in this text.`
   },
   remedies: ({ situation, facts: { signal } }) => [
-    serverSteps(situation),
-    serverSteps(situation) === undefined && {
+    serverSteps(situation) ?? {
       text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
     },
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,

@@ -1,10 +1,12 @@
 // Tracebacks as errors: which of a chain ended the program, where in the user's code, in which rank.
 import type { Facts } from '../../../model/facts.ts'
 import { isWrapper, telling, type Block, type Traceback } from '../../traceback/traceback.ts'
-import { frameName, userFrame } from '../../traceback/user-frame.ts'
+import { frameName, isUserFrame, userFrame } from '../../traceback/user-frame.ts'
 import type { ErrorSeen, ErrorSign, SignalSign } from '../evidence.ts'
 import { signalName } from '../signals.ts'
 
+/** Where a program, a thread or a process begins. */
+const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
 const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
   name: raised?.name,
   module: raised?.module,
@@ -67,6 +69,8 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   }
   if (traceback.fatal !== undefined) return undefined
   const at = block.raised?.at ?? last
+  const outermost = blocks[0]?.frames[0]
+  const caught = traceback.headed && traceback.writer === '' && outermost !== undefined && isUserFrame(outermost) && !ENTRY.test(outermost.name ?? '<module>')
   const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
   // A debugger prints the message above the frames.
   const seen =
@@ -83,6 +87,7 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
     frame,
     weak: traceback.bare || block.raised === undefined,
     wrapper: block.raised !== undefined && isWrapper(block.raised),
+    ...(caught ? { caught } : {}),
     facts,
   }
 }

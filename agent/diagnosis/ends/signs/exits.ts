@@ -19,6 +19,8 @@ const EXACT: readonly RegExp[] = [
   /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
   /returned non-zero exit status (?<code>-?\d{1,5})\./,
+  // Kubeflow
+  /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
@@ -28,7 +30,7 @@ const WORDED: readonly RegExp[] = [
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
 const REPORTED =
-  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|from\b|after\b|at\b|in\b|on\b|by\b|and\b|while\b|caused\b|host\b|pid\b|rank\b|local_rank\b|time\b|elapsed\b|terminated\b|#)/
+  /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
 const MAY = /exit|Exit|code|rc=|status|Error \d/

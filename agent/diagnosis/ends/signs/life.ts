@@ -4,17 +4,18 @@ import type { ReadLine } from '../../traceback/line.ts'
 const BAR = /(\d{1,3})%\|[^|\n]{0,400}\| ?(\d[\d.,]{0,12}[kMG]?\/\d[\d.,]{0,12}[kMG]?)/g
 const STEP =
   /(?:\b|_)(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
-const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:200|201|204|304)\b/
+const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:20[014]|304)\b|\[GIN\] .{10,40}\| 200 \|.{0,80} POST {1,8}"\/(?:api\/[cge]|v1\/)/
 const GOOD_END =
-  /^(?:PASS|PASSED)\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|\bexits? successfully\b|[Tt]raining (?:is )?(?:complete|completed|finished|done)\b|\bexit(?:ed)?(?: with)? code:? 0\b|exit status 0\b|\bexit 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:tests?|checks?) passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\bis successfully completed|^Successfully completed\.$|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
+  /^PASS(?:ED)?\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|(?<!n't )\bexits? successfully\b|[Tt]raining (?:is )?(?:completed?|finished|done)\b|\bexit(?:ed)?(?: with)?(?: code:?| status)? 0\b|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?<!\babort.{1,60})(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:test|check)s? passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\b[Ss]uccessfully completed|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
-  /wandb|sigkill_handler|[Kk]ill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|Failed|Error|Exception|Traceback|gave up|FATAL/i
+  /wandb|kill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|died|dead|lost|unreachable|disconnect|dump|gave up|fatal|emergency/i
 /** uvicorn's and hypercorn's last words. */
-const CLOSED = /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b/
+const CLOSED =
+  /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b|(?:ing|ed|own) (?:gracefully|cleanly)\b|\bgraceful (?:exit|shut ?down) (?:complete|done|finished)/i
 /** The result that a program prints last; before other lines it is one of many. */
 const RESULT =
-  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
+  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|\b(\d{1,9}) (?:of|\/) \1 \w{2,20}$|^\d{1,9} \w{2,20} (?!passed)\w{2,12}, \d{1,9} (?:failed|skipped|errors?|broken|dropped)$|^(?:accuracy|pass@\d{1,3}|top-?[15]|bleu|rouge-?\w{0,4}|f1|map|wer|cer|auc|throughput)\b[^\n]{0,60}\d|^(?:wrote|exported) \S{1,200}\.\w{2,8}$|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
 /** What a program counts while it works. */
 const WORK =
   /\b(?:\w{0,10}steps?|iter\w{0,10}|epochs?|batch|samples?|records?|items?|shards?|seeds?|trials?|lr|loss|acc|scores?|rewards?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?)\b/i
@@ -25,7 +26,8 @@ const COUNTERS = 64
 const STOPS =
   /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
 /** The next run of a job that was preempted or cut, in the same log. */
-const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oading checkpoint|[Rr]estor(?:ed|ing))\b/
+const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oading checkpoint|[Rr]estor(?:ed|ing))\b|\(restart \d{1,3}(?:\/\d{1,3})?\)/
+export const isEnding = (text: string): boolean => ENDING.test(text)
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
 export type Life = {

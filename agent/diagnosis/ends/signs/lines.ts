@@ -2,81 +2,65 @@
 import type { ReadLine } from '../../traceback/line.ts'
 import type { ErrorSign, Found } from '../evidence.ts'
 
-type Form = { readonly pattern: RegExp; readonly name: string }
+type Form = readonly [name: string, pattern: RegExp]
 /** Group `message`. The name tells the kinds who spoke. */
 const FORMS: readonly Form[] = [
-  { name: 'message', pattern: /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/ },
-  { name: 'message', pattern: /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/ },
-  { name: 'record', pattern: /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/ },
-  { name: 'record', pattern: /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/ },
-  {
-    name: 'record',
-    pattern: /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/,
-  },
+  ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
+  ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
+  ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
+  ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
+  ['record', /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/],
+  ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
-  {
-    name: 'record',
-    pattern: /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/,
-  },
-  {
-    name: 'usage',
-    pattern:
-      /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized arguments|the following arguments are required|argument \S{1,80}|ambiguous option|invalid choice|unexpected argument|the following required arguments|one of the arguments|too few arguments|expected (?:one|at least)|No such option|Missing option)[^\n]{0,400})/i,
-  },
-  {
-    name: 'usage',
-    pattern:
-      /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|unrecognized (?:command[- ]line )?(?:option|argument)|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
-  },
-  {
-    name: 'usage',
-    pattern: /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/,
-  },
-  {
-    name: 'usage',
-    pattern:
-      /^(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,40}(?<message>'[^\n]{1,200}(?:not in struct|config group|primary config)[^\n]{0,100})/,
-  },
-  { name: 'ValidationError', pattern: /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/ },
-  { name: 'shell', pattern: /^(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/ },
-  {
-    name: 'shell',
-    pattern:
-      /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
-  },
-  { name: 'shell', pattern: /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/ },
-  { name: 'shell', pattern: /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/ },
-  { name: 'shell', pattern: /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/ },
+  ['record', /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/],
+  [
+    'usage',
+    /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized arguments|the following arguments are required|argument \S{1,80}|ambiguous option|invalid choice|unexpected argument|the following required arguments|one of the arguments|too few arguments|expected (?:one|at least)|No such option|Missing option)[^\n]{0,400})/i,
+  ],
+  [
+    'usage',
+    /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|unrecognized (?:command[- ]line )?(?:option|argument)|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
+  ],
+  ['usage', /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/],
+  [
+    'usage',
+    /^(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,40}(?<message>'[^\n]{1,200}(?:not in struct|config group|primary config)[^\n]{0,100})/,
+  ],
+  ['ValidationError', /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/],
+  ['shell', /^(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
+  [
+    'shell',
+    /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
+  ],
+  ['shell', /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/],
+  ['shell', /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/],
+  ['shell', /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/],
+  ['shell', /^(?<message>error: (?:could not compile|failed to run custom build command for) [^\n]{1,200})/],
   // set -u
-  { name: 'shell', pattern: /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/ },
+  ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
-  {
-    name: 'message',
-    pattern: /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/,
-  },
-  { name: 'shell', pattern: /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/ },
+  ['message', /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/],
+  ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
   // zsh says it the other way round
-  { name: 'shell', pattern: /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/ },
+  ['shell', /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/],
   // py_compile
-  { name: 'test', pattern: /^Sorry: (?<exception>IndentationError|TabError|SyntaxError): (?<message>[^\n]{1,300})$/ },
+  ['test', /^Sorry: (?<exception>IndentationError|TabError|SyntaxError): (?<message>[^\n]{1,300})$/],
   // pytest's list of what failed
-  { name: 'test', pattern: /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/ },
+  ['test', /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/],
   // SageMaker's toolkit quotes the last line of the traceback
-  { name: 'test', pattern: /^ErrorMessage "(?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?:: (?<message>[^\n]{1,400}?))?"?$/ },
-  {
-    name: 'shell',
-    pattern:
-      /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
-  },
-  { name: 'message', pattern: /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/ },
-  { name: 'python', pattern: /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/ },
-  {
-    name: 'message',
-    pattern:
-      /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected))$/,
-  },
-  { name: 'library', pattern: /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/ },
-  { name: 'r', pattern: /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/ },
+  ['test', /^ErrorMessage "(?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?:: (?<message>[^\n]{1,400}?))?"?$/],
+  [
+    'shell',
+    /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+  ],
+  ['message', /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/],
+  ['python', /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/],
+  [
+    'message',
+    /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected))$/,
+  ],
+  ['library', /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/],
+  ['r', /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/],
 ]
 /** A record of level ERROR, and c10d's: its message is judged as that of an exception. */
 const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\b(?:ERROR|CRITICAL|FATAL)\b)[^\n]{0,160}?(?:\]|:| -) ?)(?<message>[^\n]{8,600})/
@@ -116,7 +100,7 @@ export function createLineReader(): LineReader {
       lastWords = undefined
       if (text.length > 2_000 || !MAY.test(line.raw)) return
       if (NOT.test(text) || NOT.test(line.raw)) return
-      for (const { name, pattern } of FORMS) {
+      for (const [name, pattern] of FORMS) {
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups
         if (groups === undefined) continue
         const { message = '', exception } = groups

@@ -37,7 +37,7 @@ const LANGUAGES: readonly Language[] = [
   // glibc's checks of heap and stack, and assert()
   {
     aborts: true,
-    head: /^(?:\*{3} Error in `[^']{1,200}': )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
+    head: /^(?:\*{3} Error in `[^'’]{1,200}['’]: )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
     name: 'glibc',
   },
   { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
@@ -60,7 +60,12 @@ const LANGUAGES: readonly Language[] = [
   // TensorRT-LLM's C++ side
   { head: /\[TensorRT-LLM\]\[ERROR\] (?:Encountered an error in \w{1,40} function: )?(?<message>(?!CUDA runtime error|\[)[^\n]{8,300})$/, name: 'error' },
   // glog and absl
-  { aborts: true, head: /^F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10} (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/, name: 'check', raw: true },
+  {
+    aborts: true,
+    head: /^(?:F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10}|\d{4}-[\d :.-]{21}: F) (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/,
+    name: 'check',
+    raw: true,
+  },
   // Omniverse's crash reporter
   { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>.*)$/, name: 'crash', raw: true },
   // Not NVIDIA's driver, which checks and goes on.
@@ -124,7 +129,7 @@ const LANGUAGES: readonly Language[] = [
 ]
 const MAY =
   /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|FATAL|\.py:\d|: (?:fatal )?error: /
-const MAY_RAW = /^F\d{4} |\[Fatal\]/
+const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3

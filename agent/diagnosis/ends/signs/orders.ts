@@ -86,11 +86,12 @@ export function createOrderReader(): OrderReader {
     if (slurm !== null) {
       const reason = slurm[4]?.trim().toUpperCase() ?? ''
       const facts: Facts = { job_id: Number(slurm[1]) }
-      if (/TIME ?LIMIT|TIMEOUT|DEADLINE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts })
-      else if (/PREEMPT|REQUEUE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'preempted', sure: true, facts })
+      const order = (kind: LogKind, sure: boolean, more?: Facts): void => found({ type: 'order', at, text: raw, kind, sure, facts: { ...facts, ...more } })
+      if (/TIME ?LIMIT|TIMEOUT|DEADLINE/.test(reason)) order('time_limit', true)
+      else if (/PREEMPT|REQUEUE/.test(reason)) order('preempted', true)
       else if (/TASK FAILURE/.test(reason)) found({ type: 'exit', at, text: raw, facts })
-      else if (/NODE/.test(reason)) found({ type: 'order', at, text: raw, kind: 'job_killed', sure: true, facts: { ...facts, pattern: 'node_failed' } })
-      else found({ type: 'order', at, text: raw, kind: 'cancelled', sure: false, facts })
+      else if (/NODE/.test(reason)) order('job_killed', true, { pattern: 'node_failed' })
+      else order('cancelled', false)
       return
     }
     for (const { pattern, kind, facts } of RULES) {

@@ -5,75 +5,67 @@ import type { Found, SignalSign } from '../evidence.ts'
 import { signalName, signalOfExit } from '../signals.ts'
 import { lookup } from '../../../text/lookup.ts'
 
-type Form = { readonly by: SignalSign['by']; readonly pattern: RegExp }
 const NAME =
   'Killed|Terminated|[Ss]egmentation fault|Bus error|Aborted|[Ii]llegal (?:hardware )?instruction|Floating point exception|Hangup|Trace/breakpoint trap'
 
 /** Each has the groups `signal`, and where the form names them `pid`, `rank`, `code`. */
-const FORMS: readonly Form[] = [
-  // bash: line 1: 2746 Killed   python train.py, also behind a bar without a line break
-  { by: 'shell', pattern: new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})\\b`) },
-  // [1]+  Killed, [1]    18472 segmentation fault (core dumped), zsh: killed
-  { by: 'shell', pattern: new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`) },
-  {
-    by: 'shell',
-    pattern: /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|illegal hardware instruction|terminated)\b/i,
-  },
-  { by: 'shell', pattern: new RegExp(`^(?<signal>${NAME})(?:: \\d{1,2})?(?: ?\\(core dumped\\))?\\.?$`) },
-  {
-    by: 'shell',
-    pattern: new RegExp(
-      `[\\d%\\]|.)](?<signal>Killed|(?:Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception) ?\\(core dumped\\))$`,
-    ),
-  },
-  { by: 'shell', pattern: /(?:^|\s)(?:Job \d{1,4}, '[^'\n]{1,200}' )?[Tt]erminated by signal (?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/ },
-  { by: 'shell', pattern: /Command terminated by signal (?<signal>\d{1,2})/ },
-  { by: 'launcher', pattern: /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/ },
-  { by: 'launcher', pattern: new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`) },
-  {
-    by: 'launcher',
-    pattern: /mpi(?:run|exec) noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
-  },
-  { by: 'launcher', pattern: /[Ss]ignal \d{1,2} \((?<signal>SIG[A-Z]{2,6})\) received by PID (?<pid>\d{1,10})/ },
-  { by: 'launcher', pattern: /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/ },
-  { by: 'launcher', pattern: /exits? with return code = (?<code>-\d{1,2})\b/ },
-  { by: 'launcher', pattern: /died with <Signals\.(?<signal>SIG[A-Z]{2,6}): \d{1,2}>/ },
-  { by: 'launcher', pattern: /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/ },
-  { by: 'launcher', pattern: /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/ },
-  { by: 'launcher', pattern: /code=(?:killed|dumped), status=(?<signal>\d{1,2})\// },
-  {
-    by: 'launcher',
-    pattern:
+const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp[]])[] = [
+  [
+    'shell',
+    [
+      // bash: line 1: 2746 Killed   python train.py, also behind a bar without a line break
+      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})\\b`),
+      // [1]+  Killed, [1]    18472 segmentation fault (core dumped), zsh: killed
+      new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
+      /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|illegal hardware instruction|terminated)\b/i,
+      new RegExp(`^(?<signal>${NAME})(?:: \\d{1,2})?(?: ?\\(core dumped\\))?\\.?$`),
+      new RegExp(`[\\d%\\]|.)](?<signal>Killed|(?:Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception) ?\\(core dumped\\))$`),
+      /(?:^|\s)(?:Job \d{1,4}, '[^'\n]{1,200}' )?[Tt]erminated by signal (?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/,
+      /Command terminated by signal (?<signal>\d{1,2})/,
+    ],
+  ],
+  [
+    'launcher',
+    [
+      /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
+      new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`),
+      /mpi(?:run|exec) noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
+      /[Ss]ignal \d{1,2} \((?<signal>SIG[A-Z]{2,6})\) received by PID (?<pid>\d{1,10})/,
+      /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/,
+      /exits? with return code = (?<code>-\d{1,2})\b/,
+      /died with <Signals\.(?<signal>SIG[A-Z]{2,6}): \d{1,2}>/,
+      /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/,
+      /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/,
+      /code=(?:killed|dumped), status=(?<signal>\d{1,2})\//,
       /(?:Process|Worker|Child|Task|Container|Command)\b.{0,60}\b(?:was |been )?(?:killed|terminated|died|exited|crashed) (?:by|with|due to|on) signal:? ?(?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/i,
-  },
-  { by: 'kernel', pattern: /(?:^|\s)[\w.:/-]{1,40}\[(?<pid>\d{1,10})\]: (?<signal>segfault) at [0-9a-f]{1,16} ip / },
-  { by: 'kernel', pattern: /traps: \S{1,40}\[(?<pid>\d{1,10})\] (?:trap )?(?<signal>general protection|invalid opcode)/ },
-  // UCX and Open MPI: [host:pid:communicator:thread]
-  {
-    by: 'itself',
-    pattern:
+    ],
+  ],
+  [
+    'kernel',
+    [
+      /(?:^|\s)[\w.:/-]{1,40}\[(?<pid>\d{1,10})\]: (?<signal>segfault) at [0-9a-f]{1,16} ip /,
+      /traps: \S{1,40}\[(?<pid>\d{1,10})\] (?:trap )?(?<signal>general protection|invalid opcode)/,
+    ],
+  ],
+  [
+    'itself',
+    [
+      // UCX and Open MPI: [host:pid:communicator:thread]
       /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
-  },
-  // Also Abseil's handler, as in Ray
-  { by: 'itself', pattern: /\*{3} (?<signal>SIG[A-Z]{2,6}) (?:\((?:TID|@)[^)\n]{0,40}\)? ?(?:received by PID (?<pid>\d{1,10}))?|received at time=\d)/ },
-  { by: 'itself', pattern: /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/ },
-  { by: 'itself', pattern: /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/ },
-  {
-    by: 'itself',
-    pattern:
+      // Also Abseil's handler, as in Ray
+      /\*{3} (?<signal>SIG[A-Z]{2,6}) (?:\((?:TID|@)[^)\n]{0,40}\)? ?(?:received by PID (?<pid>\d{1,10}))?|received at time=\d)/,
+      /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/,
+      /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/,
       /^(?:\[(?<pid>\d{1,10})\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
-  },
-  { by: 'itself', pattern: /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=/ },
-  { by: 'itself', pattern: /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/ },
-  {
-    by: 'itself',
-    pattern:
+      /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=/,
+      /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/,
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
-  },
-  { by: 'itself', pattern: /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i },
-  // gfortran and gdb
-  { by: 'itself', pattern: /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") received signal (?<signal>SIG[A-Z]{2,6})\b/ },
-  { by: 'itself', pattern: /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/ },
+      /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i,
+      // gfortran and gdb
+      /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
+      /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
+    ],
+  ],
 ]
 const MAY = /ill|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
@@ -90,20 +82,22 @@ const WORD: Readonly<Record<string, string>> = {
 export function readSignal(line: ReadLine, found: Found): void {
   const text = line.text.length > 2_000 ? line.text.slice(-2_000) : line.text
   if (!MAY.test(text)) return
-  for (const { by, pattern } of FORMS) {
-    const groups = pattern.exec(text.trimEnd())?.groups
-    if (groups === undefined) continue
-    if (by === 'shell' && NOT.test(text)) return
-    const { signal: word, code, pid, rank } = groups
-    const signal = word === undefined ? signalOfExit(Number(code)) : (lookup(WORD, word) ?? signalName(word))
-    if (signal === undefined) continue
-    const facts: Facts = {
-      signal,
-      ...(code === undefined ? {} : { exit_code: Number(code) }),
-      ...(pid !== undefined ? { pid: Number(pid) } : line.pid === undefined ? {} : { pid: line.pid }),
-      ...(rank === undefined ? (line.rank === undefined ? {} : { rank: line.rank }) : { rank: Number(rank) }),
+  const trimmed = text.trimEnd()
+  for (const [by, patterns] of FORMS)
+    for (const pattern of patterns) {
+      const groups = pattern.exec(trimmed)?.groups
+      if (groups === undefined) continue
+      if (by === 'shell' && NOT.test(text)) return
+      const { signal: word, code, pid, rank } = groups
+      const signal = word === undefined ? signalOfExit(Number(code)) : (lookup(WORD, word) ?? signalName(word))
+      if (signal === undefined) continue
+      const facts: Facts = {
+        signal,
+        ...(code === undefined ? {} : { exit_code: Number(code) }),
+        ...(pid !== undefined ? { pid: Number(pid) } : line.pid === undefined ? {} : { pid: line.pid }),
+        ...(rank === undefined ? (line.rank === undefined ? {} : { rank: line.rank }) : { rank: Number(rank) }),
+      }
+      found({ type: 'signal', at: line.number, text: line.raw, signal, by, facts })
+      return
     }
-    found({ type: 'signal', at: line.number, text: line.raw, signal, by, facts })
-    return
-  }
 }
