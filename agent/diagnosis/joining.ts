@@ -4,6 +4,9 @@ import type { LogText } from './faults/family.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&nbsp;': ' ' }
 
+/** Two blanks in a row, or one that is no space. */
+const UNEVEN = /\s\s|[^\S ]/
+
 /** HTML entities, backslash escapes of repr() and JSON, and colours turned into what they stand for; runs of blanks into one. */
 export function plain(text: string): string {
   let out = withoutColours(text)
@@ -16,7 +19,8 @@ export function plain(text: string): string {
     })
   }
   if (out.includes('\\')) out = out.replace(/\\{1,3}[nrt]/g, ' ').replace(/\\{1,3}(["'])/g, '$1')
-  return out.replace(/\s+/g, ' ')
+  // Most lines have single blanks only: to look costs less than to copy.
+  return UNEVEN.test(out) ? out.replace(/\s+/g, ' ') : out
 }
 
 /** How far a joined message may grow: longer than any message with figures, and short enough for many candidates. */

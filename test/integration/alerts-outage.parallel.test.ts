@@ -11,6 +11,7 @@ import { outgoing } from '../../alerts/messages/outgoing.ts'
 import { createRouter } from '../../alerts/routing/router.ts'
 import { bodyOf, DAY, deliveryOptions, folder, HOUR, incident, jumpingClock, kept, MINUTE, plainNotifier, resolved, said, T } from '../setup/alert-scene.ts'
 import { OK, startReceiver } from '../setup/receiver.ts'
+import { rounds } from '../setup/rounds.ts'
 
 async function scene(options: Partial<DeliveryOptions> = {}, get?: (id: string) => Incident) {
   const at = await startReceiver()
@@ -105,7 +106,7 @@ test('down for longer than what is kept: told how much was lost, and what still 
   expect(expired?.count).toBeGreaterThanOrEqual(3)
 })
 
-const STORM = 10_000
+const STORM = rounds({ full: 10_000, quick: 4_000 })
 const ROOT_OF = 10
 const series = Array.from({ length: 8 }, (_, i) => ({
   metric: 'warpwatch_gpu_memory_used_bytes',
@@ -146,7 +147,7 @@ test(`${STORM} incidents in a minute: few messages, no root lost, bounded memory
   }
   const duringMinute = it.at.taken.length
   expect(duringMinute).toBeLessThanOrEqual(20)
-  // 10,000 with a container of their own each, at 500 a message: some 20 messages more.
+  // Each with a container of its own, at 500 a message: some 20 messages more for 10,000.
   await it.pass(5 * MINUTE)
   expect((liveBytes() - before) / STORM, 'bytes for each that fires').toBeLessThan(4_000)
   expect(it.at.taken.length).toBeLessThan(40)

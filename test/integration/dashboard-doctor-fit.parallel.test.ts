@@ -6,7 +6,7 @@ import { doctorReport } from '../../agent/http/api/doctor-schemas.ts'
 import { report as fitSchema, room } from '../../agent/http/api/fit-schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
 import { SHORT_PAST, startAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened, type SharedPage } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 import { REPORT } from '../unit/doctor/report-fixture.ts'
@@ -28,17 +28,19 @@ describe.skipIf(!hasChromium)('doctor and fit in a real Chromium (needs Debianâ€
   const scene = useSimulatedPage('--simulate', SHORT_PAST)
 
   /** With what the agent told the page since, the newest last. */
-  async function open(hash: string, path: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened & { readonly told: unknown[] }> {
+  async function open(hash: string, path: string, prepare?: (page: SharedPage) => Promise<unknown>): Promise<Opened & { readonly told: unknown[] }> {
     const told: unknown[] = []
     const opened = await openPage(
       scene.browser,
       `${scene.agent.url}${hash}`,
       { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] },
-      async (page) => {
-        page.on('response', (response) => {
-          if (response.ok() && new URL(response.url()).pathname === path) void response.json().then((body: unknown) => told.push(body))
-        })
-        await prepare?.(page)
+      {
+        shared: async (page) => {
+          page.on('response', (response) => {
+            if (response.ok() && new URL(response.url()).pathname === path) void response.json().then((body: unknown) => told.push(body))
+          })
+          await prepare?.(page)
+        },
       },
     )
     return { ...opened, told }

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { incident as incidentSchema, incidentSummary } from '../../agent/http/api/incident-schemas.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     rmSync(directory, { recursive: true, force: true })
   })
 
-  const open = (agent: RunningAgent, hash: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> =>
+  const open = (agent: RunningAgent, hash: string, prepare?: Prepare): Promise<Opened> =>
     openPage(browser, `${agent.url}${hash}`, { ...DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] }, prepare)
   const told = async (agent: RunningAgent, query = '') => z.array(incidentSummary).parse(await agent.json(`/api/v1/incidents${query}`))
   const whole = async (agent: RunningAgent, id: string) => incidentSchema.parse(await agent.json(`/api/v1/incidents/${id}`))
@@ -71,36 +71,37 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
 
   test('markup in containers, processes, verdicts and settings from the agent is shown as text', async () => {
     const { id } = await first(logs, '?kind=cuda_oom')
-    await using opened = await open(logs, `#/incidents/${id}`, (page) =>
-      page.route(`**/api/v1/incidents/${id}`, async (route) => {
-        const real = await whole(logs, id)
-        const { evidence, started_at: t } = real
-        const labels = { uuid: 'GPU-1', gpu: '1', container: EVIL, pid: '7', process: EVIL }
-        const series = ['gpu_memory_used', 'container_gpu_memory', 'process_gpu_memory'].map((name) => ({
-          metric: `warpwatch_${name}_bytes`,
-          labels,
-          t: [t - 1000],
-          value: [2 ** 30],
-        }))
-        const changed = {
-          ...real,
-          title: EVIL,
-          verdict: EVIL,
-          subject: { container: { name: EVIL, image: EVIL }, process: { pid: 7, name: EVIL }, gpu: { index: 1, name: EVIL } },
-          facts: { path: EVIL },
-          remedies: [{ text: EVIL, command: EVIL }],
-          resolution: EVIL,
-          acknowledged: { at: t, by: EVIL, note: EVIL },
-          evidence: {
-            ...evidence,
-            series,
-            processes: [{ pid: 7, process: EVIL, container: EVIL, gpu: EVIL, gpu_memory_bytes: 5 }],
-            container: { ipc_mode: EVIL, env: { [EVIL]: EVIL } },
-          },
-        }
-        await route.fulfill({ json: changed })
-      }),
-    )
+    await using opened = await open(logs, `#/incidents/${id}`, {
+      shared: (page) =>
+        page.route(`**/api/v1/incidents/${id}`, async (route) => {
+          const real = await whole(logs, id)
+          const { evidence, started_at: t } = real
+          const labels = { uuid: 'GPU-1', gpu: '1', container: EVIL, pid: '7', process: EVIL }
+          const series = ['gpu_memory_used', 'container_gpu_memory', 'process_gpu_memory'].map((name) => ({
+            metric: `warpwatch_${name}_bytes`,
+            labels,
+            t: [t - 1000],
+            value: [2 ** 30],
+          }))
+          const changed = {
+            ...real,
+            title: EVIL,
+            verdict: EVIL,
+            subject: { container: { name: EVIL, image: EVIL }, process: { pid: 7, name: EVIL }, gpu: { index: 1, name: EVIL } },
+            facts: { path: EVIL },
+            remedies: [{ text: EVIL, command: EVIL }],
+            resolution: EVIL,
+            acknowledged: { at: t, by: EVIL, note: EVIL },
+            evidence: {
+              ...evidence,
+              series,
+              processes: [{ pid: 7, process: EVIL, container: EVIL, gpu: EVIL, gpu_memory_bytes: 5 }],
+              container: { ipc_mode: EVIL, env: { [EVIL]: EVIL } },
+            },
+          }
+          await route.fulfill({ json: changed })
+        }),
+    })
     const { page, complaints } = opened
     for (const place of [
       '#incident-title',
@@ -198,9 +199,10 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     await using opened = await open(logs, '#/incidents/0000000000000000')
     await opened.page.getByRole('heading', { name: 'No such incident' }).waitFor()
     expect(await opened.page.textContent('.notice code')).toBe('0000000000000000')
-    await using failing = await open(logs, '#/incidents/0000000000000001', (page) =>
-      page.route('**/api/v1/incidents/*', (route) => route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the disk is away' } } })),
-    )
+    await using failing = await open(logs, '#/incidents/0000000000000001', {
+      shared: (page) =>
+        page.route('**/api/v1/incidents/*', (route) => route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the disk is away' } } })),
+    })
     await failing.page.locator('[role="alert"]', { hasText: 'the disk is away' }).waitFor()
   })
 

@@ -12,7 +12,7 @@ import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import * as schemas from '../../agent/http/api/schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
 import { FAST } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
     await agent?.stop()
   })
 
-  const open = (hash: string, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> => openPage(browser, `${agent.url}${hash}`, DESKTOP, prepare)
+  const open = (hash: string, prepare?: Prepare): Promise<Opened> => openPage(browser, `${agent.url}${hash}`, DESKTOP, prepare)
   const keys = (page: Page): Promise<readonly (string | null)[]> =>
     page.locator('#jobs tr[data-row]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-row')))
   const container = async (name: string) => {
@@ -242,9 +242,10 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
   test('a job that nobody knows, and a past that cannot be fetched, say so; the present goes on', async () => {
     await using opened = await open('#/jobs/no-such-job')
     await opened.page.getByRole('heading', { name: 'No such job' }).waitFor()
-    await using failing = await open('#/jobs', (page) =>
-      page.route('**/api/v1/series*', (route) => route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the disk is away' } } })),
-    )
+    await using failing = await open('#/jobs', {
+      shared: (page) =>
+        page.route('**/api/v1/series*', (route) => route.fulfill({ status: 503, json: { error: { code: 'unavailable', message: 'the disk is away' } } })),
+    })
     await failing.page.locator('[role="alert"]', { hasText: 'the disk is away' }).waitFor()
     await failing.page.waitForSelector('tr[data-row="chat-vllm-1"]')
     expect(await failing.page.locator('.timeline').count()).toBe(0)

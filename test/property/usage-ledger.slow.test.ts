@@ -14,11 +14,11 @@ const off = (found: number, truth: number): number => Math.abs(found - truth) / 
 
 test.each([
   ['without a crash', 0],
-  ['killed twice an hour', rounds({ full: 50, quick: 25 })],
+  ['killed twice an hour', rounds({ full: 50, quick: 13 })],
 ])('hours of 16 processes, MIG and a lost GPU, %s', (_, kills) => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-ledger-'))
   // Under the same bounds: fewer hours ask more of it, not less.
-  const seconds = rounds({ full: 24, quick: 12 }) * 3_600
+  const seconds = rounds({ full: 24, quick: 6 }) * 3_600
   const { truth, joules, worstShare, short, store } = simulateMonth({
     start: START,
     seconds,

@@ -76,29 +76,30 @@ async function clean({ page, hand }: Idle, origin: string, { colorScheme = null,
   if (viewport !== undefined && viewport !== null) await page.setViewportSize(viewport)
 }
 
+/** What a page that others use later may be given: what `clean` takes away again. Scripts and web sockets of tests stay with a page, so they need one of their own. */
+export type SharedPage = Pick<Page, 'route' | 'on'>
+/** What runs before a page is loaded: anything, on a page of its own, or what may run on a shared one. */
+export type Prepare = ((page: Page) => Promise<unknown>) | { readonly shared: (page: SharedPage) => Promise<unknown> }
+
 /**
- * A page dark unless told otherwise. `prepare` runs before it is loaded (routes, clipboards) and has it in a context of its own; without it comes one that a test before has left,
- * where there is one: a new context costs three times as much CPU time, most of it a process that compiles the dashboard once more.
+ * A page dark unless told otherwise, and one that a test before has left, where there is one and `prepare` leaves no trace: a new context costs three times as much CPU time,
+ * most of it a process that compiles the dashboard once more.
  */
-export async function openPage(
-  browser: Browser,
-  url: string,
-  more: BrowserContextOptions = DESKTOP,
-  prepare?: (page: Page) => Promise<unknown>,
-): Promise<Opened> {
+export async function openPage(browser: Browser, url: string, more: BrowserContextOptions = DESKTOP, prepare?: Prepare): Promise<Opened> {
   const options = { colorScheme: 'dark', ...more } as const
   const { origin } = new URL(url)
   const alike = idleOf(browser, origin, options)
-  const own = (prepare === undefined ? alike.pop() : undefined) ?? (await newPage(browser, options))
+  const shares = typeof prepare !== 'function'
+  const own = (shares ? alike.pop() : undefined) ?? (await newPage(browser, options))
   const { page } = own
   const complaints: string[] = []
   own.hand(complaints)
-  await prepare?.(page)
+  await (typeof prepare === 'function' ? prepare(page) : prepare?.shared(page))
   await page.goto(url)
   const dispose = async (): Promise<void> => {
     // Where its agent has ended, or the test went to another one, there is nothing to reuse.
     const again =
-      prepare === undefined &&
+      shares &&
       new URL(page.url()).origin === origin &&
       (await clean(own, origin, options).then(
         () => true,

@@ -1,6 +1,6 @@
 // A host for the doctor's checks, made of real files in a folder of its own and real programs; what no folder can hold (NVML, engines) is given as data.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { loadConfig } from '../../../agent/config/load.ts'
@@ -131,6 +131,19 @@ function writeText(path: string, text: string, mode: number): void {
   chmodSync(path, mode) // not lessened by the umask
 }
 
+/** One of each in the temporary directory: a scene gets a hard link of it, for hundreds of scenes have the same nodes, and a process for each takes most of their time. */
+const nodes = new Map<string, string>()
+function writeNode(path: string, numbers: readonly [number, number]): void {
+  const key = [tmpdir(), ...numbers].join(' ')
+  let made = nodes.get(key)
+  if (made === undefined) {
+    made = join(mkdtempSync(join(tmpdir(), 'warpwatch-node-')), 'node')
+    execFileSync('mknod', [made, 'c', ...numbers.map(String)])
+    nodes.set(key, made)
+  }
+  linkSync(made, path)
+}
+
 function write(root: string, path: string, file: SceneFile): void {
   const full = join(root, path)
   mkdirSync(dirname(full), { recursive: true })
@@ -139,7 +152,7 @@ function write(root: string, path: string, file: SceneFile): void {
   if ('folder' in file) return void mkdirSync(full, { recursive: true })
   if ('bytes' in file) return writeFileSync(full, Uint8Array.from(file.bytes))
   if ('text' in file) return writeText(full, file.text, file.mode)
-  execFileSync('mknod', [full, 'c', ...file.node.map(String)])
+  writeNode(full, file.node)
 }
 
 const told = <T>(answer: T | Error | undefined): Promise<T> | undefined =>

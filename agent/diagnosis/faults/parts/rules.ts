@@ -46,10 +46,10 @@ export function ruleFamily(table: RuleTable): FaultFamily {
     const line = text[at]
     if (line === undefined) return undefined
     const message = joinedFrom(text, at, 3)
-    const own = plain(stripPrefix(line)).length
+    let own: number | undefined
     for (const rule of rules) {
       const match = rule.pattern.exec(message)
-      if (match === null || match.index >= own) continue
+      if (match === null || match.index >= (own ??= plain(stripPrefix(line)).length)) continue
       const seen: Seen = { match, message, text, at, situation }
       if (rule.unless?.(seen) === true) continue
       const facts: Facts = { ...table.facts?.(seen), ...rule.facts?.(seen) }
