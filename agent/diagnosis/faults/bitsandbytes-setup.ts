@@ -40,6 +40,8 @@ function remedies(matched: Matched): readonly Piece[] {
   const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
   const kepler = capability !== undefined && Number(capability) < 5
   const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
+  // The set-up that printed so ended with 0.43: its sources know no CMake.
+  const old = source && !kepler && /CUDA[_ ]SETUP/.test(text)
   const backend = situation.vendor === 'amd' ? 'hip' : 'cuda'
   const compile: Piece = {
     text: kepler
@@ -51,7 +53,11 @@ function remedies(matched: Matched): readonly Piece[] {
   }
   const neighbour = cuda === undefined ? undefined : NEWEST[cuda.slice(0, 2)]
   return [
-    (kepler || source) && compile,
+    (kepler || (source && !old)) && compile,
+    old && {
+      text: 'Leave the folder with the sources, which belong to an old release, and install the newest wheel.',
+      command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
+    },
     !kepler &&
       !source && {
         text:

@@ -198,9 +198,14 @@ export const cudaVersionMismatch = ruleFamily({
       title: 'GPU without bfloat16',
       verdict: ({ message, match }) => {
         const gpu = /Your (.{3,60}?) GPU has compute capability ([\d.]{1,5})/.exec(message)
-        return `The program asks for bfloat16, which needs compute capability ${match[1] ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
+        return `The program asks for bfloat16, which needs compute capability ${match[1]?.replace(/\.$/, '') ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
       },
-      remedies: ({ situation }) => [
+      remedies: ({ situation, text, at, message }) => [
+        // docs.vllm.ai, installation: compute capability 7.0 or higher.
+        (/compute capability below 7\.0/.test(around(text, at, 0, 4)) ||
+          (situation().programs.has('vllm') && /GPU has compute capability [3-6]\./.test(message))) && {
+          text: 'vLLM needs compute capability 7.0, in any number format: use another GPU, or llama.cpp or Transformers in float16 or float32.',
+        },
         situation().programs.has('vllm') || /--dtype/.test(situation().text)
           ? { text: 'Load the model in float16.', command: '--dtype half' }
           : { text: 'Load the model in float16 (torch_dtype=torch.float16) or float32.' },

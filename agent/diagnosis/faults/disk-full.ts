@@ -7,9 +7,11 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
-const LAYER = /failed to register layer|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
+const LAYER = /failed to register layer|ApplyLayer exit|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
 /** A step of a Dockerfile, as BuildKit prints it. */
-const IMAGE_BUILD = /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)/m
+const IMAGE_BUILD =
+  /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)|\[\+\] Building \d|^\s{0,4}=> (?:CACHED |ERROR )?\[|' returned a non-zero code/m
+const DESKTOP = /desktop-linux|Docker Desktop/
 const DOWNLOAD = /huggingface|hf[-_]hub|hf-cache|models--|when downloading|download the file|expected file size|\bollama\b/i
 const CHECKPOINT = /PytorchStreamWriter|torch\.save|save_checkpoint|checkpoint|serializ|save_pretrained/i
 const PIP = /Could not install packages|\bpip\b/
@@ -34,6 +36,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const at = situation()
   const path = existing(facts.path)
   const around = `${message}\n${at.text}`
+  const desktop = DESKTOP.test(around) || at.system === 'mac' || at.system === 'windows'
   const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
   if (LAYER.test(message) && containerd)
     return [
@@ -43,13 +46,19 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
     return [
-      {
-        text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
-        command: 'docker system df; df -h /var/lib/docker',
-      },
+      desktop
+        ? { text: 'See what images, containers and build cache take.', command: 'docker system df' }
+        : {
+            text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
+            command: 'docker system df; df -h /var/lib/docker',
+          },
       { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'docker image prune --all', destroys: true },
       { text: 'Delete the build cache: the next builds start from nothing.', command: 'docker builder prune', destroys: true },
-      { text: "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json)." },
+      {
+        text: desktop
+          ? 'Or enlarge the virtual disk of Docker Desktop (Settings, Resources).'
+          : "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json).",
+      },
     ]
   if (PIP.test(message))
     return [

@@ -42,7 +42,7 @@ function wordsOf(rest: string): string | undefined {
     .replace(/^ {0,4}name=[^,]{1,40},?/, '')
     .replace(/^[\s,]+/, '')
     .replace(/\s+/g, ' ')
-    .replace(/[\s.,]+$/, '')
+    .replace(/[\s.,"]+$/, '')
   return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined
 }
 

@@ -4,6 +4,7 @@ const PATTERNS = {
   vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots/i,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
+  tei: /text[-_]embeddings[-_](?:inference|router)/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
   ollama: /\bollama\b|\bllama runner process/i,

@@ -36,6 +36,20 @@ const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
 const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?(?<![\w./:$}-])((?!\d{1,5}:)[a-z][\w.-]{0,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
 
+/** Words of `docker run`: options that take the next word as their value. */
+const WITH_VALUE =
+  /^(?:-[a-zA-Z]{0,6}[vwpeumhla]|--(?:name|gpus|volume|env(?:-file)?|user|workdir|publish|hostname|memory|cpus|ulimit|mount|device|runtime|network|net|shm-size|ipc|entrypoint|restart|add-host|cap-add|security-opt|label|pid))$/
+/** An image without a tag is known only as the first word that is no option. */
+function imageRun(text: string): string | undefined {
+  const words = (/\b(?:docker|podman) run ([^\n|;&]{1,400})/.exec(text)?.[1] ?? '').split(/ +/)
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (word.startsWith('-')) at += WITH_VALUE.test(word) ? 1 : 0
+    else return /^[a-z0-9][\w.-]{0,80}(?:[/:][\w.-]{1,80}){0,4}$/.test(word) && words.length > 1 ? word : undefined
+  }
+  return undefined
+}
+
 /** A command that goes on in the next line. */
 const CONTINUED = /\\\r?\n\s{0,40}/g
 
@@ -71,7 +85,8 @@ export const subject = (text: string, knowledge: Knowledge): Subject => ({
     return LXC.exec(text)?.[1]
   },
   get image() {
-    return knowledge.image ?? first(IMAGE.exec(text.replaceAll(CONTINUED, ' ')))
+    const joined = text.replaceAll(CONTINUED, ' ')
+    return knowledge.image ?? first(IMAGE.exec(joined)) ?? imageRun(joined)
   },
   get script() {
     return SCRIPT.exec(text)?.[1] ?? FRAME.exec(text)?.[1]

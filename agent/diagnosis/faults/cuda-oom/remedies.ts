@@ -54,9 +54,9 @@ const ownGpu = ({ programs, system, gaming }: Situation): Piece =>
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
-/** Neighbours whose pids lie close together were started together. */
+/** Neighbours whose pids lie close together were started together; one alone tells nothing. */
 const ranks = (pids: readonly number[], situation: Situation): boolean =>
-  (situation.distributed || pids.length > 2) && Math.max(...pids) - Math.min(...pids) < 64
+  pids.length > (situation.distributed ? 1 : 2) && Math.max(...pids) - Math.min(...pids) < 64
 
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []

@@ -131,7 +131,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           }
         : {
             text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
-            command: pipInstall(situation, file.cuda === '13' || file.cuda === undefined ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
+            command: pipInstall(situation, file.cuda === '13' ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
           }),
     another,
     look,

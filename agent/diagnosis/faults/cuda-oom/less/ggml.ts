@@ -127,7 +127,11 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
     text: `Let Ollama leave room on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
     command: setVariables(situation, { OLLAMA_GPU_OVERHEAD: '1073741824' }),
   }
-  const loaded: Piece = { text: 'See which models are loaded; `ollama stop` unloads one.', command: 'ollama ps' }
+  const container = situation.subject.container ?? /^([\w.-]{0,40}ollama[\w.-]{0,40}) {1,10}\| /m.exec(text)?.[1]
+  const loaded: Piece = {
+    text: 'See which models are loaded; `ollama stop` unloads one.',
+    command: `${container === undefined || situation.programs.has('kubernetes') ? '' : `docker exec ${container} `}ollama ps`,
+  }
   const smaller: Piece = { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' }
   // A shorter context makes the weights no smaller.
   return bufferIn(text) === 'model' ? [reserve, smaller, loaded, cache] : [reserve, one, cache, shorter, smaller]
