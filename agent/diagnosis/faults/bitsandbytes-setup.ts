@@ -1,4 +1,5 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
+import { group } from '../situation/versions.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import { pipInstall } from './remedies/pip.ts'
@@ -16,14 +17,7 @@ const SUPPORTED_FROM = 118
 function wanted({ facts, situation }: Matched): string | undefined {
   const file = /_cuda(\d{3})/.exec(facts.library ?? '')?.[1]
   const { text } = situation()
-  return (
-    file ??
-    /_cuda(\d{3})/.exec(text)?.[1] ??
-    /CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/
-      .exec(text)
-      ?.slice(1)
-      .find((one) => one !== undefined)
-  )
+  return file ?? /_cuda(\d{3})/.exec(text)?.[1] ?? group(/CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/.exec(text))
 }
 const named = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
 

@@ -5,6 +5,8 @@ import type { LogKind } from '../../model/kinds.ts'
 import { inForkedChild } from './parts/forked.ts'
 import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts'
 import { WSL } from './gpu-not-visible/driver-remedies.ts'
+import { SEE_VISIBLE } from './gpu-not-visible/request.ts'
+import { inNccl } from './parts/window.ts'
 import { driverOld } from './remedies/driver.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -16,7 +18,7 @@ const printed = (code: number, words: string, names: string): RegExp =>
 
 /** NCCL passes on what others broke; code and lists of constants are no errors. */
 const quoted = ({ message, match }: Seen): boolean =>
-  /NCCL WARN|NCCL error/.test(message.slice(0, match.index)) || /(?:==|!=|\bcase|\bif \(|\breturn) {0,2}$/.test(message.slice(0, match.index))
+  inNccl({ message, match }) || /(?:==|!=|\bcase|\bif \(|\breturn) {0,2}$/.test(message.slice(0, match.index))
 
 type Row = {
   readonly code: number
@@ -228,10 +230,7 @@ const ROWS: readonly Row[] = [
         text: "Start workers with spawn, not fork: torch.multiprocessing.set_start_method('spawn'), or multiprocessing_context='spawn' of the DataLoader.",
       },
       { text: 'See whether the driver works where the program runs.', command: 'nvidia-smi' },
-      {
-        text: 'Check which GPUs the program may use: an empty or wrong value hides all of them.',
-        command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
-      },
+      SEE_VISIBLE,
     ],
   },
 ]

@@ -4,6 +4,7 @@ import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
+import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Situation } from '../situation/situation.ts'
 import { compareVersions } from '../situation/versions.ts'
@@ -242,7 +243,7 @@ export const cudaVersionMismatch = ruleFamily({
             ...(situation().programs.has('vllm') ? { command: '--dtype half' } : {}),
           },
         !/FlashAttention/.test(message) && { text: 'Switch the feature off, or choose a number format that the GPU supports.' },
-        { text: 'See what the GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        { text: 'See what the GPU supports.', command: COMPUTE_CAP },
       ],
     },
     {

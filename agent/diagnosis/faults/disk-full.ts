@@ -1,4 +1,5 @@
 // A disk or a quota is full: checkpoints, downloads and images cannot be written.
+import { group } from '../situation/versions.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
@@ -99,12 +100,7 @@ const SHARED_MEMORY = /\/dev\/shm\b|posix_fallocate failed|<\/torch_|initialize 
 const PATH = /(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
 const facts = ({ match, message }: Seen): Facts =>
   known({
-    errno: whole(
-      /\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/
-        .exec(message.slice(Math.max(0, match.index - 40)))
-        ?.slice(1)
-        .find((group) => group !== undefined),
-    ),
+    errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
     path: PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1],
   })
 /** What `df -h` shows of the root file system, where the data root lies by default. */

@@ -4,7 +4,7 @@ import { around, known } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { requestGpu } from './gpu-not-visible/request.ts'
-import { whoHolds } from './remedies/gpu.ts'
+import { COMPUTE_CAP, whoHolds } from './remedies/gpu.ts'
 import { cudaFile, pipPackage } from './remedies/packages.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -110,7 +110,7 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
       ? { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' }
       : situation().vendor === 'intel'
         ? { text: 'See which GPU it is.', command: 'xpu-smi discovery' }
-        : { text: 'See what this GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        : { text: 'See what this GPU supports.', command: COMPUTE_CAP },
   ]
 }
 const FORMAT_NAME = String.raw`(?:bf(?:loat)?[ _-]?16|fp(?:8|16|32)|float(?:8|16|32)|half(?: precision)?|int(?:4|8)|nf4|[48][- ]bit|tf32)`

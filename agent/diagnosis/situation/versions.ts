@@ -30,7 +30,8 @@ const VLLM =
 const ROCM = /rocm[-/_ ]?v?(\d\.\d(?:\.\d)?)/i
 
 const wheel = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
-const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
+/** The first group that took part in a match. */
+export const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
 
 /** Each version is looked for when it is asked for. */
 export const versions = (text: string): Versions => ({

@@ -6,11 +6,12 @@ import { requestGpu } from './request.ts'
 
 export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
+export const UPDATE_WSL: Piece = {
+  text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
+  command: 'wsl --update\nwsl --shutdown',
+}
 export const WSL: readonly Piece[] = [
-  {
-    text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
-    command: 'wsl --update\nwsl --shutdown',
-  },
+  UPDATE_WSL,
   {
     text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
     command: 'ls -l /dev/dxg /usr/lib/wsl/lib/nvidia-smi && /usr/lib/wsl/lib/nvidia-smi',
@@ -26,9 +27,16 @@ export const LOAD: Piece = {
   command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
 }
 
+export const SEE_TOOLKIT: Piece = { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' }
+/** Debian's tool for the initramfs, or the one of RHEL, Fedora and SUSE. */
 export const NO_NOUVEAU: Piece = {
   text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
-  command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
+  command:
+    "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf\nsudo update-initramfs -u || sudo dracut --force",
+}
+export const SECURE_BOOT: Piece = {
+  text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed (MOK), or switch Secure Boot off in the firmware.',
+  command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
 }
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
@@ -62,10 +70,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
             command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
           }
         : LOAD,
-    /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && {
-      text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), or switch Secure Boot off in the firmware.',
-      command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
-    },
+    /Secure ?Boot|Key was rejected|Required key|signature/i.test(text) && SECURE_BOOT,
     requestGpu(situation()),
   ]
 }

@@ -1,17 +1,14 @@
 // What to do when an engine cannot give a GPU: the toolkit, its hook, CDI.
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
-import { HOST_DRIVER, LOAD, SEE_MODULE, WSL } from './driver-remedies.ts'
+import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, WSL } from './driver-remedies.ts'
 
 export function toolkit({ situation }: Matched): readonly Piece[] {
   const { programs, system } = situation()
   if (system === 'windows')
     return [
       { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine, and run Linux containers.' },
-      {
-        text: 'Update the NVIDIA driver in Windows: it brings the GPU into WSL 2. Restarting WSL stops its distributions.',
-        command: 'wsl --update\nwsl --shutdown',
-      },
+      UPDATE_WSL,
       { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
     ]
   if (system === 'mac')
@@ -115,7 +112,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
         text: 'If it is the ordinary engine: renew the cache of libraries, in which the toolkit looks, then start the container again.',
         command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
       },
-      { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+      SEE_TOOLKIT,
     ]
   return [
     noLibrary
@@ -123,7 +120,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
       : HOST_DRIVER,
     noLibrary && situation().system !== 'wsl' && situation().system !== 'windows' && ENGINE,
     /driver not loaded|failed to process request/.test(message) && situation().system !== 'wsl' && [SEE_MODULE, LOAD],
-    { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    SEE_TOOLKIT,
     /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },
     situation().system === 'wsl' && WSL[0],
   ]

@@ -6,6 +6,11 @@ import type { Piece } from '../remedies/plan.ts'
 const ASKED =
   /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia/
 
+export const SEE_VISIBLE: Piece = {
+  text: 'See what the program may see: an empty or wrong value hides all GPUs.',
+  command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
+}
+
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
   const { programs, subject, text } = situation

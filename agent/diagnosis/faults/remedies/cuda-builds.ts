@@ -1,6 +1,7 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
 import { architectureIn, capabilityText } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
+import { COMPUTE_CAP } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
 
@@ -35,7 +36,7 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
       {
         text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
       },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      { text: 'See which GPU it is.', command: COMPUTE_CAP },
     ]
   if (arch === undefined)
     return [SEE_TORCH, { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' }]

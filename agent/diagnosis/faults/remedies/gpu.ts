@@ -16,6 +16,9 @@ export const theGpu = ({ pci_bus_id: pci, gpu_index: index }: Facts): string =>
   index !== undefined ? `GPU ${index}` : pci === undefined ? 'the GPU' : `the GPU at ${pci}`
 export const TheGpu = (facts: Facts): string => theGpu(facts).replace(/^t/, 'T')
 
+/** Which GPUs there are, with their compute capability. */
+export const COMPUTE_CAP = 'nvidia-smi --query-gpu=name,compute_cap --format=csv'
+
 /** Who holds GPU memory, by the vendor's own tool. */
 export function whoHolds(situation: Situation): Advice {
   if (situation.jetson)

@@ -72,19 +72,27 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   }
   if (MEMORY.test(near)) return cuda({ text, at, message, situation })
   if (INFINIBAND.test(near)) {
+    const qp = /ibv_modify_qp failed/.test(near)
     const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?/.exec(near)
     return [
       {
         text: `Check the InfiniBand or RoCE port${port === null ? '' : ` ${port[1]}`}: its state, cable, switch port and error counters.`,
         command: `ibstat ${port?.[1] ?? ''}`.trim() + '; ibv_devinfo',
       },
-      port === null
-        ? {
-            text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
-            // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
-            command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
-          }
-        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
+      // The queue pair of RoCE is bound to a GID, which stands for an address.
+      qp && {
+        text: 'On RoCE, see which GIDs the port has, and name the index of the RoCE v2 entry with the address by which the hosts reach each other. In a container, use the network of the host.',
+        command: `grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/*\n${setVariables(now, { NCCL_IB_GID_INDEX: '<INDEX>' })}`,
+      },
+      qp
+        ? { text: 'Until then let NCCL use sockets, which is slower.', command: setVariables(now, { NCCL_IB_DISABLE: '1' }) }
+        : port === null
+          ? {
+              text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
+              // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
+              command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
+            }
+          : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
       debug,
     ]
   }

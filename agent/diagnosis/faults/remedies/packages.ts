@@ -2,7 +2,7 @@
 // Sources: PyPI (nvidia-*-cu11, -cu12; from CUDA 13 on without a suffix, except cuDNN and NCCL), NVIDIA's CUDA compatibility guide, PyTorch's release matrix.
 import { PROGRAM_NAMES } from '../../situation/programs.ts'
 import { generationIn } from '../parts/architecture.ts'
-import { compareVersions } from '../../situation/versions.ts'
+import { compareVersions, group } from '../../situation/versions.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { installerOf, pipInstall } from './pip.ts'
 import type { Advice, Piece } from './plan.ts'
@@ -54,7 +54,7 @@ const CUDA_NEAR = /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2}
 /** The major version of CUDA that the text speaks of beside this library. */
 function cudaNear(situation: Situation): string | undefined {
   const match = CUDA_NEAR.exec(situation.text)
-  return situation.versions.cuda?.split('.')[0] ?? match?.slice(1).find((group) => group !== undefined)
+  return situation.versions.cuda?.split('.')[0] ?? group(match)
 }
 
 /** The module below `nvidia` in whose folder pip puts a library. */

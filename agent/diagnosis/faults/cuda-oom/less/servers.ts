@@ -1,4 +1,5 @@
 // Other inference servers: SGLang, Text Generation Inference, TensorRT-LLM and TensorRT, ONNX Runtime, CTranslate2. Options from their own documentation.
+import { group } from '../../../situation/versions.ts'
 import { numberSet, setUnread } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
@@ -57,9 +58,7 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
 const TOKENS = /Not enough memory to handle (\d{1,9})|max_batch_prefill_tokens[=: ]{1,3}(\d{1,9})|--max-batch-prefill-tokens[= ](\d{1,9})/
 /** huggingface.co/docs/text-generation-inference, launcher arguments: what failed in the warm-up is the upper bound. */
 export function lessInTgi(situation: Situation): readonly Piece[] {
-  const failed = TOKENS.exec(situation.text)
-    ?.slice(1)
-    .find((group) => group !== undefined)
+  const failed = group(TOKENS.exec(situation.text))
   const now = failed === undefined ? undefined : Number(failed)
   const half = now === undefined ? undefined : Math.floor(now / 2)
   const longest = numberSet(situation.settings, 'max_total_tokens')
