@@ -1,7 +1,7 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
 import { group } from '../situation/versions.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
-import { setVariables } from './remedies/environment.ts'
+import { printTorch, setVariables } from './remedies/environment.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -76,7 +76,7 @@ function remedies(matched: Matched): readonly Piece[] {
     !kepler &&
       cuda === undefined && {
         text: `See which ${situation.vendor === 'amd' ? 'ROCm' : 'CUDA'} your PyTorch was built for, and whether it sees the GPU.`,
-        command: `python -c "import torch; print(torch.version.${situation.vendor === 'amd' ? 'hip' : 'cuda'}, torch.cuda.is_available())"`,
+        command: printTorch(`torch.version.${situation.vendor === 'amd' ? 'hip' : 'cuda'}, torch.cuda.is_available()`),
       },
   ]
 }

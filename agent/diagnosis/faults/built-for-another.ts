@@ -66,7 +66,7 @@ export const builtForAnother = ruleFamily({
           command: 'ls /opt/rocm/lib/rocblas/library | grep -o "gfx[0-9a-f]*" | sort -u; rocminfo | grep -i gfx',
         },
         {
-          text: 'Install a ROCm release that supports the GPU. Many consumer cards run with the code of a close relative: HSA_OVERRIDE_GFX_VERSION (10.3.0 for RDNA 2, 11.0.0 for RDNA 3).',
+          text: 'Install a ROCm release that supports the GPU. Many cards run with the code of a relative: HSA_OVERRIDE_GFX_VERSION (10.3.0 for RDNA 2, 11.0.0 for RDNA 3).',
         },
       ],
     },

@@ -69,7 +69,7 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|driver version is older than/,
       severity: 'critical',
       title: 'Driver too old for this CUDA runtime',
-      verdict: 'The NVIDIA driver is older than the CUDA runtime of this program needs; without any driver the same is said.',
+      verdict: 'The NVIDIA driver is older than the CUDA runtime of this program needs, or there is none.',
       remedies: driverOld,
     },
     {
@@ -150,7 +150,7 @@ export const cudaVersionMismatch = ruleFamily({
         /PTX was compiled with an unsupported toolchain|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|Unsupported \.version [\d.]{1,6};|PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX/,
       severity: 'critical',
       title: "Driver too old for the program's PTX",
-      verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is older than the toolkit that compiled it.',
+      verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is too old.',
       remedies: driverOld,
     },
     {

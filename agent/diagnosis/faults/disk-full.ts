@@ -61,6 +61,13 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
           : "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json).",
       },
     ]
+  const ray = /\/tmp\/ray\/session_[\w-]{1,60}/.exec(around)?.[0]
+  if (ray !== undefined && /spill/.test(around))
+    return [
+      see('/tmp/ray', quota),
+      { text: 'Ray spills objects there: start it with a folder on a larger disk.', command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>' },
+      { text: 'Or keep fewer objects at once: smaller blocks, fewer tasks in parallel, or a larger object store.' },
+    ]
   if (PIP.test(message))
     return [
       see(undefined, quota),
@@ -129,10 +136,8 @@ export const diskFull = ruleFamily({
     'iostream error',
     'unexpected pos ',
     ' requested and ',
-    'No space left on device',
-    'no space left on device',
-    'Disk quota exceeded',
-    'disk quota exceeded',
+    'o space left on device',
+    'isk quota exceeded',
     'Not enough free disk space',
     'PytorchStreamWriter failed writing file',
     'There is not enough space on the disk',

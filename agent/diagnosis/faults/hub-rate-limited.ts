@@ -60,10 +60,7 @@ function remedies(matched: Matched): readonly Piece[] {
       },
     ]
   if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message))
-    return [
-      pause,
-      { text: 'Upload less often: one commit with many files instead of many commits or branches (Trainer: hub_strategy="end", a larger save_steps).' },
-    ]
+    return [pause, { text: 'Upload less often: one commit with many files (Trainer: hub_strategy="end", a larger save_steps).' }]
   if (/api-inference\.huggingface|router\.huggingface|InferenceClient/.test(`${message} ${situation().text}`))
     return [
       pause,

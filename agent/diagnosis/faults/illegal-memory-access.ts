@@ -160,7 +160,7 @@ export const illegalMemoryAccess = ruleFamily({
       /launch timed out and was terminated|CUDA_ERROR_LAUNCH_TIMEOUT|cudaErrorLaunchTimeout/,
       702,
       'A kernel ran too long',
-      'The driver ended a kernel because the GPU did not come back in time: a hang, or a long kernel on a GPU that also drives a screen.',
+      'The driver ended a kernel that ran too long: a hang, or a long kernel on a GPU that also drives a screen.',
       {
         unless: inNccl,
         remedies: ({ situation }) => [{ text: 'Let another GPU drive the screen, or split the work into shorter kernels.' }, synchronous(situation())],

@@ -1,4 +1,5 @@
 // A program goes on with less than it was asked for: on the CPU instead of the GPU, or in another number format.
+import { printTorch } from './remedies/environment.ts'
 import type { Facts } from '../../model/facts.ts'
 import { around, known } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
@@ -29,12 +30,11 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
         text: `${short} is empty or cut: install the driver's libraries again, in the version of the kernel module.`,
         command: `ls -l ${short}; cat /proc/driver/nvidia/version`,
       },
-      { text: 'Then check that the driver works.', command: 'nvidia-smi' },
     ]
   if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
     return [
       {
-        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH.",
+        text: 'This GPU does not support the cuda-compat library: take /usr/local/cuda/compat out of LD_LIBRARY_PATH.',
         command: 'ldconfig -p | grep libcuda.so; nvidia-smi',
       },
       requestGpu(now),
@@ -85,10 +85,14 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
           : programs.has('pytorch') || /\bCUDA not available|torch/i.test(message)
             ? {
                 text: 'See whether PyTorch is a build with CUDA (None: for the CPU only), and whether it sees the GPU.',
-                command: 'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"',
+                command: printTorch('torch.__version__, torch.version.cuda, torch.cuda.is_available()'),
               }
             : { text: 'See whether the program is a build with GPU support: one for the CPU never finds a GPU.' }
-  return [see, own, requestGpu(now)]
+  const noDevice: Piece = /no nvidia devices detected by library/.test(near) && {
+    text: "The driver's library found no device: see whether the device files are there, and load nvidia_uvm.",
+    command: 'ls -l /dev/nvidia*; sudo modprobe nvidia_uvm',
+  }
+  return [see, noDevice, own, requestGpu(now)]
 }
 
 function format({ facts, message, situation }: Matched): readonly Piece[] {
@@ -151,15 +155,13 @@ export const precisionFallback = ruleFamily({
     'allback to ',
     'ell back to ',
     'efaulting to ',
-    'using CPU',
-    'Using CPU',
+    'sing CPU',
     'sing the CPU',
     'retrying with CPU',
     'retrying on CPU',
     'etrying on the CPU',
-    'running on CPU',
-    'Running on CPU',
-    'running on the CPU',
+    'unning on CPU',
+    'unning on the CPU',
     'witching to CPU',
     'itching to cpu',
     'no compatible GPUs were discovered',

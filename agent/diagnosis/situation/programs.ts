@@ -7,7 +7,7 @@ const PATTERNS = {
   tei: /text[-_]embeddings[-_](?:inference|router)/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
-  ollama: /\bollama\b|\bllama runner process/i,
+  ollama: /\bollama\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process/i,
   llamacpp: /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp/i,
   comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b/im,
   sd_webui:

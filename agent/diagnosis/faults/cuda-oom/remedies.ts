@@ -64,7 +64,9 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
     whoHolds(situation),
     pids.length > 0 &&
       processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
-    pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
+    pids.length > 0 &&
+      ranks(pids, situation) &&
+      (/::test_|\bpytest\b/.test(situation.text) ? { text: 'The processes look like workers of one test run: run fewer at once (pytest -n).' } : BY_LOCAL_RANK),
   ]
 }
 
@@ -119,7 +121,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         ]
       return [
         {
-          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution that is too large.',
+          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
         },
       ]
     case 'private_pools':
@@ -130,7 +132,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       ]
     case 'non_pytorch_memory':
       return [
-        { text: 'Find what else the process loads onto the GPU: a second framework that reserves memory, NCCL buffers, cuDNN workspaces.' },
+        { text: 'Find what else the process loads onto the GPU: a second framework, NCCL buffers, cuDNN workspaces.' },
         (situation.programs.has('jax') || situation.programs.has('tensorflow')) && lessMemory(situation, facts),
       ]
     case 'capacity':

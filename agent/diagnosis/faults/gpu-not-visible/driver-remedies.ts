@@ -45,15 +45,13 @@ export function driver({ situation }: Matched): readonly Piece[] {
   if (/Building kernel modules|bad exit status|module build|kernel module was successfully built/i.test(text))
     return [
       {
-        text: "The build of the kernel module failed. Read why in the installer's log: mostly headers of another kernel, or another compiler.",
+        text: "Read in the installer's log why the build failed: mostly headers of another kernel, or another compiler.",
         command: 'tail -n 60 /var/log/nvidia-installer.log; uname -r',
       },
-      programs.has('apt') || system === 'linux'
-        ? {
-            text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
-            command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make',
-          }
-        : { text: 'Install the headers and the compiler of the running kernel, then install the driver again.' },
+      {
+        text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
+        ...(programs.has('apt') || system === 'linux' ? { command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make' } : {}),
+      },
     ]
   const nouveau = /nouveau/i.test(text)
   return [
@@ -61,7 +59,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
     SEE_MODULE,
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {
-          text: 'The running kernel has no NVIDIA module, and DKMS is not here to build it. Install it and the headers, then the driver again.',
+          text: 'DKMS, which builds the module, is not here. Install it and the headers, then the driver again.',
           command: 'sudo apt-get install -y dkms linux-headers-$(uname -r)',
         }
       : /akmod|RPM ?Fusion|\bFedora\b/i.test(text)
@@ -90,7 +88,7 @@ export const fabric = (): readonly Piece[] => [
 export function permission({ situation }: Matched): readonly Piece[] {
   return [
     {
-      text: 'See who may open the device files, and join the group that owns them. On hosts with SELinux look for denials too.',
+      text: 'See who may open the device files, and join that group. With SELinux look for denials too.',
       command: 'ls -l /dev/nvidia*; id',
     },
     requestGpu(situation()),

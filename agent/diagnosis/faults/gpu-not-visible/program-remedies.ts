@@ -1,4 +1,5 @@
 // What to do when a program sees no GPU: what is there, what it may see, what it was built for.
+import { printTorch } from '../remedies/environment.ts'
 import { generationIn } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { torchWheel, wheelFor } from '../remedies/packages.ts'
@@ -43,7 +44,7 @@ export function build({ situation }: Matched): readonly Piece[] {
       torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),
       {
         text: 'Check which build is installed: the version of an XPU build ends in +xpu.',
-        command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',
+        command: printTorch('torch.__version__, torch.xpu.is_available()'),
       },
     ]
   return [
@@ -55,7 +56,7 @@ export function build({ situation }: Matched): readonly Piece[] {
     ),
     {
       text: 'See which build is installed: without CUDA the last word is None.',
-      command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"',
+      command: printTorch('torch.__version__, torch.version.cuda'),
     },
   ]
 }

@@ -25,7 +25,7 @@ export function requestGpu(situation: Situation): Piece {
   if (programs.has('docker')) return { text: 'In a container: request the GPU.', command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` }
   if (/\bslurmd\b/.test(text))
     return {
-      text: 'The node daemon of Slurm starts before the driver has made its device files: start it again when they are there.',
+      text: 'slurmd started before the driver made its device files: start it again when they are there.',
       command: 'sudo systemctl restart slurmd',
     }
   if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }

@@ -18,7 +18,7 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
   if (triton)
     return [
       {
-        text: 'Triton compiled a kernel that driver or GPU does not take: update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
+        text: 'Update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
       },
       {
         text: "Delete Triton's cache: it may hold kernels of another GPU or version (they are compiled again).",
@@ -67,7 +67,7 @@ export function compatibility({ situation }: Matched): readonly Piece[] {
     },
     { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },
     {
-      text: 'If the driver was updated since the last boot, reboot: library and kernel module must have the same version.',
+      text: 'If the driver was updated since the last boot, reboot.',
       command: 'cat /proc/driver/nvidia/version',
     },
     programs.has('apt') && {

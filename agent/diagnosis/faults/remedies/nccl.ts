@@ -3,7 +3,7 @@ import { lessMemory } from '../cuda-oom/less/index.ts'
 import { around } from '../parts/window.ts'
 import type { Matched } from '../parts/rules.ts'
 import { synchronous, xidsBeside } from './debug.ts'
-import { setVariables } from './environment.ts'
+import { printTorch, setVariables } from './environment.ts'
 import { whoHolds } from './gpu.ts'
 import type { Piece } from './plan.ts'
 
@@ -81,7 +81,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       },
       // The queue pair of RoCE is bound to a GID, which stands for an address.
       qp && {
-        text: 'On RoCE, see which GIDs the port has, and name the index of the RoCE v2 entry with the address by which the hosts reach each other. In a container, use the network of the host.',
+        text: 'On RoCE, name the index of the GID (RoCE v2) by whose address the hosts reach each other. In a container, use the network of the host.',
         command: `grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/*\n${setVariables(now, { NCCL_IB_GID_INDEX: '<INDEX>' })}`,
       },
       qp
@@ -116,7 +116,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/Call to bind failed|bind failed/.test(near))
     return [
       {
-        text: 'Remove NCCL_COMM_ID and a fixed NCCL port from the environment, if they are set: with them every communicator wants the same port.',
+        text: 'Remove NCCL_COMM_ID from the environment: with it every communicator wants the same port.',
         command: 'env | grep NCCL',
       },
       { text: 'See how many sockets are open: an exhausted range of ports fails the same way.', command: 'ss -s; sysctl net.ipv4.ip_local_port_range' },
@@ -128,7 +128,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
         text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: its error came first.`,
       },
       {
-        text: 'If no rank died: see that the ranks use an interface by which they reach each other, and that no firewall blocks the ports.',
+        text: 'If no rank died: see that the ranks use an interface by which they reach each other, without a firewall.',
         command: 'ip -brief address',
       },
       debug,
@@ -136,7 +136,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/real path of \/sys|pci_bus|topo/i.test(near))
     return [
       {
-        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine give NCCL a topology file of the provider.',
+        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine name the topology file of the provider.',
         command: setVariables(now, { NCCL_TOPO_FILE: '<FILE>' }),
       },
       { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
@@ -188,7 +188,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
       },
       {
-        text: 'See which GPUs can reach each other; with IOMMU or ACS switched on, and in virtual machines, they often cannot.',
+        text: 'See which GPUs can reach each other; with IOMMU or ACS on, and in virtual machines, they often cannot.',
         command: 'nvidia-smi topo -m',
       },
     ]
@@ -196,7 +196,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
     return [
       {
         text: 'See whether CUDA starts there at all; in a process that was forked after CUDA had started it does not.',
-        command: 'python -c "import torch; print(torch.zeros(1).cuda())"',
+        command: printTorch('torch.zeros(1).cuda()'),
       },
     ]
   return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]

@@ -67,7 +67,13 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
     !situation.text.includes('--max-input-tokens') && /max[-_]input[-_]length/.test(situation.text) ? '--max-input-length' : '--max-input-tokens'
   const shards = numberSet(situation.settings, 'num_shard') ?? 1
   const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
+  // A batch must hold the longest request.
+  const all = Number(/handle (\d{1,9}) total tokens/.exec(situation.text)?.[1])
   return [
+    all / 2 >= (longest ?? 1) && {
+      text: `Let a batch hold fewer tokens: ${all} did not fit beside the model.`,
+      command: `--max-batch-total-tokens ${Math.floor(all / 2)}`,
+    },
     half === undefined
       ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
       : half >= 128
