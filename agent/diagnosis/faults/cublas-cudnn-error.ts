@@ -1,10 +1,7 @@
 // An error of CUDA's mathematical libraries: cuBLAS, cuDNN, cuSPARSE, cuSOLVER, cuFFT, cuRAND and their ROCm kin.
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { generationIn } from './parts/architecture.ts'
 import { synchronous } from './remedies/debug.ts'
-import { torchWheel, wheelFor } from './remedies/packages.ts'
-import { compareVersions } from '../situation/versions.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -50,17 +47,6 @@ const olderDriver = ({ situation }: Matched): Piece =>
     text: 'See whether the driver is new enough for the CUDA of the program: an old one fails here first.',
     command: 'nvidia-smi',
   }
-/** Ampere came with CUDA 11: builds for an older one start on it, and their kernels fail. */
-function olderBuild({ situation }: Matched): Piece {
-  const at = situation()
-  const { cuda } = at.versions
-  if (cuda === undefined || compareVersions(cuda, '11.0') >= 0 || (generationIn(at.text) ?? 0) < 80) return undefined
-  return torchWheel(
-    at,
-    wheelFor(generationIn(at.text), at.versions.driverCuda),
-    `Install a build for CUDA 11 or newer: one for CUDA ${cuda} has no kernels for this GPU.`,
-  )
-}
 const graphs = ({ situation }: Matched): Piece =>
   /cuda ?graph|CudaGraph|capture\(/i.test(situation().text) && {
     text: 'It happens while a CUDA graph is captured: run once without graphs to see the real error.',
@@ -168,7 +154,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern: /EXECUTION_FAILED|EXEC_FAILED|MAPPING_ERROR/,
     says: 'a kernel of the library failed. Likely an earlier error of the process that shows only here, or a version that does not fit the driver.',
-    pieces: (matched) => [olderBuild(matched), graphs(matched), synchronous(matched.situation()), versions(matched)],
+    pieces: (matched) => [graphs(matched), synchronous(matched.situation()), versions(matched)],
   },
   {
     pattern:

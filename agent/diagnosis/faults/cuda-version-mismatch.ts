@@ -82,7 +82,7 @@ export const cudaVersionMismatch = ruleFamily({
           text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${now(situation())}, or use an image of an older CUDA.`,
           ...(now(situation()) === '' ? { command: 'nvidia-smi' } : {}),
         },
-        { text: 'The check can be switched off (NVIDIA_DISABLE_REQUIRE=1); programs that need the newer driver then fail later.' },
+        { text: 'NVIDIA_DISABLE_REQUIRE=1 switches the check off; programs that need the newer driver then fail later.' },
       ],
     },
     {

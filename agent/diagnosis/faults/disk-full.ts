@@ -66,7 +66,6 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     return [
       see('/tmp/ray', quota),
       { text: 'Ray spills objects there: start it with a folder on a larger disk.', command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>' },
-      { text: 'Or keep fewer objects at once: smaller blocks, fewer tasks in parallel, or a larger object store.' },
     ]
   if (PIP.test(message))
     return [

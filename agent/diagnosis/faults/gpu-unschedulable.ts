@@ -25,7 +25,7 @@ function events({ situation }: Matched): Piece {
   )
 }
 const RULED_OUT: Piece = {
-  text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations: check them against the GPU nodes.",
+  text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations.",
   command: 'kubectl get nodes --show-labels',
 }
 

@@ -46,7 +46,7 @@ export const hsaAbort = ruleFamily({
       title: 'A kernel does not fit the GPU',
       verdict: (matched) => `${inKernel(matched)} needs more scratch memory (registers that spill) than the runtime can give it.`,
       remedies: [
-        { text: 'Compile the kernel with fewer variables for each thread: smaller blocks or tiles, less unrolling, so that registers do not spill.' },
+        { text: 'Compile the kernel with fewer variables for each thread: smaller blocks or tiles, less unrolling.' },
         { text: 'Update ROCm and the library that brings the kernel.' },
       ],
     },

@@ -30,7 +30,7 @@ export const nvlinkError = ruleFamily({
       pattern: /[Uu]ncorrectable NVLink error|CUDA_ERROR_NVLINK_UNCORRECTABLE|cudaErrorNvlinkUncorrectable/,
       severity: 'critical',
       title: 'Uncorrectable NVLink error',
-      verdict: 'A link between GPUs failed while the program used it, and CUDA ended its work. The message does not say which link.',
+      verdict: 'A link between GPUs failed while the program used it, and CUDA ended its work.',
       remedies,
     },
     {

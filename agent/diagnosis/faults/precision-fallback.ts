@@ -105,7 +105,6 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
     bf16: 'bf16 needs compute capability 8.0',
     fp8: 'fp8 needs compute capability 8.9',
     fp16: 'fp16 needs a GPU with fast 16-bit arithmetic',
-    int8: 'int8 needs compute capability 6.1',
   }
   const need = facts.from === undefined ? undefined : needs[facts.from]
   return [

@@ -47,7 +47,7 @@ const OWN_GPU: Piece = {
   text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES names those that a program may use.',
 }
 const OFF_THE_DESKTOP: Piece = {
-  text: 'Close what draws on this GPU beside the program (browser, games, a second instance), or let another GPU drive the screen.',
+  text: 'Close what draws on this GPU beside the program (browser, games), or let another GPU drive the screen.',
 }
 const ownGpu = ({ programs, system, gaming }: Situation): Piece =>
   programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : OWN_GPU
@@ -66,7 +66,7 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
       processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
     pids.length > 0 &&
       ranks(pids, situation) &&
-      (/::test_|\bpytest\b/.test(situation.text) ? { text: 'The processes look like workers of one test run: run fewer at once (pytest -n).' } : BY_LOCAL_RANK),
+      BY_LOCAL_RANK,
   ]
 }
 
@@ -79,7 +79,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   const host: Piece =
     situation.vendor === 'amd' && !windows
       ? {
-          text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory show up there, not in PyTorch.',
+          text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory.',
           command: "sudo dmesg -T | grep -iE 'amdgpu|oom|out of memory' | tail -n 30; free -g; sysctl vm.max_map_count",
         }
       : situation.system === 'linux'

@@ -9,10 +9,9 @@ export function architectureIn(text: string): number | undefined {
 }
 
 const BLACKWELL = /\b(?:RTX (?:PRO )?50\d0|RTX PRO [2-6]\d00|G?B[123]00|GB10|Blackwell)\b/i
-const AMPERE = /\b(?:RTX (?:30|40)\d0|RTX A[2-6]000|A(?:100|40|30|16|10G?)|L40S?|L4|H[12]00)\b/i
 const BEFORE_TURING = /\b(?:GTX (?:Titan|9\d\d|10\d\d)|(?:Tesla )?[PV]100|P40|Titan (?:V|X|Xp)|Quadro (?:P|GV|M)\d{3,4}|Maxwell|Pascal|Volta)\b/i
 /** The architecture itself, or the first one of the generation whose name stands in the text. */
 export function generationIn(text: string): number | undefined {
-  return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : AMPERE.test(text) ? 80 : BEFORE_TURING.test(text) ? 50 : undefined)
+  return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
 }
 export const capabilityText = (architecture: number): string => `${Math.floor(architecture / 10)}.${architecture % 10}`

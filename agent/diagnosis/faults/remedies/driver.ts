@@ -9,8 +9,6 @@ import type { Piece } from './plan.ts'
 const LAST: Readonly<Record<string, readonly [torch: string, python: string]>> = {
   '10.2': ['1.12.1+cu102', '3.10'],
   '10.1': ['1.8.1+cu101', '3.9'],
-  '10.0': ['1.4.0+cu100', '3.8'],
-  '9.2': ['1.7.1+cu92', '3.8'],
 }
 function oldBuild(situation: Situation, driverCuda: string): Piece {
   const [torch, python] = LAST[driverCuda] ?? []

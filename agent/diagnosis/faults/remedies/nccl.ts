@@ -81,7 +81,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       },
       // The queue pair of RoCE is bound to a GID, which stands for an address.
       qp && {
-        text: 'On RoCE, name the index of the GID (RoCE v2) by whose address the hosts reach each other. In a container, use the network of the host.',
+        text: 'On RoCE, name the index of the GID (RoCE v2) by whose address the hosts reach each other.',
         command: `grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/*\n${setVariables(now, { NCCL_IB_GID_INDEX: '<INDEX>' })}`,
       },
       qp
@@ -106,7 +106,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
         command: to === undefined ? 'ip -brief address; ip route' : `ip route get ${to}; ip -brief address`,
       },
       {
-        text: 'Let NCCL use the interface by which the nodes reach each other; by default it takes the first that is not docker or lo.',
+        text: 'Let NCCL use the interface by which the nodes reach each other.',
         command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
       },
       { text: 'Open the firewall between the nodes: NCCL listens on ports that the system chooses.' },
