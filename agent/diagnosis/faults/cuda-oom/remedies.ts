@@ -64,9 +64,7 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
     whoHolds(situation),
     pids.length > 0 &&
       processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
-    pids.length > 0 &&
-      ranks(pids, situation) &&
-      BY_LOCAL_RANK,
+    pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
   ]
 }
 
