@@ -4,7 +4,7 @@ import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { known } from './parts/window.ts'
-import { setVariables } from './remedies/environment.ts'
+import { printTorch, setVariables } from './remedies/environment.ts'
 import { plan } from './remedies/plan.ts'
 
 const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}CUDA(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
@@ -44,7 +44,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const what = expandable
     ? 'The failing code belongs to expandable segments.'
     : capture
-      ? 'The failing code belongs to the memory pools of CUDA graphs: often an error during capture, or memory freed during a capture.'
+      ? 'The failing code belongs to the memory pools of CUDA graphs: often memory was freed during a capture.'
       : 'Likely a bug of that PyTorch release, or the result of an earlier CUDA error.'
   return {
     kind: 'allocator_internal',
@@ -59,7 +59,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
         ...(situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
       },
       { text: 'Look for an earlier error of the same process: an assert here often follows an out of memory or an illegal access.' },
-      { text: 'Update PyTorch; if it stays, report it with this line.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
+      { text: 'Update PyTorch; if it stays, report it with this line.', command: printTorch('torch.__version__, torch.version.cuda') },
     ),
     lines: linesCovered(text, from, match.index + match[0].length),
   }

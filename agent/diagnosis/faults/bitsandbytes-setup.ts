@@ -1,6 +1,7 @@
 // bitsandbytes finds no binary for the CUDA version, or was built without GPU support.
+import { group } from '../situation/versions.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
-import { setVariables } from './remedies/environment.ts'
+import { printTorch, setVariables } from './remedies/environment.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -16,14 +17,7 @@ const SUPPORTED_FROM = 118
 function wanted({ facts, situation }: Matched): string | undefined {
   const file = /_cuda(\d{3})/.exec(facts.library ?? '')?.[1]
   const { text } = situation()
-  return (
-    file ??
-    /_cuda(\d{3})/.exec(text)?.[1] ??
-    /CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/
-      .exec(text)
-      ?.slice(1)
-      .find((one) => one !== undefined)
-  )
+  return file ?? /_cuda(\d{3})/.exec(text)?.[1] ?? group(/CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/.exec(text))
 }
 const named = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
 
@@ -40,6 +34,8 @@ function remedies(matched: Matched): readonly Piece[] {
   const capability = /[Cc]ompute [Cc]apability[^\d\n]{0,40}(\d{1,2}\.\d)\b/.exec(text)?.[1]
   const kepler = capability !== undefined && Number(capability) < 5
   const source = /\/bitsandbytes\/bitsandbytes\/libbitsandbytes/.test(text) && !/(?:site|dist)-packages\/bitsandbytes\/bitsandbytes\//.test(text)
+  // The set-up that printed so ended with 0.43: its sources know no CMake.
+  const old = source && !kepler && /CUDA[_ ]SETUP/.test(text)
   const backend = situation.vendor === 'amd' ? 'hip' : 'cuda'
   const compile: Piece = {
     text: kepler
@@ -51,7 +47,11 @@ function remedies(matched: Matched): readonly Piece[] {
   }
   const neighbour = cuda === undefined ? undefined : NEWEST[cuda.slice(0, 2)]
   return [
-    (kepler || source) && compile,
+    (kepler || (source && !old)) && compile,
+    old && {
+      text: 'Leave the folder with the sources, which belong to an old release, and install the newest wheel.',
+      command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
+    },
     !kepler &&
       !source && {
         text:
@@ -76,7 +76,7 @@ function remedies(matched: Matched): readonly Piece[] {
     !kepler &&
       cuda === undefined && {
         text: `See which ${situation.vendor === 'amd' ? 'ROCm' : 'CUDA'} your PyTorch was built for, and whether it sees the GPU.`,
-        command: `python -c "import torch; print(torch.version.${situation.vendor === 'amd' ? 'hip' : 'cuda'}, torch.cuda.is_available())"`,
+        command: printTorch(`torch.version.${situation.vendor === 'amd' ? 'hip' : 'cuda'}, torch.cuda.is_available()`),
       },
   ]
 }

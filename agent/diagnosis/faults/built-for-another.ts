@@ -22,7 +22,7 @@ export const builtForAnother = ruleFamily({
       title: 'TensorRT engine of another version',
       verdict: ({ match }) =>
         match[2] === undefined || match[1] === undefined
-          ? 'The engine was built with another TensorRT than the one that loads it; an engine runs only with the version that built it.'
+          ? 'The engine was built with another TensorRT than the one that loads it.'
           : `The engine was built with TensorRT ${match[2]}, and TensorRT ${match[1]} loads it; an engine runs only with the version that built it.`,
       remedies: ({ match }) => [
         { text: `Build the engine again, with the TensorRT${match[1] === undefined ? '' : ` ${match[1]}`} of the server or image that loads it.` },
@@ -66,7 +66,7 @@ export const builtForAnother = ruleFamily({
           command: 'ls /opt/rocm/lib/rocblas/library | grep -o "gfx[0-9a-f]*" | sort -u; rocminfo | grep -i gfx',
         },
         {
-          text: 'Install a ROCm release that supports the GPU. Many consumer cards run with the code of a close relative: HSA_OVERRIDE_GFX_VERSION (10.3.0 for RDNA 2, 11.0.0 for RDNA 3).',
+          text: 'Install a ROCm release that supports the GPU. Many cards run with the code of a relative: HSA_OVERRIDE_GFX_VERSION (10.3.0 for RDNA 2, 11.0.0 for RDNA 3).',
         },
       ],
     },

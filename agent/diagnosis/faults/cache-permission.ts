@@ -18,7 +18,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes') || NOT_OURS.test(path ?? '')
   // Where docker mounts the folder, its owner is the one of the host's folder.
   const [, onHost] = /-v ["']?(\S{1,80}?)["']?(\/[\w./-]{0,80})?:(\/[\w./-]{1,80})/.exec(situation().text) ?? []
-  const mounted = onHost !== undefined && programs.has('docker')
+  const mounted = onHost !== undefined && programs.has('docker') && !/ (?:-u|--user)[ =]/.test(situation().text)
   return [
     {
       text: `Point the cache at a folder that this user may write${path === undefined ? '' : `, instead of ${path}`}${path?.startsWith('/.cache') === true ? ' (HOME is / here: set HOME too)' : ''}.`,

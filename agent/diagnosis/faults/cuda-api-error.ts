@@ -1,10 +1,13 @@
 // CUDA's own errors by number, name and words, where they say what is wrong with the host, the container or the build.
 // Those of kernels and of memory have families of their own; those of the program are in ends/gpu-call.ts.
 // https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html
+import { printTorch } from './remedies/environment.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { inForkedChild } from './parts/forked.ts'
 import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts'
 import { WSL } from './gpu-not-visible/driver-remedies.ts'
+import { SEE_VISIBLE } from './gpu-not-visible/request.ts'
+import { inNccl } from './parts/window.ts'
 import { driverOld } from './remedies/driver.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -16,7 +19,7 @@ const printed = (code: number, words: string, names: string): RegExp =>
 
 /** NCCL passes on what others broke; code and lists of constants are no errors. */
 const quoted = ({ message, match }: Seen): boolean =>
-  /NCCL WARN|NCCL error/.test(message.slice(0, match.index)) || /(?:==|!=|\bcase|\bif \(|\breturn) {0,2}$/.test(message.slice(0, match.index))
+  inNccl({ message, match }) || /(?:==|!=|\bcase|\bif \(|\breturn) {0,2}$/.test(message.slice(0, match.index))
 
 type Row = {
   readonly code: number
@@ -44,7 +47,7 @@ const versions = ({ situation }: Matched): Piece => ({
   command: situation().programs.has('jax')
     ? 'nvidia-smi; pip list | grep -iE "jax|nvidia"'
     : situation().programs.has('pytorch')
-      ? 'nvidia-smi; python -c "import torch; print(torch.__version__, torch.version.cuda)"'
+      ? `nvidia-smi; ${printTorch('torch.__version__, torch.version.cuda')}`
       : 'nvidia-smi',
 })
 const updateDriver = (matched: Matched): Piece => (matched.situation().system === 'wsl' ? WSL[0] : driverOld(matched))
@@ -84,10 +87,7 @@ const ROWS: readonly Row[] = [
       'CUDA did not find a function or variable by its name. At the start of a program, the driver does not match the CUDA libraries; later, the build lacks a kernel.',
     remedies: (matched) => [
       matched.situation().system === 'wsl' || matched.situation().system === 'windows'
-        ? [
-            { text: 'Update Docker Desktop, or nvidia-container-toolkit inside WSL: an old one does not mount a library that newer Windows drivers need.' },
-            updateDriver(matched),
-          ]
+        ? [{ text: 'Update Docker Desktop, or nvidia-container-toolkit inside WSL: old ones do not fit newer Windows drivers.' }, updateDriver(matched)]
         : updateDriver(matched),
       versions(matched),
     ],
@@ -98,7 +98,7 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorSharedObjectInitFailed|CUDA_ERROR_SHARED_OBJECT_INIT_FAILED',
     kind: 'cuda_version_mismatch',
     title: 'A part of the driver could not be loaded',
-    verdict: 'CUDA could not initialize a shared library: parts of two driver versions are mixed, or a library of the driver is missing here.',
+    verdict: 'CUDA could not initialize a shared library: two driver versions are mixed, or a library of the driver is missing.',
     remedies: (matched) => [
       { text: 'See which libraries of the driver the program can load.', command: 'ldconfig -p | grep -E "libcuda|libnvidia"' },
       versions(matched),
@@ -110,8 +110,7 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorJitCompilerNotFound|CUDA_ERROR_JIT_COMPILER_NOT_FOUND',
     kind: 'cuda_library_missing',
     title: "The driver's compiler library is missing",
-    verdict:
-      'The program brings its kernels as PTX, and the library of the driver that compiles them (libnvidia-ptxjitcompiler.so.1) is not here. It is part of the NVIDIA driver.',
+    verdict: "The driver's library that compiles the kernels of the program (libnvidia-ptxjitcompiler.so.1) is not here.",
     remedies: ({ situation }) => [
       { text: 'See whether the library is here.', command: 'ldconfig -p | grep ptxjitcompiler' },
       situation().programs.has('docker') || situation().programs.has('kubernetes')
@@ -149,11 +148,11 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorMpsConnectionFailed|CUDA_ERROR_MPS_CONNECTION_FAILED',
     kind: 'gpu_not_visible',
     title: 'The MPS server does not answer',
-    verdict: 'CUDA found the pipe of NVIDIA MPS and could not connect to its daemon or server, so the program gets no GPU.',
+    verdict: 'CUDA could not connect to the daemon or server of NVIDIA MPS, so the program gets no GPU.',
     remedies: ({ situation }) => [
       mps,
       {
-        text: 'To run without MPS, point the program to a pipe directory that does not exist: with the variable unset CUDA still tries /tmp/nvidia-mps.',
+        text: 'To run without MPS, name a pipe directory that does not exist: without one CUDA still tries /tmp/nvidia-mps.',
         command: 'export CUDA_MPS_PIPE_DIRECTORY=/nonexistent',
       },
       situation().programs.has('docker') && {
@@ -196,7 +195,7 @@ const ROWS: readonly Row[] = [
       matched.situation().system === 'wsl'
         ? updateDriver(matched)
         : {
-            text: 'Reload the kernel module nvidia_uvm. Stop every program that uses the GPU first.',
+            text: 'Reload the kernel module nvidia_uvm. Stop what uses the GPU first.',
             command: 'sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm',
           },
       { text: 'If it stays, reboot the host.' },
@@ -208,9 +207,9 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorLaunchOutOfResources|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES|cudaErrorCooperativeLaunchTooLarge|CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE',
     kind: 'compile_error',
     title: 'A kernel does not fit the GPU',
-    verdict: 'A kernel asks for more registers, threads or blocks than a multiprocessor of this GPU has. It was built or tuned for another GPU.',
+    verdict: 'A kernel asks for more registers, threads or blocks than a multiprocessor of this GPU has.',
     remedies: (matched) => [
-      { text: 'Launch the kernel with fewer threads for each block, or build it with fewer registers (nvcc --maxrregcount).' },
+      { text: 'Launch the kernel with fewer threads in each block, or build it with fewer registers (nvcc --maxrregcount).' },
       { text: 'Update the library that brings the kernel, or build it for the architecture of this GPU.' },
       versions(matched),
     ],
@@ -228,10 +227,7 @@ const ROWS: readonly Row[] = [
         text: "Start workers with spawn, not fork: torch.multiprocessing.set_start_method('spawn'), or multiprocessing_context='spawn' of the DataLoader.",
       },
       { text: 'See whether the driver works where the program runs.', command: 'nvidia-smi' },
-      {
-        text: 'Check which GPUs the program may use: an empty or wrong value hides all of them.',
-        command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
-      },
+      SEE_VISIBLE,
     ],
   },
 ]

@@ -4,6 +4,7 @@ import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
+import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Situation } from '../situation/situation.ts'
 import { compareVersions } from '../situation/versions.ts'
@@ -69,7 +70,7 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|driver version is older than/,
       severity: 'critical',
       title: 'Driver too old for this CUDA runtime',
-      verdict: 'The NVIDIA driver is older than the CUDA runtime of this program needs; without any driver the same is said.',
+      verdict: 'The NVIDIA driver is older than the CUDA runtime of this program needs, or there is none.',
       remedies: driverOld,
     },
     {
@@ -82,7 +83,7 @@ export const cudaVersionMismatch = ruleFamily({
           text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${now(situation())}, or use an image of an older CUDA.`,
           ...(now(situation()) === '' ? { command: 'nvidia-smi' } : {}),
         },
-        { text: 'The check can be switched off (NVIDIA_DISABLE_REQUIRE=1); programs that need the newer driver then fail later.' },
+        { text: 'NVIDIA_DISABLE_REQUIRE=1 switches the check off; programs that need the newer driver then fail later.' },
       ],
     },
     {
@@ -150,7 +151,7 @@ export const cudaVersionMismatch = ruleFamily({
         /PTX was compiled with an unsupported toolchain|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|Unsupported \.version [\d.]{1,6};|PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX/,
       severity: 'critical',
       title: "Driver too old for the program's PTX",
-      verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is older than the toolkit that compiled it.',
+      verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is too old.',
       remedies: driverOld,
     },
     {
@@ -201,7 +202,12 @@ export const cudaVersionMismatch = ruleFamily({
         const gpu = /Your (.{3,60}?) GPU has compute capability ([\d.]{1,5})/.exec(message)
         return `The program asks for bfloat16, which needs compute capability ${match[1]?.replace(/\.$/, '') ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
       },
-      remedies: ({ situation }) => [
+      remedies: ({ situation, text, at, message }) => [
+        // docs.vllm.ai, installation: compute capability 7.0 or higher.
+        (/compute capability below 7\.0/.test(around(text, at, 0, 4)) ||
+          (situation().programs.has('vllm') && /GPU has compute capability [3-6]\./.test(message))) && {
+          text: 'vLLM needs compute capability 7.0, in any number format: use another GPU, or llama.cpp or Transformers in float16 or float32.',
+        },
         situation().programs.has('vllm') || /--dtype/.test(situation().text)
           ? { text: 'Load the model in float16.', command: '--dtype half' }
           : { text: 'Load the model in float16 (torch_dtype=torch.float16) or float32.' },
@@ -250,7 +256,7 @@ export const cudaVersionMismatch = ruleFamily({
             ...(situation().programs.has('vllm') ? { command: '--dtype half' } : {}),
           },
         !/FlashAttention/.test(message) && { text: 'Switch the feature off, or choose a number format that the GPU supports.' },
-        { text: 'See what the GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        { text: 'See what the GPU supports.', command: COMPUTE_CAP },
       ],
     },
     {

@@ -1,4 +1,5 @@
 // A disk or a quota is full: checkpoints, downloads and images cannot be written.
+import { group } from '../situation/versions.ts'
 import { joinedFrom } from '../joining.ts'
 import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
@@ -7,9 +8,11 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
-const LAYER = /failed to register layer|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
+const LAYER = /failed to register layer|ApplyLayer exit|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
 /** A step of a Dockerfile, as BuildKit prints it. */
-const IMAGE_BUILD = /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)/m
+const IMAGE_BUILD =
+  /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)|\[\+\] Building \d|^\s{0,4}=> (?:CACHED |ERROR )?\[|' returned a non-zero code/m
+const DESKTOP = /desktop-linux|Docker Desktop/
 const DOWNLOAD = /huggingface|hf[-_]hub|hf-cache|models--|when downloading|download the file|expected file size|\bollama\b/i
 const CHECKPOINT = /PytorchStreamWriter|torch\.save|save_checkpoint|checkpoint|serializ|save_pretrained/i
 const PIP = /Could not install packages|\bpip\b/
@@ -34,6 +37,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const at = situation()
   const path = existing(facts.path)
   const around = `${message}\n${at.text}`
+  const desktop = DESKTOP.test(around) || at.system === 'mac' || at.system === 'windows'
   const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
   if (LAYER.test(message) && containerd)
     return [
@@ -43,13 +47,25 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
     return [
-      {
-        text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
-        command: 'docker system df; df -h /var/lib/docker',
-      },
+      desktop
+        ? { text: 'See what images, containers and build cache take.', command: 'docker system df' }
+        : {
+            text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
+            command: 'docker system df; df -h /var/lib/docker',
+          },
       { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'docker image prune --all', destroys: true },
       { text: 'Delete the build cache: the next builds start from nothing.', command: 'docker builder prune', destroys: true },
-      { text: "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json)." },
+      {
+        text: desktop
+          ? 'Or enlarge the virtual disk of Docker Desktop (Settings, Resources).'
+          : "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json).",
+      },
+    ]
+  const ray = /\/tmp\/ray\/session_[\w-]{1,60}/.exec(around)?.[0]
+  if (ray !== undefined && /spill/.test(around))
+    return [
+      see('/tmp/ray', quota),
+      { text: 'Ray spills objects there: start it with a folder on a larger disk.', command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>' },
     ]
   if (PIP.test(message))
     return [
@@ -90,12 +106,7 @@ const SHARED_MEMORY = /\/dev\/shm\b|posix_fallocate failed|<\/torch_|initialize 
 const PATH = /(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
 const facts = ({ match, message }: Seen): Facts =>
   known({
-    errno: whole(
-      /\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/
-        .exec(message.slice(Math.max(0, match.index - 40)))
-        ?.slice(1)
-        .find((group) => group !== undefined),
-    ),
+    errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
     path: PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1],
   })
 /** What `df -h` shows of the root file system, where the data root lies by default. */
@@ -124,10 +135,8 @@ export const diskFull = ruleFamily({
     'iostream error',
     'unexpected pos ',
     ' requested and ',
-    'No space left on device',
-    'no space left on device',
-    'Disk quota exceeded',
-    'disk quota exceeded',
+    'o space left on device',
+    'isk quota exceeded',
     'Not enough free disk space',
     'PytorchStreamWriter failed writing file',
     'There is not enough space on the disk',

@@ -1,45 +1,44 @@
 // The driver's kernel module could not be built or was refused: DKMS, the installer, Secure Boot, nouveau.
+import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
 import { NO_NOUVEAU } from './gpu-not-visible/driver-remedies.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
+import { NO_NOUVEAU, SECURE_BOOT } from './gpu-not-visible/driver-remedies.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const KERNEL = /on kernel: (\d[\w.+-]{2,60})|KERNEL_UNAME=(\d[\w.+-]{2,60})|kernel (\d\.\d{1,3}[\w.+-]{1,50})/
 const near = ({ text, at }: Seen): string => around(text, at, 24, 12)
-const kernel = (seen: Seen): string | undefined =>
-  KERNEL.exec(near(seen))
-    ?.slice(1)
-    .find((group) => group !== undefined)
+const kernel = (seen: Seen): string | undefined => group(KERNEL.exec(near(seen)))
 const facts = (seen: Seen): Facts => known({ kernel_version: kernel(seen) })
 const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
 
 function remedies({ situation, facts: { kernel_version: version }, text, at }: Matched): readonly Piece[] {
   const lines = around(text, at, 24, 12)
   const { programs } = situation()
+  const compiled = /bad exit status|\.[co](?::\d|\] Error)/.test(lines)
+  const module = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/.exec(lines)?.[1]
   const release = version ?? '$(uname -r)'
   const apt = programs.has('apt') || /ubuntu|debian|apport/i.test(lines)
   return [
-    SIGNATURE.test(lines) && {
-      text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed, or switch Secure Boot off in the firmware.',
-      command: 'mokutil --sb-state; sudo mokutil --import /var/lib/shim-signed/mok/MOK.der',
-    },
+    SIGNATURE.test(lines) && SECURE_BOOT,
     {
       text: 'Read why the build or the load failed: headers of another kernel, another gcc, or nouveau on the card.',
       command: "tail -n 60 /var/log/nvidia-installer.log /var/lib/dkms/nvidia/*/build/make.log; sudo dmesg | grep -iE 'nvidia|nouveau' | tail",
     },
-    apt
+    compiled
       ? {
-          text: `Install headers and compiler for the kernel${version === undefined ? '' : ` ${version}`}, then build again.`,
-          command: `sudo apt-get install -y linux-headers-${release} gcc make && sudo dkms autoinstall`,
+          text: `The compiler ran, so the headers are there: likely ${module === undefined ? 'this driver' : `driver ${module}`} is too old for kernel ${version ?? 'that runs'}. Install a newer driver, or boot an older kernel.`,
         }
-      : {
-          text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
-        },
-    /nouveau/.test(lines) && {
-      text: 'Where nouveau holds the card: blacklist it, rebuild the initramfs and reboot.',
-      command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf",
-    },
+      : apt
+        ? {
+            text: `Install headers and compiler for the kernel${version === undefined ? '' : ` ${version}`}, then build again.`,
+            command: `sudo apt-get install -y linux-headers-${release} gcc make && sudo dkms autoinstall`,
+          }
+        : {
+            text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
+          },
+    /nouveau/.test(lines) && NO_NOUVEAU,
   ]
 }
 

@@ -24,7 +24,7 @@ export function eccRemedies(facts: Facts, situation: Situation, seen: string): r
     return [
       look,
       {
-        text: 'SRAM (on-chip memory) has no spare rows: if "SRAM Threshold Exceeded" says Yes, or the count grows, run the diagnostics and have the board replaced.',
+        text: 'If "SRAM Threshold Exceeded" says Yes, or the count grows, run the diagnostics and have the board replaced: on-chip memory has no spare rows.',
         command: 'dcgmi diag -r 3',
       },
       resetGpu(facts, 'Stop its programs first, they end with it; the counters show then whether errors come back'),

@@ -52,8 +52,7 @@ export const fabricManager = ruleFamily({
       pattern: /request to query NVSwitch device information from NVSwitch driver failed with error:? ?WARNING Nothing to do/i,
       severity: 'warning',
       title: 'Fabric Manager on a host without NVSwitch',
-      verdict:
-        'The Fabric Manager found no NVSwitch on this host, so it has nothing to manage and ends. GPUs that are joined by bridges or PCIe do not need it.',
+      verdict: 'The Fabric Manager found no NVSwitch on this host and ends. GPUs that are joined by bridges or PCIe do not need it.',
       remedies: [
         {
           text: 'Switch the service off where the host really has no NVSwitch.',

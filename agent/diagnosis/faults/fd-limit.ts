@@ -14,7 +14,7 @@ function remedies({ situation, message }: Matched): readonly Piece[] {
       text: 'For a container, set the limit when it is created.',
       command: `docker run --ulimit nofile=65536:65536 ${subject.image ?? '<IMAGE>'}`,
     },
-    programs.has('slurm') && { text: 'In Slurm the limits of the submitting shell are passed on: raise it there, or in the job script before srun.' },
+    programs.has('slurm') && { text: 'Slurm passes on the limits of the submitting shell: raise it there, or in the job script before srun.' },
     { text: 'See the limit and how many files the process holds.', command: 'ulimit -n; ls /proc/<PID>/fd | wc -l' },
   ]
 }

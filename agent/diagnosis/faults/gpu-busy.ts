@@ -1,5 +1,6 @@
 // CUDA refuses a process because the GPU is busy or unavailable (CUDA errors 46 and cudaErrorDevicesUnavailable).
 // https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html, https://docs.nvidia.com/vgpu/
+import { UPDATE_WSL } from './gpu-not-visible/driver-remedies.ts'
 import { ruleFamily, type Matched } from './parts/rules.ts'
 import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
 import { whoHolds } from './remedies/gpu.ts'
@@ -20,10 +21,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
         text: 'See whether a GPU allows one process only; Exclusive_Process is set back with `nvidia-smi -c DEFAULT`.',
         command: 'nvidia-smi --query-gpu=index,compute_mode,mig.mode.current --format=csv',
       },
-    now.system === 'wsl' && {
-      text: 'Under WSL 2: update the NVIDIA driver in Windows, then WSL. Restarting WSL stops all its distributions.',
-      command: 'wsl --update\nwsl --shutdown',
-    },
+    now.system === 'wsl' && UPDATE_WSL,
     now.system !== 'wsl' && {
       text: 'See whether the kernel logged an Xid for the GPU: after some of them it takes no work until it is reset.',
       command: "sudo dmesg -T | grep 'NVRM: Xid' | tail",

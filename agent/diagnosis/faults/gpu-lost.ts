@@ -32,7 +32,7 @@ const REASONS: readonly Reason[] = [
   {
     pattern: /requires use of the NVIDIA open kernel modules/,
     title: 'The driver lacks the open kernel modules',
-    says: 'The driver says why: this GPU needs the NVIDIA open kernel modules, and the proprietary flavour is installed.',
+    says: 'This GPU needs the NVIDIA open kernel modules, and the proprietary ones are installed.',
     pieces: (_, situation) => [
       {
         text: `Install the same driver release${driverVersion(situation)} in its open flavour (Ubuntu: nvidia-driver-NNN-open; runfile: --kernel-module-type=open), then reboot.`,

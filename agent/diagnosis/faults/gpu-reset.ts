@@ -135,7 +135,7 @@ export const gpuReset = ruleFamily({
     {
       ...hang,
       pattern: /HW Exception by GPU node-\d{1,3}[^\n]{0,60}reason ?: ?GPU Hang/i,
-      verdict: 'The GPU hung under the program: ROCm ended it. The kernel log says which queue hung, and whether the GPU came back.',
+      verdict: 'The GPU hung under the program: ROCm ended it. The kernel log says which queue hung.',
     },
     {
       ...firmware('SMU', 'clocks, power, sensors'),

@@ -7,7 +7,7 @@ const RESOURCE = '((?:nvidia|amd|gpu\\.intel)\\.com/[\\w-]{1,30}(?:\\.[\\w-]{1,2
 const quoted = (resource: string): string => resource.replaceAll('.', '\\.')
 
 const offered = (resource: string): Piece => ({
-  text: 'See how many GPUs each node offers, and how many are requested: 0 means that the device plugin does not run there or finds none.',
+  text: 'See how many GPUs each node offers, and how many are requested: 0 means that the device plugin finds none.',
   command: `kubectl describe nodes | grep -E '^Name:|${quoted(resource)}'`,
 })
 const holders = (resource: string): Piece => ({
@@ -25,7 +25,7 @@ function events({ situation }: Matched): Piece {
   )
 }
 const RULED_OUT: Piece = {
-  text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations: check them against the GPU nodes.",
+  text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations.",
   command: 'kubectl get nodes --show-labels',
 }
 
@@ -103,7 +103,7 @@ export const gpuUnschedulable = ruleFamily({
           command: 'kubectl get pods -A -o wide | grep -i device-plugin',
         },
         offered(matched.match[1] ?? 'nvidia.com/gpu'),
-        { text: 'A rejected pod is not tried again: its Deployment or Job makes a new one; delete a bare pod and create it again when GPUs are free.' },
+        { text: 'A rejected pod is not tried again: delete it, and create it again when GPUs are free.' },
         events(matched),
       ],
     },

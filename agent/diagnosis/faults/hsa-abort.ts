@@ -31,7 +31,7 @@ export const hsaAbort = ruleFamily({
       pattern: abort('OUT_OF_RESOURCES'),
       kind: 'cuda_oom',
       title: 'Out of GPU memory or queues',
-      verdict: 'ROCm could not get what a kernel needs on the GPU: memory, scratch space or a queue. Its message does not say which.',
+      verdict: 'ROCm could not get what a kernel needs on the GPU: memory, scratch space or a queue.',
       remedies: ({ situation }) => [
         whoHolds(situation()),
         beforeIt,
@@ -46,7 +46,7 @@ export const hsaAbort = ruleFamily({
       title: 'A kernel does not fit the GPU',
       verdict: (matched) => `${inKernel(matched)} needs more scratch memory (registers that spill) than the runtime can give it.`,
       remedies: [
-        { text: 'Compile the kernel with fewer variables for each thread: smaller blocks or tiles, less unrolling, so that registers do not spill.' },
+        { text: 'Compile the kernel with fewer variables for each thread: smaller blocks or tiles, less unrolling.' },
         { text: 'Update ROCm and the library that brings the kernel.' },
       ],
     },
@@ -58,7 +58,7 @@ export const hsaAbort = ruleFamily({
       verdict: 'The program brings no code for the architecture of this GPU, so its kernel cannot run.',
       remedies: [
         { text: 'See which architecture the GPU has.', command: 'rocminfo | grep -i gfx' },
-        { text: 'Install a build of the program or of PyTorch that lists this architecture, of the same ROCm release as the system.' },
+        { text: 'Install a build that lists this architecture, of the same ROCm release as the system.' },
       ],
       facts: () => ({}),
     },

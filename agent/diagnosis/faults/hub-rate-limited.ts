@@ -17,6 +17,11 @@ function download(message: string, situation: Situation): Piece {
       text: 'Download once to a shared cache, and start the jobs from there without asking the hub.',
       command: setVariables(situation, { HF_HUB_OFFLINE: '1' }),
     }
+  if (situation.programs.has('tei'))
+    return {
+      text: `Keep the cache (/data in the image) on a volume, or download ${name} once and start with --model-id <FOLDER>: each start then asks the hub for nothing.`,
+      command: `hf download ${name} --local-dir <FOLDER>`,
+    }
   const type = match?.[1] === 'datasets/' ? ", repo_type='dataset'" : ''
   return {
     text: `Download ${name} once to a shared cache, then start the jobs with HF_HUB_OFFLINE=1.`,
@@ -55,10 +60,7 @@ function remedies(matched: Matched): readonly Piece[] {
       },
     ]
   if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message))
-    return [
-      pause,
-      { text: 'Upload less often: one commit with many files instead of many commits or branches (Trainer: hub_strategy="end", a larger save_steps).' },
-    ]
+    return [pause, { text: 'Upload less often: one commit with many files (Trainer: hub_strategy="end", a larger save_steps).' }]
   if (/api-inference\.huggingface|router\.huggingface|InferenceClient/.test(`${message} ${situation().text}`))
     return [
       pause,

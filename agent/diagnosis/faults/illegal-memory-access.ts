@@ -1,7 +1,7 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
-import { around, cudaErrorCode, currentDevice, known, whole } from './parts/window.ts'
+import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
 import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -51,9 +51,6 @@ function asserted(matched: Matched): readonly Piece[] {
     { text: 'Restart the process: it cannot use the GPU any more after this.' },
   ]
 }
-
-// NCCL passes on what others broke; unless it names an illegal access that its own family finds.
-const inNccl = ({ message, match }: Seen): boolean => /NCCL WARN|NCCL error/.test(message.slice(0, match.index))
 
 // Xids that a kernel's fault leaves in the kernel log, where a journal holds both.
 const OF_KERNELS = new Set([13, 31, 43, 69])
@@ -163,7 +160,7 @@ export const illegalMemoryAccess = ruleFamily({
       /launch timed out and was terminated|CUDA_ERROR_LAUNCH_TIMEOUT|cudaErrorLaunchTimeout/,
       702,
       'A kernel ran too long',
-      'The driver ended a kernel because the GPU did not come back in time: a hang, or a long kernel on a GPU that also drives a screen.',
+      'The driver ended a kernel that ran too long: a hang, or a long kernel on a GPU that also drives a screen.',
       {
         unless: inNccl,
         remedies: ({ situation }) => [{ text: 'Let another GPU drive the screen, or split the work into shorter kernels.' }, synchronous(situation())],

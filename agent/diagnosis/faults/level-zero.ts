@@ -59,7 +59,7 @@ export const levelZero = ruleFamily({
       kind: 'gpu_reset',
       severity: 'critical',
       title: 'GPU was lost under the program',
-      verdict: 'Level Zero lost the GPU: it hung or was reset, often after it ran out of memory. Each later call of this process fails too.',
+      verdict: 'Level Zero lost the GPU: it hung or was reset, often after it ran out of memory.',
       remedies: [
         KERNEL,
         { text: 'Restart the program: this process cannot use the GPU any more.' },
@@ -75,7 +75,7 @@ export const levelZero = ruleFamily({
         match[1] === 'HOST_MEMORY'
           ? 'Level Zero could not get host memory for its work on the GPU.'
           : match[1] === 'RESOURCES'
-            ? 'Level Zero could not get what it needs on the GPU: mostly memory, also after the GPU hung. The message carries no figures.'
+            ? 'Level Zero could not get what it needs on the GPU: mostly memory, also after the GPU hung.'
             : 'Level Zero could not get memory on the GPU. The message carries no figures.',
       remedies: ({ situation, match }) => [
         match[1] === 'HOST_MEMORY'

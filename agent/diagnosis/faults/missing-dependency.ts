@@ -1,4 +1,5 @@
 // A compiled Python extension that does not fit the installed PyTorch: the loader misses a name of its C++ interface.
+import { printTorch } from './remedies/environment.ts'
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
@@ -74,9 +75,9 @@ export const missingDependency = ruleFamily({
       remedies: [
         {
           text: 'Move the model and its inputs to the GPU before the call (.to("cuda")); see that PyTorch sees one.',
-          command: 'python -c "import torch; print(torch.cuda.is_available())"',
+          command: printTorch('torch.cuda.is_available()'),
         },
-        { text: 'Or run without xFormers on the CPU (enable_xformers_memory_efficient_attention left out; DINOv2: XFORMERS_DISABLED=1).' },
+        { text: 'Or run without xFormers (enable_xformers_memory_efficient_attention left out; DINOv2: XFORMERS_DISABLED=1).' },
       ],
       unless: ({ text, at }) => !/device=cpu \(supported/.test(around(text, at, 0, 20)) || /build with CUDA support/.test(around(text, at, 0, 20)),
     },

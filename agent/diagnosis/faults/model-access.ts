@@ -1,4 +1,5 @@
 // The model hub refuses a repository: gated, private, not there, or a token that is missing or not valid.
+import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
@@ -14,12 +15,7 @@ const facts = (seen: Seen): Facts => {
   const message = near(seen)
   const match = REPOSITORY.exec(message)
   return known({
-    http_status: whole(
-      /\b(40[134]) (?:Client Error|Unauthorized|Forbidden)|(?:Error|status)[ :]{1,3}(40[134])\b/
-        .exec(message)
-        ?.slice(1)
-        .find((one) => one !== undefined),
-    ),
+    http_status: whole(group(/\b(40[134]) (?:Client Error|Unauthorized|Forbidden)|(?:Error|status)[ :]{1,3}(40[134])\b/.exec(message))),
     path: match?.[1] ?? match?.[2],
   })
 }

@@ -1,5 +1,6 @@
 // CUDA's own error about NVLink: the link failed while a program ran (CUDA error 220). The kernel's Xids and the counters tell more.
 // https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html, https://github.com/pytorch/pytorch/issues/58155
+import { RESET_TOGETHER } from './remedies/gpu.ts'
 import { ruleFamily } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -10,11 +11,7 @@ const remedies: readonly Piece[] = [
     command: "sudo dmesg -T | grep -E 'NVRM: Xid|SXid' | tail",
   },
   { text: 'If one link keeps failing: reseat its bridge, or have the board checked.' },
-  {
-    text: 'Reset all GPUs of the host together. Stop the programs on them first: the reset ends all work.',
-    command: 'sudo nvidia-smi --gpu-reset',
-    destroys: true,
-  },
+  RESET_TOGETHER,
 ]
 
 export const nvlinkError = ruleFamily({
@@ -33,7 +30,7 @@ export const nvlinkError = ruleFamily({
       pattern: /[Uu]ncorrectable NVLink error|CUDA_ERROR_NVLINK_UNCORRECTABLE|cudaErrorNvlinkUncorrectable/,
       severity: 'critical',
       title: 'Uncorrectable NVLink error',
-      verdict: 'A link between GPUs failed while the program used it, and CUDA ended its work. The message does not say which link.',
+      verdict: 'A link between GPUs failed while the program used it, and CUDA ended its work.',
       remedies,
     },
     {

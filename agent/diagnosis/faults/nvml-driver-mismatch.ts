@@ -60,7 +60,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
         },
         rebooted && {
-          text: 'A reboot did not help: parts of two installations are mixed. Remove one, so that libraries and module come from the same version.',
+          text: 'A reboot did not help: parts of two installations are mixed. Remove one of them.',
         },
         !rebooted && {
           text: 'Reboot the host (what runs there ends): the surest way to load the module that belongs to the libraries.',

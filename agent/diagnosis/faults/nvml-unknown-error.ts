@@ -3,6 +3,7 @@ import type { Remedy } from '../../model/fault.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { around, known, whole } from './parts/window.ts'
+import { SEE_TOOLKIT } from './gpu-not-visible/driver-remedies.ts'
 import { plan } from './remedies/plan.ts'
 
 // A change log that tells of a mended "Unknown error" is no fault.
@@ -41,7 +42,7 @@ function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
       text: 'To keep it from happening again: create the /dev/char links that systemd needs, or request the GPUs by CDI.',
       command: 'sudo nvidia-ctk system create-dev-char-symlinks --create-all',
     },
-    onHost && { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    onHost && SEE_TOOLKIT,
   )
 }
 

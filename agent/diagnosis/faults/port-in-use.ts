@@ -1,4 +1,5 @@
 // A port that another process holds: a server or the rendezvous of a distributed job cannot listen.
+import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { known, whole } from './parts/window.ts'
@@ -6,12 +7,7 @@ import type { Piece } from './remedies/plan.ts'
 
 const PORT =
   /\bport:? ?(\d{2,5})\b|\[(?:::|[\w:.]{1,40})\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|\('[\w.:]{0,60}', (\d{2,5})|\blocalhost:(\d{2,5})\b|:(\d{4,5}): (?:bind|listen)/i
-const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined =>
-  whole(
-    PORT.exec(message)
-      ?.slice(1)
-      .find((group) => group !== undefined),
-  )
+const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined => whole(group(PORT.exec(message)))
 const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:? ?98|Errno 98|code: -98|EADDRINUSE/.test(seen.message) ? 98 : undefined })
 
 /** By the option that set the port, where the text shows it: it wins over the environment. */

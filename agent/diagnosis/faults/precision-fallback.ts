@@ -1,10 +1,11 @@
 // A program goes on with less than it was asked for: on the CPU instead of the GPU, or in another number format.
+import { printTorch } from './remedies/environment.ts'
 import type { Facts } from '../../model/facts.ts'
 import { around, known } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { requestGpu } from './gpu-not-visible/request.ts'
-import { whoHolds } from './remedies/gpu.ts'
+import { COMPUTE_CAP, whoHolds } from './remedies/gpu.ts'
 import { cudaFile, pipPackage } from './remedies/packages.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -29,12 +30,11 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
         text: `${short} is empty or cut: install the driver's libraries again, in the version of the kernel module.`,
         command: `ls -l ${short}; cat /proc/driver/nvidia/version`,
       },
-      { text: 'Then check that the driver works.', command: 'nvidia-smi' },
     ]
   if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
     return [
       {
-        text: "A cuda-compat library comes before the driver's own, and this GPU does not support it: take /usr/local/cuda/compat out of LD_LIBRARY_PATH.",
+        text: 'This GPU does not support the cuda-compat library: take /usr/local/cuda/compat out of LD_LIBRARY_PATH.',
         command: 'ldconfig -p | grep libcuda.so; nvidia-smi',
       },
       requestGpu(now),
@@ -85,7 +85,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
           : programs.has('pytorch') || /\bCUDA not available|torch/i.test(message)
             ? {
                 text: 'See whether PyTorch is a build with CUDA (None: for the CPU only), and whether it sees the GPU.',
-                command: 'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"',
+                command: printTorch('torch.__version__, torch.version.cuda, torch.cuda.is_available()'),
               }
             : { text: 'See whether the program is a build with GPU support: one for the CPU never finds a GPU.' }
   if (programs.has('jax') && /CUDA-enabled jaxlib is not installed/.test(message))
@@ -94,7 +94,11 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
       own,
       see,
     ]
-  return [see, own, requestGpu(now)]
+  const noDevice: Piece = /no nvidia devices detected by library/.test(near) && {
+    text: "The driver's library found no device: see whether the device files are there, and load nvidia_uvm.",
+    command: 'ls -l /dev/nvidia*; sudo modprobe nvidia_uvm',
+  }
+  return [see, noDevice, own, requestGpu(now)]
 }
 
 function format({ facts, message, situation }: Matched): readonly Piece[] {
@@ -107,7 +111,6 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
     bf16: 'bf16 needs compute capability 8.0',
     fp8: 'fp8 needs compute capability 8.9',
     fp16: 'fp16 needs a GPU with fast 16-bit arithmetic',
-    int8: 'int8 needs compute capability 6.1',
   }
   const need = facts.from === undefined ? undefined : needs[facts.from]
   return [
@@ -116,7 +119,7 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
       ? { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' }
       : situation().vendor === 'intel'
         ? { text: 'See which GPU it is.', command: 'xpu-smi discovery' }
-        : { text: 'See what this GPU supports.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        : { text: 'See what this GPU supports.', command: COMPUTE_CAP },
   ]
 }
 const FORMAT_NAME = String.raw`(?:bf(?:loat)?[ _-]?16|fp(?:8|16|32)|float(?:8|16|32)|half(?: precision)?|int(?:4|8)|nf4|[48][- ]bit|tf32)`
@@ -157,15 +160,13 @@ export const precisionFallback = ruleFamily({
     'allback to ',
     'ell back to ',
     'efaulting to ',
-    'using CPU',
-    'Using CPU',
+    'sing CPU',
     'sing the CPU',
     'retrying with CPU',
     'retrying on CPU',
     'etrying on the CPU',
-    'running on CPU',
-    'Running on CPU',
-    'running on the CPU',
+    'unning on CPU',
+    'unning on the CPU',
     'witching to CPU',
     'itching to cpu',
     'no compatible GPUs were discovered',

@@ -12,7 +12,7 @@ function remedies(matched: Matched): readonly Piece[] {
   const driver = driverOf(near(matched))
   const worn = /threshold/.test(matched.match[0])
   return [
-    worn && { text: 'Plan to have the card replaced: it has used up the pages that it may retire. AMD Service Action Guide: return it.' },
+    worn && { text: 'Plan to have the card replaced: it has used up the pages that it may retire.' },
     !worn && { text: `Do not trust results computed on ${atCard(matched.facts)} in these minutes: run that work again from the last checkpoint.` },
     driver === 'amdgpu'
       ? { text: 'See which block counts errors, and how many memory pages are retired.', command: 'amd-smi metric --ecc --ecc-blocks; amd-smi bad-pages' }

@@ -31,7 +31,7 @@ export function heatRemedies(facts: Facts, vendor?: Vendor): readonly Piece[] {
 /** The brake is a signal from outside the card. */
 export const brakeRemedies = (facts: Facts): readonly Piece[] => [
   {
-    text: "Check the host's power supplies, their redundancy and cables, and the BMC's event log: a power brake comes from outside the GPU.",
+    text: "Check the host's power supplies and cables, and the BMC's event log: a power brake comes from outside the GPU.",
     command: 'sudo ipmitool sel elist | tail',
   },
   { text: 'See the draw, the limit and why the clocks are low.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d POWER,PERFORMANCE` },

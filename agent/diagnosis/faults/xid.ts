@@ -11,7 +11,7 @@ import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
-import { resetGpu } from './remedies/gpu.ts'
+import { RESET_TOGETHER, resetGpu } from './remedies/gpu.ts'
 import { known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { causesSentence } from '../xid/causes-sentence.ts'
 
@@ -42,7 +42,7 @@ function wordsOf(rest: string): string | undefined {
     .replace(/^ {0,4}name=[^,]{1,40},?/, '')
     .replace(/^[\s,]+/, '')
     .replace(/\s+/g, ' ')
-    .replace(/[\s.,]+$/, '')
+    .replace(/[\s.,"]+$/, '')
   return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined
 }
 
@@ -151,11 +151,7 @@ function switchXid(at: number, line: string): Recognised | undefined {
         text: 'See what the Fabric Manager says, and which GPUs report an Xid 74 beside it.',
         command: 'sudo journalctl -u nvidia-fabricmanager -n 50; nvidia-smi nvlink -e',
       },
-      fatal && {
-        text: 'Reset all GPUs of this host together with the switches, or reboot. Stop the programs on them first: the reset ends all work.',
-        command: 'sudo nvidia-smi --gpu-reset',
-        destroys: true,
-      },
+      fatal && RESET_TOGETHER,
     ),
     lines: [at],
   }

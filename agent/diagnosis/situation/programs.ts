@@ -4,9 +4,10 @@ const PATTERNS = {
   vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots/i,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
+  tei: /text[-_]embeddings[-_](?:inference|router)/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
-  ollama: /\bollama\b|\bllama runner process/i,
+  ollama: /\bollama\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process/i,
   llamacpp: /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp/i,
   comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b/im,
   sd_webui:

@@ -1,5 +1,6 @@
 // Names that stand in a text and that a command can carry: GPU, container, pod, job, unit, image, script, model.
 import type { Knowledge } from './knowledge.ts'
+import { group as first } from './versions.ts'
 
 export type Subject = {
   /** Full PCI address in lower case (0000:c1:00.0), when the text names one GPU. */
@@ -23,7 +24,7 @@ const COMPOSE = /^([a-z][\w.-]{1,40}?)-\d{1,3} {1,10}\| /im
 const CONTAINER =
   /\/docker[/-]([0-9a-f]{12})[0-9a-f]{0,52}\b|\bdocker-([0-9a-f]{12})[0-9a-f]{52}\.scope|\bdocker (?:exec|logs|restart|inspect|start)(?: -[\w-]{1,20}){0,4} ([\w][\w.-]{1,60})\b|"Name": ?"\/?([\w.-]{1,60})"|\broot@([0-9a-f]{12}):/
 const POD =
-  /^\s{0,4}Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority): |\[pod\/([a-z0-9.-]{1,80})\/|\bpods?[/ "']{1,2}([a-z0-9](?:[a-z0-9.-]{0,60})-[a-z0-9]{5,10}(?:-[a-z0-9]{5})?|[a-z0-9-]{3,60}-\d{1,4})\b/m
+  /^\s{0,4}Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority): |\[pod\/([a-z0-9.-]{1,80})\/|\bpods?[/ "']{1,2}([a-z0-9](?:[a-z0-9.-]{0,60})-[a-z0-9]{5,10}(?:-[a-z0-9]{5})?|[a-z0-9-]{3,60}-\d{1,4})\b|^(?:[a-z0-9-]{1,60} {1,40})?([a-z0-9][a-z0-9.-]{2,80}) {1,40}\d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|Error|CrashLoop|Pending|Evicted|Init:)/m
 const NAMESPACE = /^\s{0,4}Namespace: {1,20}([a-z0-9-]{1,60})\s*$|\bnamespace[=: "']{1,4}([a-z0-9-]{1,60})\b|(?:^| )-n ([a-z0-9-]{1,60}) /m
 const JOB = /\bStepId=(\d{1,12})\b|\bJOB (\d{1,12})\b|\bstep (\d{1,12})(?:\.\w{1,12})? cgroup|\bSLURM_JOB_ID=(\d{1,12})\b|\bslurm[-_](?:job[-_])?(\d{3,12})\b/
 /** Steps of an OOM first: another job may have been cancelled beside it. */
@@ -36,10 +37,22 @@ const UUID = /\bGPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const PCI = /(?<![0-9a-fA-F])(?:0000)?([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?![0-9a-fA-F])/
 const IMAGE = /\bImage: {0,8}([\w./:@-]{3,160})|\bdocker run [^\n]{0,200}?(?<![\w./:$}-])((?!\d{1,5}:)[a-z][\w.-]{0,60}(?:\/[\w.-]{1,60}){0,3}:[\w.-]{1,60})/
 
+/** Words of `docker run`: options that take the next word as their value. */
+const WITH_VALUE =
+  /^(?:-[a-zA-Z]{0,6}[vwpeumhla]|--(?:name|gpus|volume|env(?:-file)?|user|workdir|publish|hostname|memory|cpus|ulimit|mount|device|runtime|network|net|shm-size|ipc|entrypoint|restart|add-host|cap-add|security-opt|label|pid))$/
+/** An image without a tag is known only as the first word that is no option. */
+function imageRun(text: string): string | undefined {
+  const words = (/\b(?:docker|podman) run ([^\n|;&]{1,400})/.exec(text)?.[1] ?? '').split(/ +/)
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (word.startsWith('-')) at += WITH_VALUE.test(word) ? 1 : 0
+    else return /^[a-z0-9][\w.-]{0,80}(?:[/:][\w.-]{1,80}){0,4}$/.test(word) && words.length > 1 ? word : undefined
+  }
+  return undefined
+}
+
 /** A command that goes on in the next line. */
 const CONTINUED = /\\\r?\n\s{0,40}/g
-
-const first = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((group) => group !== undefined)
 
 /** Each name is looked for when it is asked for. */
 export const subject = (text: string, knowledge: Knowledge): Subject => ({
@@ -71,7 +84,8 @@ export const subject = (text: string, knowledge: Knowledge): Subject => ({
     return LXC.exec(text)?.[1]
   },
   get image() {
-    return knowledge.image ?? first(IMAGE.exec(text.replaceAll(CONTINUED, ' ')))
+    const joined = text.replaceAll(CONTINUED, ' ')
+    return knowledge.image ?? first(IMAGE.exec(joined)) ?? imageRun(joined)
   },
   get script() {
     return SCRIPT.exec(text)?.[1] ?? FRAME.exec(text)?.[1]

@@ -23,14 +23,15 @@ const TORCH =
   /\b(?:torch|pytorch)[=_\- ]{1,2}v?(\d\.\d{1,2}(?:\.\d)?)(?:\+cu(\d{3}))?|\btorch\.__version__[^\d]{0,12}(\d\.\d{1,2}\.\d)(?:\+cu(\d{3}))?|PyTorch:? (?:v(?:ersion)? ?)?(\d\.\d{1,2}(?:\.\d)?)(?:\+cu(\d{3}))?/i
 const WHEEL_CUDA = /\+cu(\d{3})\b/
 const TORCH_CUDA =
-  /compile\s{1,3}PyTorch \((\d{1,2}\.\d)\)|torch\.version\.cuda[^\d]{0,6}(\d{1,2}\.\d)|PyTorch built (?:with|for) CUDA (\d{1,2}\.\d)|PYTORCH_CUDA_VERSION=(\d{2,3})|CUDA used to build PyTorch: (\d{1,2}\.\d)/i
+  /compile\s{1,3}PyTorch \((\d{1,2}\.\d)\)|torch\.version\.cuda[^\d]{0,6}(\d{1,2}\.\d)|PyTorch built (?:with|for) CUDA (\d{1,2}\.\d)|PYTORCH_CUDA_VERSION=(\d{2,3})|CUDA used to build PyTorch: (\d{1,2}\.\d)|\bcudatoolkit[= ]{1,2}(\d{1,2}\.\d)/i
 const PYTHON = /python(\d\.\d{1,2})\/|Python(3\d{1,2})\\|\bPython (\d\.\d{1,2})(?:\.\d{1,2})?\b/
 const VLLM =
   /\bvLLM[=: ]{1,40}(?:API server )?(?:version|engine \(v?)?:? ?v?(\d\.\d{1,2}(?:\.\d{1,2})?)\b|vllm-v?(\d\.\d{1,2}\.\d{1,2})\b|vllm-openai:v(\d\.\d{1,2}\.\d{1,2})/i
 const ROCM = /rocm[-/_ ]?v?(\d\.\d(?:\.\d)?)/i
 
 const wheel = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
-const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
+/** The first group that took part in a match. */
+export const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
 
 /** Each version is looked for when it is asked for. */
 export const versions = (text: string): Versions => ({

@@ -13,7 +13,7 @@ export const training = (text: string, programs: Programs): boolean => TRAINS.te
 export const smaller = ({ text }: { readonly text: string }): string =>
   /\bAWQ\b|GPTQ|\bFP8\b|NVFP4|\bint4\b|\bw[48]a\d|quantization[="': ]{1,3}(?!None)['"]?[a-z]|load_in_[48]bit/i.test(text) ? 'smaller' : 'quantized'
 
-const RANKS = /\(RayWorker\w{0,10}\b|\bTP ?[1-9]\b|\bVllmWorker\b|\(Worker_TP[1-9]|\brank ?[1-9]\d?\b/
+const RANKS = /\(RayWorker\w{0,10}\b|\bTP ?[1-9]\b|\bVllmWorker(?:Process)?\b|\(Worker_TP[1-9]|\brank ?[1-9]\d?\b/
 /** A server whose model lies on several GPUs: other ranks than the first speak, or the failure is on another GPU than the first. */
 export const manyWorkers = ({ text }: { readonly text: string }, { gpu_index: gpu }: { readonly gpu_index?: number }): boolean =>
   (gpu ?? 0) > 0 || RANKS.test(text)

@@ -56,7 +56,7 @@ export const BOARD: XidTable = {
   },
   74: {
     title: 'NVLink error',
-    meaning: 'An NVLink between this GPU and another one, or a switch, failed. The other end may be at fault: a GPU that fails takes its links down.',
+    meaning: 'An NVLink of this GPU failed. The other end may be at fault: a GPU that fails takes its links down.',
     causes: ['hardware', 'bus'],
     severity: 'critical',
     action: 'drain-and-reset',
@@ -192,7 +192,7 @@ export const BOARD: XidTable = {
   },
   163: {
     title: 'Power smoothing switched off',
-    meaning: 'The circuit that evens out the power draw was switched off, by heat or a time-out; the GPU works.',
+    meaning: 'Heat or a time-out switched that circuit off; the GPU works.',
     causes: ['heat', 'hardware'],
     severity: 'warning',
     action: 'watch',

@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<XidCause, string>> = {
   bus: 'the PCIe link',
   heat: 'heat',
   'host memory': 'host memory',
-  user: 'a user who ended it',
+  user: 'an action of a user',
 }
 
 export function causesSentence(causes: readonly XidCause[]): string | undefined {

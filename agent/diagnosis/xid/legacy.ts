@@ -107,7 +107,7 @@ export const LEGACY: XidTable = {
   },
   61: {
     title: 'Power-management firmware at a breakpoint',
-    meaning: 'The firmware that manages power halted itself for inspection; seen mostly on GeForce boards of the Turing generation.',
+    meaning: 'The firmware that manages power halted itself; seen mostly on GeForce boards of the Turing generation.',
     causes: ['driver', 'hardware'],
     severity: 'warning',
     action: 'reboot',

@@ -28,7 +28,7 @@ export const MEMORY: XidTable = {
   },
   63: {
     title: 'Memory repair recorded',
-    meaning: 'The driver noted a bad memory row (or page, before Ampere) to be taken out of use. Until the GPU is reset the bad place stays in use.',
+    meaning: 'The driver noted a bad memory row (or page, before Ampere). It stays in use until the GPU is reset.',
     causes: ['hardware'],
     severity: 'warning',
     action: 'plan-reset',

@@ -97,7 +97,7 @@ export const PROGRAMS: XidTable = {
   },
   ...shared([39, 40, 41, 70, 71, 72, 75, 76, 77, 85, ...span(126, 135)], {
     title: 'Exception in a copy engine',
-    meaning: 'One of the units that copy memory stopped at work it could not do.',
+    meaning: 'A unit that copies memory stopped at work it could not do.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
@@ -105,7 +105,7 @@ export const PROGRAMS: XidTable = {
   }),
   ...shared([47, 65, 73, 142], {
     title: 'Exception in a video encoder',
-    meaning: 'One of the units that encode video (NVENC) stopped at work it could not do.',
+    meaning: 'A unit that encodes video (NVENC) stopped at work it could not do.',
     causes: ['program', 'driver'],
     severity: 'warning',
     action: 'restart-program',
@@ -113,7 +113,7 @@ export const PROGRAMS: XidTable = {
   }),
   ...shared([68, 83, 84, 88, 89, ...span(96, 98)], {
     title: 'Exception in a video decoder',
-    meaning: 'One of the units that decode video (NVDEC) stopped, often at a stream that is damaged or of a rare kind.',
+    meaning: 'A unit that decodes video (NVDEC) stopped, often at a damaged or rare stream.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
@@ -121,7 +121,7 @@ export const PROGRAMS: XidTable = {
   }),
   ...shared([82, ...span(99, 105)], {
     title: 'Exception in a JPEG engine',
-    meaning: 'One of the units that decode JPEG pictures (NVJPG) stopped at work it could not do.',
+    meaning: 'A unit that decodes JPEG pictures (NVJPG) stopped at work it could not do.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'restart-program',
@@ -152,7 +152,7 @@ export const PROGRAMS: XidTable = {
   },
   137: {
     title: 'A peer refused an access',
-    meaning: 'Another GPU refused an access over NVLink: mostly a wrong peer-to-peer address in the program.',
+    meaning: 'Another GPU refused an access over NVLink: mostly a wrong address in the program.',
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'check-program',

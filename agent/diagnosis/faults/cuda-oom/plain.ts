@@ -68,7 +68,7 @@ export const cudaOomPlain = memoryFamily(
           text: 'Make the rest smaller: activation checkpointing, 16-bit numbers, an adapter (LoRA), smaller inputs or a smaller model.',
         },
         whoHolds(situation),
-        { text: 'Or run it on a GPU with more memory, or split the model over several.' },
+        { text: 'Or run it on a GPU with more memory, or split over several.' },
       ],
     },
     {

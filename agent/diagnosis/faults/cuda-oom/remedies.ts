@@ -47,16 +47,16 @@ const OWN_GPU: Piece = {
   text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES names those that a program may use.',
 }
 const OFF_THE_DESKTOP: Piece = {
-  text: 'Close what draws on this GPU beside the program (browser, games, a second instance), or let another GPU drive the screen.',
+  text: 'Close what draws on this GPU beside the program (browser, games), or let another GPU drive the screen.',
 }
 const ownGpu = ({ programs, system, gaming }: Situation): Piece =>
   programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : OWN_GPU
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
-/** Neighbours whose pids lie close together were started together. */
+/** Neighbours whose pids lie close together were started together; one alone tells nothing. */
 const ranks = (pids: readonly number[], situation: Situation): boolean =>
-  (situation.distributed || pids.length > 2) && Math.max(...pids) - Math.min(...pids) < 64
+  pids.length > (situation.distributed ? 1 : 2) && Math.max(...pids) - Math.min(...pids) < 64
 
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []
@@ -77,7 +77,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   const host: Piece =
     situation.vendor === 'amd' && !windows
       ? {
-          text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory show up there, not in PyTorch.',
+          text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory.',
           command: "sudo dmesg -T | grep -iE 'amdgpu|oom|out of memory' | tail -n 30; free -g; sysctl vm.max_map_count",
         }
       : situation.system === 'linux'
@@ -119,7 +119,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         ]
       return [
         {
-          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution that is too large.',
+          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
         },
       ]
     case 'private_pools':
@@ -130,7 +130,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       ]
     case 'non_pytorch_memory':
       return [
-        { text: 'Find what else the process loads onto the GPU: a second framework that reserves memory, NCCL buffers, cuDNN workspaces.' },
+        { text: 'Find what else the process loads onto the GPU: a second framework, NCCL buffers, cuDNN workspaces.' },
         (situation.programs.has('jax') || situation.programs.has('tensorflow')) && lessMemory(situation, facts),
       ]
     case 'capacity':

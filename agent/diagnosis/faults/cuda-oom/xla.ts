@@ -18,11 +18,11 @@ const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
   isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway(situation)
 const WRONG_SIZE: Piece = {
-  text: 'Look for the array of that size, such as a full matrix of all pairs or a batch that is the whole data set, and compute it in pieces.',
+  text: 'Look for the array of that size, such as a full matrix of all pairs, and compute it in pieces.',
 }
 /** It requests nearly all the memory that the driver reports. */
 const WRONG_MEMORY: Piece = {
-  text: 'It requests nearly all the memory that the driver reports, and no GPU has that much: try a release that was built for the installed driver.',
+  text: 'It requests more memory than any GPU has: try a release that was built for the installed driver.',
 }
 /** So little fails only where the card was full before. */
 const LITTLE = 64 * 2 ** 20

@@ -6,11 +6,12 @@ import { requestGpu } from './request.ts'
 
 export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
+export const UPDATE_WSL: Piece = {
+  text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
+  command: 'wsl --update\nwsl --shutdown',
+}
 export const WSL: readonly Piece[] = [
-  {
-    text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
-    command: 'wsl --update\nwsl --shutdown',
-  },
+  UPDATE_WSL,
   {
     text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
     command: 'ls -l /dev/dxg /usr/lib/wsl/lib/nvidia-smi && /usr/lib/wsl/lib/nvidia-smi',
@@ -26,12 +27,15 @@ export const LOAD: Piece = {
   command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
 }
 
+export const SEE_TOOLKIT: Piece = { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' }
+/** Debian's tool for the initramfs, or the one of RHEL, Fedora and SUSE. */
 export const NO_NOUVEAU: Piece = {
   text: 'Keep nouveau from taking the card: blacklist it, rebuild the initramfs and reboot.',
-  command: "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf && sudo update-initramfs -u",
+  command:
+    "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf\nsudo update-initramfs -u || sudo dracut --force",
 }
-const SIGN: Piece = {
-  text: 'Secure Boot refuses an unsigned module: enrol the key of the module (MOK), then reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
+export const SECURE_BOOT: Piece = {
+  text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed (MOK), reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
   command: 'mokutil --sb-state; sudo mokutil -i "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
 }
 /** The module is not there, or refuses: the text may say why. */
@@ -41,25 +45,23 @@ export function driver({ situation }: Matched): readonly Piece[] {
   if (/Building kernel modules|bad exit status|module build|kernel module was successfully built/i.test(text))
     return [
       {
-        text: "The build of the kernel module failed. Read why in the installer's log: mostly headers of another kernel, or another compiler.",
+        text: "Read in the installer's log why the build failed: mostly headers of another kernel, or another compiler.",
         command: 'tail -n 60 /var/log/nvidia-installer.log; uname -r',
       },
-      programs.has('apt') || system === 'linux'
-        ? {
-            text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
-            command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make',
-          }
-        : { text: 'Install the headers and the compiler of the running kernel, then install the driver again.' },
+      {
+        text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
+        ...(programs.has('apt') || system === 'linux' ? { command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make' } : {}),
+      },
     ]
   const nouveau = /nouveau/i.test(text)
   const unsigned = /Key was rejected|Required key/.test(text)
   return [
     nouveau && NO_NOUVEAU,
-    unsigned && SIGN,
+    unsigned && SECURE_BOOT,
     SEE_MODULE,
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {
-          text: 'The running kernel has no NVIDIA module, and DKMS is not here to build it. Install it and the headers, then the driver again.',
+          text: 'DKMS, which builds the module, is not here. Install it and the headers, then the driver again.',
           command: 'sudo apt-get install -y dkms linux-headers-$(uname -r)',
         }
       : /akmod|RPM ?Fusion|\bFedora\b/i.test(text)
@@ -68,7 +70,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
             command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
           }
         : LOAD,
-    !unsigned && /Secure ?Boot|signature/i.test(text) && SIGN,
+    !unsigned && /Secure ?Boot|signature/i.test(text) && SECURE_BOOT,
     !unsigned && requestGpu(situation()),
   ]
 }
@@ -88,7 +90,7 @@ export const fabric = (): readonly Piece[] => [
 export function permission({ situation }: Matched): readonly Piece[] {
   return [
     {
-      text: 'See who may open the device files, and join the group that owns them. On hosts with SELinux look for denials too.',
+      text: 'See who may open the device files, and join that group. With SELinux look for denials too.',
       command: 'ls -l /dev/nvidia*; id',
     },
     requestGpu(situation()),

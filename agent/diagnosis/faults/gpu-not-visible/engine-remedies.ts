@@ -1,7 +1,7 @@
 // What to do when an engine cannot give a GPU: the toolkit, its hook, CDI.
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
-import { HOST_DRIVER, LOAD, SEE_MODULE, WSL } from './driver-remedies.ts'
+import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, WSL } from './driver-remedies.ts'
 
 /** A pod's RuntimeClass names a runtime that the containerd of its node does not know. */
 const node = (k3s: boolean): readonly Piece[] => [
@@ -30,17 +30,14 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
   const { programs, system } = situation()
   if (system === 'windows')
     return [
-      { text: 'On Windows, GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine, and run Linux containers.' },
-      {
-        text: 'Update the NVIDIA driver in Windows: it brings the GPU into WSL 2. Restarting WSL stops its distributions.',
-        command: 'wsl --update\nwsl --shutdown',
-      },
+      { text: 'GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine, and run Linux containers.' },
+      UPDATE_WSL,
       { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
     ]
   if (system === 'mac')
     return [
       {
-        text: 'Take the request for a GPU out of the compose file or the command (deploy.resources.reservations.devices, --gpus): the container then runs on the CPU.',
+        text: 'Take the request for a GPU out (deploy.resources.reservations.devices, --gpus): the container then runs on the CPU.',
       },
       { text: "Or run the program itself on the Mac, outside of Docker: there it can use Apple's GPU (Metal)." },
     ]
@@ -67,7 +64,7 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
   if (CDI_LISTED.test(situation().text))
     return [
       {
-        text: 'See why the engine does not take the description: its folder, its mode, or a CDI version that this engine does not know.',
+        text: 'See why the engine does not take the description: its folder, its mode, or its CDI version.',
         command: `ls -l /etc/cdi /var/run/cdi; grep -h cdiVersion /etc/cdi/* /var/run/cdi/*; ${podman ? 'podman' : 'docker'} version`,
       },
     ]
@@ -116,14 +113,14 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
   if (/change root failed/.test(message))
     return [
       {
-        text: 'The toolkit looks for the driver below a folder that is not there (root in its configuration). With a driver on the host, comment that line out; the GPU Operator sets it to /run/nvidia/driver.',
+        text: 'The toolkit looks for the driver below a folder that is not there. With a driver on the host, comment out the line root; the GPU Operator sets it to /run/nvidia/driver.',
         command: "grep -n 'root =' /etc/nvidia-container-runtime/config.toml",
       },
     ]
   if (noLibrary && OPERATOR.test(situation().text))
     return [
       {
-        text: 'With the GPU Operator the driver comes from its driver pod, or from the host (driver.enabled=false): see that the driver pod of this node is ready.',
+        text: 'With the GPU Operator the driver comes from its driver pod: see that the one of this node is ready.',
         command: "kubectl get pods -A -o wide | grep -E 'nvidia-(driver|container-toolkit|operator)'",
       },
       {
@@ -136,10 +133,10 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
     return [
       ENGINE,
       {
-        text: 'If it is the ordinary engine: renew the cache of libraries, in which the toolkit looks, then start the container again.',
+        text: 'Else renew the cache of libraries, in which the toolkit looks, then start the container again.',
         command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
       },
-      { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+      SEE_TOOLKIT,
     ]
   return [
     noLibrary
@@ -147,7 +144,7 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
       : HOST_DRIVER,
     noLibrary && situation().system !== 'wsl' && situation().system !== 'windows' && ENGINE,
     /driver not loaded|failed to process request/.test(message) && situation().system !== 'wsl' && [SEE_MODULE, LOAD],
-    { text: 'See what the toolkit finds.', command: 'sudo nvidia-container-cli -k -d /dev/tty info' },
+    SEE_TOOLKIT,
     /unknown device/.test(message) && { text: 'Compare the requested GPUs (index or UUID) with those of the host.', command: 'nvidia-smi -L' },
     situation().system === 'wsl' && WSL[0],
   ]

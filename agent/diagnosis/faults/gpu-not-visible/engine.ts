@@ -81,8 +81,7 @@ export const engineRules: readonly Rule[] = [
     pattern: /WSL environment detected but no adapters were found/,
     severity: 'critical',
     title: 'No GPU in WSL2',
-    verdict:
-      'The container toolkit runs under WSL2 and Windows offers it no GPU: the Windows driver is missing or too old, or WSL has no GPU support switched on.',
+    verdict: 'Windows offers WSL2 no GPU: the Windows driver is missing or too old, or GPU support is off.',
     remedies: WSL,
   },
   {
@@ -155,14 +154,14 @@ export const engineRules: readonly Rule[] = [
       /could not load NVML library|Incompatible platform detected|[Ii]ncompatible strategy detected|No devices found\. Waiting indefinitely|did you set the docker default runtime to `?nvidia/,
     severity: 'critical',
     title: 'The device plugin finds no GPU',
-    verdict: 'The Kubernetes device plugin (or a similar daemon) cannot load NVML on this node, so the node offers no GPUs.',
+    verdict: 'The Kubernetes device plugin cannot load NVML on this node, so the node offers no GPUs.',
     remedies: ({ situation }) => {
       const { text } = situation()
       const check = { text: 'Check that the driver works on the node.', command: 'nvidia-smi' }
       if (/\b(?:k3s|rke2)\b/i.test(text))
         return [
           {
-            text: 'k3s and RKE2 look for the NVIDIA runtime when they start: install the toolkit, restart them, and give the device plugin runtimeClassName: nvidia.',
+            text: 'k3s and RKE2 look for the NVIDIA runtime only at their start: restart them, and give the device plugin runtimeClassName: nvidia.',
             command: 'sudo grep nvidia /var/lib/rancher/k3s/agent/etc/containerd/config.toml; kubectl get runtimeclass',
           },
           check,

@@ -18,7 +18,7 @@ export const otherRules: readonly Rule[] = [
       `Ollama's ROCm holds no code for this GPU${match[2] === undefined ? '' : ` (${match[2]})`}, so models run on the CPU: many times slower.`,
     remedies: ({ match }) => [
       {
-        text: 'Let ROCm treat it as a close relative that is supported (10.3.0 for RDNA 2, 11.0.0 for RDNA 3), for the service of Ollama.',
+        text: 'For Ollama, let ROCm treat it as a relative that is supported (10.3.0 for RDNA 2, 11.0.0 for RDNA 3).',
         command: `sudo systemctl edit ollama  # Environment=HSA_OVERRIDE_GFX_VERSION=${match[2]?.startsWith('gfx11') === true ? '11.0.0' : '10.3.0'}`,
       },
       { text: 'See which GPU it is.', command: 'rocminfo | grep -i gfx' },
@@ -32,7 +32,7 @@ export const otherRules: readonly Rule[] = [
     title: 'ROCm may not open the GPU',
     verdict: ({ match }) =>
       match[1]?.startsWith('Permission') === true
-        ? 'The program may not open /dev/kfd: its user is not in the group that owns the device files (render, on some systems video).'
+        ? 'The program may not open /dev/kfd: its user is not in the group that owns it (render, on some systems video).'
         : `ROCm could not open /dev/kfd (${match[1]}): the amdgpu driver is not loaded, or the container was not given the device.`,
     remedies: ({ match }) => [
       match[1]?.startsWith('Permission') === true
@@ -63,10 +63,10 @@ export const otherRules: readonly Rule[] = [
     pattern: /Current node has no GPU available/,
     severity: 'critical',
     title: 'Ray sees no GPU on this node',
-    verdict: 'vLLM was started on a Ray node that offers no GPU: the driver is not visible there, or Ray was started without GPUs.',
+    verdict: 'vLLM was started on a Ray node without a GPU: the driver is not visible there, or Ray was started without GPUs.',
     remedies: ({ situation }) => [
       { text: 'See how many GPUs Ray counts on each node, and whether the driver shows them there.', command: `ray status; ${lister(situation())}` },
-      { text: 'Start vLLM on a node with GPUs, or start Ray there again after the driver works (it counts GPUs at its start).' },
+      { text: 'Start vLLM on a node with GPUs, or start Ray there again: it counts GPUs at its start.' },
       requestGpu(situation()),
     ],
   },

@@ -1,9 +1,10 @@
 // What to do when a program sees no GPU: what is there, what it may see, what it was built for.
+import { printTorch } from '../remedies/environment.ts'
 import { generationIn } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { torchWheel, wheelFor } from '../remedies/packages.ts'
 import type { Piece } from '../remedies/plan.ts'
-import { requestGpu } from './request.ts'
+import { requestGpu, SEE_VISIBLE } from './request.ts'
 
 /** A program sees none: what is there, what it may see, what it was built for. */
 export function program(matched: Matched): readonly Piece[] {
@@ -28,10 +29,7 @@ export function program(matched: Matched): readonly Piece[] {
       command: 'ray status',
     },
     { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
-    {
-      text: 'See what the program may see: an empty or wrong value hides all GPUs.',
-      command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
-    },
+    SEE_VISIBLE,
     /\bMIG\b/.test(text) && {
       text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',
       command: 'nvidia-smi -L',
@@ -46,7 +44,7 @@ export function build({ situation }: Matched): readonly Piece[] {
       torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),
       {
         text: 'Check which build is installed: the version of an XPU build ends in +xpu.',
-        command: 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"',
+        command: printTorch('torch.__version__, torch.xpu.is_available()'),
       },
     ]
   return [
@@ -58,7 +56,7 @@ export function build({ situation }: Matched): readonly Piece[] {
     ),
     {
       text: 'See which build is installed: without CUDA the last word is None.',
-      command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"',
+      command: printTorch('torch.__version__, torch.version.cuda'),
     },
   ]
 }
@@ -76,7 +74,7 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
       text: 'Start no more ranks on a node than it has GPUs (torchrun --nproc_per_node, accelerate launch --num_processes).',
     },
     { text: 'See which GPUs and instances there are.', command: 'nvidia-smi -L' },
-    { text: 'See what the program may see.', command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'" },
+    SEE_VISIBLE,
     !/--gpus all/.test(text) && requestGpu(matched.situation()),
   ]
 }

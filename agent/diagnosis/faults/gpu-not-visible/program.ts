@@ -68,7 +68,7 @@ export const programRules: readonly Rule[] = [
       /\/nix\/store/.test(situation().text)
         ? [
             {
-              text: "On NixOS the driver's libraries lie in /run/opengl-driver/lib: put that folder first, before the stubs of the CUDA package.",
+              text: "On NixOS the driver's libraries lie in /run/opengl-driver/lib: put that folder first.",
               command: 'export LD_LIBRARY_PATH=/run/opengl-driver/lib:$LD_LIBRARY_PATH',
             },
           ]
@@ -130,7 +130,7 @@ export const programRules: readonly Rule[] = [
     pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
     severity: 'critical',
     title: 'A GPU number that does not exist here',
-    verdict: 'The program asks for a GPU by a number that it does not have: fewer GPUs are visible to it than it counts on.',
+    verdict: 'The program asks for a GPU by a number that it does not have: fewer are visible to it.',
     remedies: ordinal,
     facts: code,
   },

@@ -6,6 +6,11 @@ import type { Piece } from '../remedies/plan.ts'
 const ASKED =
   /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia/
 
+export const SEE_VISIBLE: Piece = {
+  text: 'See what the program may see: an empty or wrong value hides all GPUs.',
+  command: "env | grep -E 'CUDA_VISIBLE_DEVICES|NVIDIA_VISIBLE_DEVICES'",
+}
+
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
   const { programs, subject, text } = situation
@@ -20,7 +25,7 @@ export function requestGpu(situation: Situation): Piece {
   if (programs.has('docker')) return { text: 'In a container: request the GPU.', command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` }
   if (/\bslurmd\b/.test(text))
     return {
-      text: 'The node daemon of Slurm starts before the driver has made its device files: start it again when they are there.',
+      text: 'slurmd started before the driver made its device files: start it again when they are there.',
       command: 'sudo systemctl restart slurmd',
     }
   if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }

@@ -41,3 +41,7 @@ export function cudaErrorCode(message: string): number | undefined {
 
 /** GPU that ggml and others name as "current device"; an index as the program counts, which CUDA_VISIBLE_DEVICES may shift. */
 export const currentDevice = (message: string): number | undefined => whole(/\bcurrent device: (\d{1,3})\b/.exec(message)?.[1])
+
+/** NCCL passes on what others broke. */
+export const inNccl = ({ message, match }: { readonly message: string; readonly match: RegExpExecArray }): boolean =>
+  /NCCL WARN|NCCL error/.test(message.slice(0, match.index))

@@ -1,6 +1,7 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
 import { architectureIn, capabilityText } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
+import { COMPUTE_CAP } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
 
@@ -17,7 +18,7 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
   if (triton)
     return [
       {
-        text: 'Triton compiled a kernel that driver or GPU does not take: update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
+        text: 'Update the driver, or set TRITON_PTXAS_PATH to a ptxas of a CUDA that the driver supports.',
       },
       {
         text: "Delete Triton's cache: it may hold kernels of another GPU or version (they are compiled again).",
@@ -35,7 +36,7 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
       {
         text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
       },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      { text: 'See which GPU it is.', command: COMPUTE_CAP },
     ]
   if (arch === undefined)
     return [SEE_TORCH, { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' }]
@@ -66,7 +67,7 @@ export function compatibility({ situation }: Matched): readonly Piece[] {
     },
     { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },
     {
-      text: 'If the driver was updated since the last boot, reboot: library and kernel module must have the same version.',
+      text: 'If the driver was updated since the last boot, reboot.',
       command: 'cat /proc/driver/nvidia/version',
     },
     programs.has('apt') && {

@@ -37,6 +37,9 @@ function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
   }
 }
 
+/** Extensions of PyTorch: of each there is a build for every CUDA. */
+const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
+
 export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   const situation = seen.situation()
   const file = cudaFile(name)
@@ -94,6 +97,14 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       pip !== undefined && { text: `Or add the CUDA ${file.cuda} runtime that it looks for.`, command: pipInstall(situation, pip) },
     ]
+  if (file.stem === 'cudart' && importer !== undefined && EXTENSIONS.test(importer))
+    return [
+      {
+        text: `${importer} was built for ${which}, and PyTorch here likely for another CUDA: install its build for the CUDA of this PyTorch.`,
+        command: pipInstall(situation, importer.replaceAll('_', '-'), '--force-reinstall --no-deps --no-build-isolation'),
+      },
+      look,
+    ]
   const another: Piece = python &&
     file.stem === 'cudart' && {
       text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
@@ -120,7 +131,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
     programs.has('onnxruntime') &&
       !python && {
-        text: `Or take the build of ONNX Runtime for the CUDA that is installed: each release is built for one major version of CUDA and of cuDNN.`,
+        text: `Or take the build of ONNX Runtime for the CUDA that is installed.`,
       },
     programs.has('onnxruntime') &&
       python &&
@@ -131,7 +142,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           }
         : {
             text: `Or let pip bring what onnxruntime-gpu was built for, and call onnxruntime.preload_dlls() before the first session.`,
-            command: pipInstall(situation, file.cuda === '13' || file.cuda === undefined ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
+            command: pipInstall(situation, file.cuda === '13' ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
           }),
     another,
     look,

@@ -8,3 +8,6 @@ export function setVariables(situation: Situation, variables: Readonly<Record<st
 }
 
 export const python = (code: string): string => `python -c "${code}"`
+
+/** Prints what this PyTorch says of itself. */
+export const printTorch = (values: string): string => python(`import torch; print(${values})`)

@@ -47,18 +47,27 @@ const ofCmd = (command: string, situation: Situation): string =>
         .join('\n'),
   )
 
-/** Distributions without apt: what installs packages there. */
-const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string])[] = [
-  [/\b(?:Rocky|Alma|Amazon|Oracle) ?Linux|CentOS|Red ?Hat|\bRHEL\b|Fedora|\.(?:el[789]|fc\d\d|amzn2\w{0,6})\.|\b(?:dnf|yum) install/i, 'dnf install -y'],
-  [/SUSE\b|\bzypper\b/i, 'zypper install -y'],
-  [/\b(?:Arch ?Linux|EndeavourOS|Manjaro)\b|\bpacman -/i, 'pacman -S --noconfirm'],
+/** Distributions without apt: what installs packages there, what rebuilds the initramfs, and the headers of the running kernel. */
+const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string, initramfs: string, headers: string])[] = [
+  [
+    /\b(?:Rocky|Alma|Amazon|Oracle) ?Linux|CentOS|Red ?Hat|\bRHEL\b|Fedora|\.(?:el[789]|el10|fc\d\d|amzn2\w{0,6})\.|\b(?:dnf|yum) (?:install|list|update)/i,
+    'dnf install -y',
+    'dracut --force',
+    'kernel-devel-$(uname -r)',
+  ],
+  [/SUSE\b|\bzypper\b/i, 'zypper install -y', 'dracut --force', 'kernel-default-devel'],
+  [/\b(?:Arch ?Linux|EndeavourOS|Manjaro|CachyOS)\b|\bpacman -|linux-cachyos/i, 'pacman -S --noconfirm', 'mkinitcpio -P', 'linux-headers'],
 ]
-const OF_DEBIAN = /\bapt(?:-get|-cache)?\b|\bdpkg\b|update-initramfs|linux-headers/
+const OF_DEBIAN = /\bapt(?:-get|-cache)?\b|\bdpkg\b|update-initramfs|linux-headers-|shim-signed/
 /** The same with the tools of the distribution that the text names. Where a command cannot be said so, its sentence stays. */
 function ofDistribution(command: string, { text }: Situation): string | undefined {
-  const install = OF_DEBIAN.test(command) ? DISTRIBUTIONS.find(([sign]) => sign.test(text))?.[1] : undefined
-  if (install === undefined) return command
-  const own = command.replace('apt-get install -y', install)
+  const [, install = '', initramfs = '', headers = ''] = (OF_DEBIAN.test(command) ? DISTRIBUTIONS.find(([sign]) => sign.test(text)) : undefined) ?? []
+  if (install === '') return command
+  const own = command
+    .replace('apt-get install -y', install)
+    .replace(/update-initramfs -u.*/, initramfs)
+    .replace('linux-headers-$(uname -r)', headers)
+    .replace('/var/lib/shim-signed/mok/MOK.der', /akmod|Fedora/i.test(text) ? '/etc/pki/akmods/certs/public_key.der' : '/var/lib/dkms/mok.pub')
   return OF_DEBIAN.test(own) ? undefined : own
 }
 

@@ -16,6 +16,9 @@ export const theGpu = ({ pci_bus_id: pci, gpu_index: index }: Facts): string =>
   index !== undefined ? `GPU ${index}` : pci === undefined ? 'the GPU' : `the GPU at ${pci}`
 export const TheGpu = (facts: Facts): string => theGpu(facts).replace(/^t/, 'T')
 
+/** Which GPUs there are, with their compute capability. */
+export const COMPUTE_CAP = 'nvidia-smi --query-gpu=name,compute_cap --format=csv'
+
 /** Who holds GPU memory, by the vendor's own tool. */
 export function whoHolds(situation: Situation): Advice {
   if (situation.jetson)
@@ -71,4 +74,9 @@ export const diagnose = (facts: Facts, situation: Situation, text: string): Advi
     : facts.gpu_index === undefined
       ? { text: `${text} The test needs idle GPUs.`, command: 'dcgmi diag -r 3' }
       : { text: `${text} The test needs an idle GPU.`, command: `dcgmi diag -r 3 -i ${facts.gpu_index}` }
+export const RESET_TOGETHER: Advice = {
+  text: 'Reset all GPUs of the host together. Stop the programs on them first: the reset ends all work.',
+  command: 'sudo nvidia-smi --gpu-reset',
+  destroys: true,
+}
 export const BUG_REPORT: Advice = { text: 'If it comes back, collect a report for the vendor.', command: 'sudo nvidia-bug-report.sh' }

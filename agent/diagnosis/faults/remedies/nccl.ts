@@ -3,7 +3,7 @@ import { lessMemory } from '../cuda-oom/less/index.ts'
 import { around } from '../parts/window.ts'
 import type { Matched } from '../parts/rules.ts'
 import { synchronous, xidsBeside } from './debug.ts'
-import { setVariables } from './environment.ts'
+import { printTorch, setVariables } from './environment.ts'
 import { whoHolds } from './gpu.ts'
 import type { Piece } from './plan.ts'
 
@@ -72,19 +72,27 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   }
   if (MEMORY.test(near)) return cuda({ text, at, message, situation })
   if (INFINIBAND.test(near)) {
+    const qp = /ibv_modify_qp failed/.test(near)
     const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?/.exec(near)
     return [
       {
         text: `Check the InfiniBand or RoCE port${port === null ? '' : ` ${port[1]}`}: its state, cable, switch port and error counters.`,
         command: `ibstat ${port?.[1] ?? ''}`.trim() + '; ibv_devinfo',
       },
-      port === null
-        ? {
-            text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
-            // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
-            command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
-          }
-        : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
+      // The queue pair of RoCE is bound to a GID, which stands for an address.
+      qp && {
+        text: 'On RoCE, name the index of the GID (RoCE v2) by whose address the hosts reach each other.',
+        command: `grep . /sys/class/infiniband/*/ports/*/gid_attrs/types/*\n${setVariables(now, { NCCL_IB_GID_INDEX: '<INDEX>' })}`,
+      },
+      qp
+        ? { text: 'Until then let NCCL use sockets, which is slower.', command: setVariables(now, { NCCL_IB_DISABLE: '1' }) }
+        : port === null
+          ? {
+              text: 'If the link is sound but slow to recover, raise the time-out of NCCL.',
+              // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
+              command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
+            }
+          : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
       debug,
     ]
   }
@@ -98,7 +106,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
         command: to === undefined ? 'ip -brief address; ip route' : `ip route get ${to}; ip -brief address`,
       },
       {
-        text: 'Let NCCL use the interface by which the nodes reach each other; by default it takes the first that is not docker or lo.',
+        text: 'Let NCCL use the interface by which the nodes reach each other.',
         command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
       },
       { text: 'Open the firewall between the nodes: NCCL listens on ports that the system chooses.' },
@@ -108,7 +116,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/Call to bind failed|bind failed/.test(near))
     return [
       {
-        text: 'Remove NCCL_COMM_ID and a fixed NCCL port from the environment, if they are set: with them every communicator wants the same port.',
+        text: 'Remove NCCL_COMM_ID from the environment: with it every communicator wants the same port.',
         command: 'env | grep NCCL',
       },
       { text: 'See how many sockets are open: an exhausted range of ports fails the same way.', command: 'ss -s; sysctl net.ipv4.ip_local_port_range' },
@@ -120,7 +128,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
         text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: its error came first.`,
       },
       {
-        text: 'If no rank died: see that the ranks use an interface by which they reach each other, and that no firewall blocks the ports.',
+        text: 'If no rank died: see that the ranks use an interface by which they reach each other, without a firewall.',
         command: 'ip -brief address',
       },
       debug,
@@ -128,7 +136,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/real path of \/sys|pci_bus|topo/i.test(near))
     return [
       {
-        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine give NCCL a topology file of the provider.',
+        text: 'NCCL could not read the PCI topology: mount /sys into the container, or in a virtual machine name the topology file of the provider.',
         command: setVariables(now, { NCCL_TOPO_FILE: '<FILE>' }),
       },
       { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
@@ -180,7 +188,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
       },
       {
-        text: 'See which GPUs can reach each other; with IOMMU or ACS switched on, and in virtual machines, they often cannot.',
+        text: 'See which GPUs can reach each other; with IOMMU or ACS on, and in virtual machines, they often cannot.',
         command: 'nvidia-smi topo -m',
       },
     ]
@@ -188,7 +196,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
     return [
       {
         text: 'See whether CUDA starts there at all; in a process that was forked after CUDA had started it does not.',
-        command: 'python -c "import torch; print(torch.zeros(1).cuda())"',
+        command: printTorch('torch.zeros(1).cuda()'),
       },
     ]
   return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]

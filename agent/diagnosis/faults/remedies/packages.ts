@@ -1,8 +1,9 @@
 // Which pip package and which CUDA a library's file name stands for; which PyTorch wheel a GPU and a driver can run.
 // Sources: PyPI (nvidia-*-cu11, -cu12; from CUDA 13 on without a suffix, except cuDNN and NCCL), NVIDIA's CUDA compatibility guide, PyTorch's release matrix.
+import { printTorch } from './environment.ts'
 import { PROGRAM_NAMES } from '../../situation/programs.ts'
 import { generationIn } from '../parts/architecture.ts'
-import { compareVersions } from '../../situation/versions.ts'
+import { compareVersions, group } from '../../situation/versions.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { installerOf, pipInstall } from './pip.ts'
 import type { Advice, Piece } from './plan.ts'
@@ -54,7 +55,7 @@ const CUDA_NEAR = /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2}
 /** The major version of CUDA that the text speaks of beside this library. */
 function cudaNear(situation: Situation): string | undefined {
   const match = CUDA_NEAR.exec(situation.text)
-  return situation.versions.cuda?.split('.')[0] ?? match?.slice(1).find((group) => group !== undefined)
+  return situation.versions.cuda?.split('.')[0] ?? group(match)
 }
 
 /** The module below `nvidia` in whose folder pip puts a library. */
@@ -169,5 +170,5 @@ export function torchWheel(situation: Situation, index: string | undefined, why:
 
 export const SEE_TORCH: Advice = {
   text: 'See which GPU it is, and for which architectures this PyTorch was built.',
-  command: 'python -c "import torch; print(torch.__version__, torch.cuda.get_device_capability(), torch.cuda.get_arch_list())"',
+  command: printTorch('torch.__version__, torch.cuda.get_device_capability(), torch.cuda.get_arch_list()'),
 }

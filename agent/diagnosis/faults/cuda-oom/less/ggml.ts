@@ -1,4 +1,5 @@
 // llama.cpp and Ollama: layers, context, compute buffers. Options: tools/server/README.md of llama.cpp; docs/faq of Ollama.
+import { group } from '../../../situation/versions.ts'
 import type { Facts } from '../../../../model/facts.ts'
 import { numberSet, shortOption } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
@@ -39,9 +40,7 @@ export function lessInLlamacpp(situation: Situation, { gpu_index: gpu, requested
   const buffer = bufferIn(situation.text)
   const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? shortOption(situation.text, 'ub') ?? 512
   const onGpu = numberSet(situation.settings, 'n_gpu_layers') ?? shortOption(situation.text, 'ngl')
-  const all = LAYERS.exec(situation.text)
-    ?.slice(1)
-    .find((group) => group !== undefined)
+  const all = group(LAYERS.exec(situation.text))
   // 99 and more mean all of them: a share of that may still be all.
   const layers = all === undefined ? (onGpu === undefined || onGpu >= 99 ? undefined : onGpu) : Math.min(onGpu ?? Infinity, Number(all))
   const flash = /--flash-attn (?:on|1)\b|(?:^|\s)-fa\b/.test(situation.text) ? '' : ' --flash-attn on'
@@ -127,7 +126,11 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
     text: `Let Ollama leave room on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
     command: setVariables(situation, { OLLAMA_GPU_OVERHEAD: '1073741824' }),
   }
-  const loaded: Piece = { text: 'See which models are loaded; `ollama stop` unloads one.', command: 'ollama ps' }
+  const container = situation.subject.container ?? /^([\w.-]{0,40}ollama[\w.-]{0,40}) {1,10}\| /m.exec(text)?.[1]
+  const loaded: Piece = {
+    text: 'See which models are loaded; `ollama stop` unloads one.',
+    command: `${container === undefined || situation.programs.has('kubernetes') ? '' : `docker exec ${container} `}ollama ps`,
+  }
   const smaller: Piece = { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' }
   // A shorter context makes the weights no smaller.
   return bufferIn(text) === 'model' ? [reserve, smaller, loaded, cache] : [reserve, one, cache, shorter, smaller]

@@ -50,9 +50,7 @@ export const lessInRapids = (situation: Situation): readonly Piece[] => [
     command: setVariables(situation, { CUDF_SPILL: 'on' }),
   },
 ]
-export const lessInFfmpeg = (): readonly Piece[] => [
-  { text: 'Decode or encode fewer streams at once on this GPU, or with fewer surfaces: each decoder holds its own frames on the card.' },
-]
+export const lessInFfmpeg = (): readonly Piece[] => [{ text: 'Decode or encode fewer streams at once on this GPU, or with fewer surfaces.' }]
 
 const LENGTHS = /(?:of )?length (\d{2,6})\b/g
 /** ESMFold and its relatives: attention over residues grows with the square of the length. */

@@ -1,4 +1,5 @@
 // Other inference servers: SGLang, Text Generation Inference, TensorRT-LLM and TensorRT, ONNX Runtime, CTranslate2. Options from their own documentation.
+import { group } from '../../../situation/versions.ts'
 import { numberSet, setUnread } from '../../../situation/settings.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
@@ -57,9 +58,7 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
 const TOKENS = /Not enough memory to handle (\d{1,9})|max_batch_prefill_tokens[=: ]{1,3}(\d{1,9})|--max-batch-prefill-tokens[= ](\d{1,9})/
 /** huggingface.co/docs/text-generation-inference, launcher arguments: what failed in the warm-up is the upper bound. */
 export function lessInTgi(situation: Situation): readonly Piece[] {
-  const failed = TOKENS.exec(situation.text)
-    ?.slice(1)
-    .find((group) => group !== undefined)
+  const failed = group(TOKENS.exec(situation.text))
   const now = failed === undefined ? undefined : Number(failed)
   const half = now === undefined ? undefined : Math.floor(now / 2)
   const longest = numberSet(situation.settings, 'max_total_tokens')
@@ -68,7 +67,13 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
     !situation.text.includes('--max-input-tokens') && /max[-_]input[-_]length/.test(situation.text) ? '--max-input-length' : '--max-input-tokens'
   const shards = numberSet(situation.settings, 'num_shard') ?? 1
   const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
+  // A batch must hold the longest request.
+  const all = Number(/handle (\d{1,9}) total tokens/.exec(situation.text)?.[1])
   return [
+    all / 2 >= (longest ?? 1) && {
+      text: `Let a batch hold fewer tokens: ${all} did not fit beside the model.`,
+      command: `--max-batch-total-tokens ${Math.floor(all / 2)}`,
+    },
     half === undefined
       ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
       : half >= 128

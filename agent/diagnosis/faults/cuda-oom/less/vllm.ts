@@ -10,12 +10,10 @@ import type { Piece } from '../../remedies/plan.ts'
 const DEFAULT_SHARE = 0.9
 const DEFAULT_FROM_0_20 = 0.92
 /** KV cache: bytes of fp8 are half of those of 16 bit. */
-const fp8 = ({ versions, text }: Situation): Piece =>
-  compareVersions(versions.vllm ?? '1', '0.4') >= 0 &&
-  !/cache[-_]dtype[="': ]{1,3}fp8/.test(text) && {
-    text: 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).',
-    command: '--kv-cache-dtype fp8',
-  }
+const fp8 = (situation: Situation): Piece =>
+  compareVersions(situation.versions.vllm ?? '1', '0.4') >= 0 &&
+  !/cache[-_]dtype[="': ]{1,3}fp8/.test(situation.text) &&
+  option(situation, 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).', 'kv_cache_dtype', 'fp8')
 
 const percent = (share: number): string => share.toFixed(2)
 /** vLLM prints the share that is in force as `x gpu_memory_utilization (0.98)`. */
@@ -93,7 +91,7 @@ function option({ text: log }: Situation, text: string, name: string, value?: st
   const call = CALL.exec(log)
   return call === null
     ? { text, command: `--${name.replaceAll('_', '-')}${value === undefined ? '' : ` ${value}`}` }
-    : { text: `${text} In the script: ${call[1] ?? call[2]}(${name}=${value === undefined ? 'True' : name === 'dtype' ? `'${value}'` : value}).` }
+    : { text: `${text} In the script: ${call[1] ?? call[2]}(${name}=${value === undefined ? 'True' : name.endsWith('dtype') ? `'${value}'` : value}).` }
 }
 
 const halfWeights = (situation: Situation): Piece =>

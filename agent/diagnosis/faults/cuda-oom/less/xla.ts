@@ -11,7 +11,10 @@ const smaller = (training: boolean): Piece => ({
 
 /** TensorFlow takes nearly all of the card at its start, so what fails is its own need, or another process was there before. */
 export const lessInTensorflow = (situation: Situation): readonly Piece[] => [
-  smaller(situation.training),
+  // Of a batch the first dimension counts its examples.
+  /shape ?\[1(?:,\d{1,6}){3}\]/.test(situation.text)
+    ? { text: 'Use smaller inputs, or cut them into tiles: the batch is 1 already.' }
+    : smaller(situation.training),
   {
     text: 'Let TensorFlow take memory as it needs it: cuBLAS, cuDNN and other programs then find room.',
     command: setVariables(situation, { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }),
