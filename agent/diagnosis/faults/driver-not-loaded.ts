@@ -1,7 +1,6 @@
 // The driver's kernel module could not be built or was refused: DKMS, the installer, Secure Boot, nouveau.
 import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
-import { NO_NOUVEAU } from './gpu-not-visible/driver-remedies.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import { NO_NOUVEAU, SECURE_BOOT } from './gpu-not-visible/driver-remedies.ts'
