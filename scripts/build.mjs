@@ -2,6 +2,7 @@
 // modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { build as buildDashboard } from 'vite'
@@ -29,12 +30,27 @@ const staging = join(out, '.staging')
 /** Files of earlier builds have a hash in their names; agents that run from them may still load some, so they stay for a day. */
 const KEEP_MS = 24 * 3_600_000
 
+/**
+ * A named import makes Node read every property of a built-in module, and some of http's load its fetch: 14 MiB and 50 ms of CPU time in each process (measured, Node 24.21).
+ * Of http only what does not is taken.
+ */
+const httpWithoutFetch = {
+  name: 'http-without-fetch',
+  resolveId: (id) => (id === 'node:http' ? '\0http' : undefined),
+  load: (id) => {
+    if (id !== '\0http') return undefined
+    const names = Object.keys(http).filter((name) => !/^(?:WebSocket|CloseEvent|MessageEvent)$/.test(name))
+    return `const http = process.getBuiltinModule('node:http')\nexport default http\nexport const { ${names.join(', ')} } = http\n`
+  },
+}
+
 async function bundle(entries) {
   const build = await rolldown({
     cwd: root,
     input: entries,
     platform: 'node',
-    external: [/^node:/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
+    plugins: [httpWithoutFetch],
+    external: [/^node:(?!http$)/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version), __WARPWATCH_COMMIT__: JSON.stringify(commitOf()) } },
     logLevel: 'warn',
     checks: { bundlerTimings: false },

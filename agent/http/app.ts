@@ -1,10 +1,9 @@
-// The routes behind the guards of server.ts: health, API, runbooks and the dashboard's files. /metrics and /ws do not pass here.
+// The routes behind the guards of server.ts: API, runbooks and the dashboard's files. /metrics, /ws, /healthz and /readyz do not pass here.
 import { Hono } from 'hono'
 import { addHosts, type HostsApi } from './api/hosts.ts'
 import { FOR_FILES, reply } from './compress.ts'
 import { addApi, answer, refuse, type ApiOptions } from './api/routes.ts'
 import { MCP_PATH } from './guards.ts'
-import type { Readiness } from './health.ts'
 import { addRunbooks } from './runbooks.ts'
 import { createStaticFiles, NOT_BUILT, PAGE_HEADERS } from './static.ts'
 
@@ -16,7 +15,6 @@ export type AppOptions = ApiOptions & {
   readonly hosts?: HostsApi | undefined
   /** undefined: assistants are not answered. */
   readonly mcp?: McpHandler | undefined
-  readonly ready: () => Readiness
   /** Where the built dashboard lies. */
   readonly dashboardDir: string
   /** Where the pages of the runbooks lie. */
@@ -49,15 +47,10 @@ function addMcp(app: Hono, mcp: McpHandler): void {
   app.get(MCP_PATH, (c) => refuse(c, { code: 'method_not_allowed', message: `${MCP_PATH}: the method must be POST, not GET`, headers: { Allow: 'POST' } }))
 }
 
-export function createApp({ ready, dashboardDir, runbooksDir, onError, mcp, hosts, ...api }: AppOptions): Hono {
+export function createApp({ dashboardDir, runbooksDir, onError, mcp, hosts, ...api }: AppOptions): Hono {
   const app = new Hono()
   const files = createStaticFiles(dashboardDir)
 
-  app.get('/healthz', (c) => c.json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }))
-  app.get('/readyz', (c) => {
-    const { ready: isReady, ...rest } = ready()
-    return c.json({ status: isReady ? 'ready' : 'not_ready', ...rest }, isReady ? 200 : 503, { 'Cache-Control': 'no-store' })
-  })
   addApi(app, api)
   addRunbooks(app, runbooksDir, refuse)
   if (hosts !== undefined) addHosts(app, hosts, dashboardDir, { answer, refuse })

@@ -78,7 +78,7 @@ const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   ],
   [/--mem-fraction-static|--max-running-requests|--disable-cuda-graph/, /sglang|mem-fraction-static|alloc_req_slots|out of memory\. Try to lower/i],
   [/--max-batch-prefill-tokens|--cuda-memory-fraction/, /text[-_]generation|Not enough memory to handle|max-batch-prefill/i],
-  [/OLLAMA_|\bollama /, /ollama|llama runner process|requires more system memory/i],
+  [/OLLAMA_|\bollama /, /ollama|\bsource=\w+\.go:\d|llama runner process|requires more system memory/i],
   [/--n-gpu-layers|--ctx-size|--ubatch-size/, /ggml|llama|cudaMalloc|(?:CUDA|ROCm)\d? buffer|compute buffers|kv cache/i],
   [/XLA_PYTHON_CLIENT/, /jax|XlaRuntime|executable_name/i],
   [/TF_FORCE_GPU/, /tensorflow|keras|ResourceExhausted|TF_|tf_/i],

@@ -21,7 +21,6 @@ test('every route is described, with its method', () => {
       send: () => undefined,
     },
     doctor: () => Promise.reject(new Error('not asked')),
-    ready: () => ({ ready: false }),
     dashboardDir: '/nonexistent',
     runbooksDir: '/nonexistent',
     onError: () => {},
