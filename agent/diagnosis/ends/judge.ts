@@ -1,5 +1,5 @@
 // From the signs of an end to one verdict: what ended the job first, with the facts that the others add.
-import { knownMessage } from './known-messages.ts'
+import { knownMessage, untilQuoted } from './messages/known.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
@@ -229,13 +229,13 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   // Where only the last words say that it failed, a record of an error just before them says more.
   const said = end.kind === 'job_failed' ? (recordBefore(sign, signs) ?? sign) : sign
   const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
-  const known = end.stage === 'cause' || end.stage === 'consequence' ? knownMessage(told) : undefined
+  const known = end.stage === 'order' ? undefined : knownMessage(told)
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
     severity: end.severity,
     title: end.title(told),
-    verdict: known?.says === undefined ? end.verdict(told) : `${end.verdict(told)} ${known.says}`,
+    verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
     facts: all,
     remedies: plan(known?.remedies ?? end.remedies(told)),
     evidence: linesOf(shown),

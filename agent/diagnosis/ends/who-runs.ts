@@ -6,7 +6,8 @@ import type { Situation } from '../situation/situation.ts'
 const COMPILED = ['ollama', 'llamacpp', 'ffmpeg', 'julia', 'matlab'] as const
 const PYTHON = /\bpython[\d.]*\b|\.py\b|Traceback \(most|site-packages|-packages\/|\bpip\b|llama-cpp-python|llama_cpp_python|torch/i
 
-export const runsPython = ({ programs, text }: Situation): boolean => !COMPILED.some((program) => programs.has(program)) || PYTHON.test(text)
+export const runsPython = ({ programs, text }: Situation): boolean =>
+  (!COMPILED.some((program) => programs.has(program)) && !/^goroutine \d{1,6} \[|panicked at /m.test(text)) || PYTHON.test(text)
 
 /** What narrows a crash down where the program is known. */
 export function serverSteps({ programs }: Situation): Piece {

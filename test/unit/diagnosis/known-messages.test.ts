@@ -43,6 +43,16 @@ test('figures of the message are used', () => {
   ).toContain('train_batch_size to 64 (4 × 2 × 8)')
 })
 
+test('what is known takes the place of what the kind supposes', () => {
+  const refused = explainText(logScanner(), 'sbatch: error: Batch job submission failed: Requested node configuration is not available\n').at(-1)
+  expect(refused?.verdict).toContain('so the job was not queued')
+  expect(refused?.verdict).not.toContain('does not say')
+  expect(refused?.remedies[0]?.command).toContain('sinfo')
+  const built = explainText(logScanner(), 'exec /usr/local/bin/start.sh: exec format error\n').at(-1)
+  expect(built?.verdict).toContain('another kind of CPU')
+  expect(built?.verdict).not.toContain('not installed')
+})
+
 test('an index out of range of something else keeps the advice of its kind', () => {
   const { kind, all } = answer('IndexError: list index out of range')
   expect(kind).toBe('python_exception')

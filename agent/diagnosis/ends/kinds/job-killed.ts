@@ -41,7 +41,7 @@ export const jobKilled: EndKind = {
     situation.programs.has('slurm') && slurmRecord(job),
     situation.programs.has('kubernetes') &&
       pattern === undefined && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },
-    { text: 'Ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },
+    pattern !== 'evicted' && { text: 'Ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },
     signal === 'SIGTERM' && { text: 'Save a checkpoint when SIGTERM comes: schedulers send it some seconds before SIGKILL.' },
   ],
 }

@@ -1,16 +1,7 @@
-// Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
-import type { Piece } from '../faults/remedies/plan.ts'
-import { openFrame, type EndTold } from './end-kind.ts'
+// Messages of PyTorch, Transformers, DeepSpeed, PEFT and JAX while a model is loaded or trained.
+import { only, type Known } from './message.ts'
 
-type Known = {
-  readonly pattern: RegExp
-  /** A sentence after the message; left out where the message says it. */
-  readonly says?: string
-  readonly remedies: (match: RegExpExecArray, told: EndTold) => readonly Piece[]
-}
-const only = (text: string, command?: string) => (): readonly Piece[] => [command === undefined ? { text } : { text, command }]
-
-const KNOWN: readonly Known[] = [
+export const TRAINING: readonly Known[] = [
   {
     pattern: /Expected to have finished reduction in the prior iteration/,
     says: 'Some parameters took no part in the loss of this step, so DistributedDataParallel waits for their gradients.',
@@ -53,58 +44,6 @@ const KNOWN: readonly Known[] = [
       { text: `Update Transformers to a release that knows ${match[1]}.`, command: 'python -m pip install --upgrade transformers' },
       { text: 'If no release knows it yet: its page on the hub says what it needs (trust_remote_code=True runs code of its authors).' },
     ],
-  },
-  {
-    pattern: /[Ff]ailed to find C compiler/,
-    says: 'Triton compiles a small C file at its first use and finds no compiler.',
-    remedies: only('Install a C compiler where the program runs (in a container: in its image), or name one in CC.', 'sudo apt-get install -y gcc'),
-  },
-  {
-    pattern: /Cannot find a working triton installation/,
-    remedies: only('Install the Triton that belongs to this PyTorch: reinstalling torch brings it.', 'python -m pip install --force-reinstall torch'),
-  },
-  {
-    pattern: /Python\.h: No such file/,
-    says: 'The headers of Python are not installed.',
-    remedies: only('Install them for the Python that runs the job (in a container: in its image).', 'sudo apt-get install -y python3-dev'),
-  },
-  {
-    pattern: /CERTIFICATE_VERIFY_FAILED/,
-    says: 'The certificate of the other side is not trusted here: mostly a proxy that signs with a certificate of its own, old root certificates, or a wrong clock.',
-    remedies: () => [
-      {
-        text: "Behind such a proxy, give Python the certificate of the proxy's authority.",
-        command: 'export REQUESTS_CA_BUNDLE=<CERTIFICATE_FILE> SSL_CERT_FILE=<CERTIFICATE_FILE>',
-      },
-      {
-        text: 'Else update the root certificates, and see that the clock is right.',
-        command: 'sudo apt-get install -y ca-certificates; python -m pip install --upgrade certifi; date',
-      },
-    ],
-  },
-  {
-    pattern: /max_model_len \((\d{2,9})\) is greater than the derived max_model_len \((?:max_position_embeddings|model_max_length|\w{3,40})=(\d{2,9})/,
-    remedies: (match) => [
-      { text: `Ask for no more than the ${match[2]} tokens that the model was made for.`, command: `--max-model-len ${match[2]}` },
-      { text: 'Longer only with the RoPE scaling that the page of the model names: else what it writes beyond that is of no use.' },
-    ],
-  },
-  {
-    // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
-    pattern: /heads? \((\d{1,4})\) must be divisible by .{0,30}tensor.parallel\w{0,10}(?: size)? \((\d{1,3})\)/i,
-    remedies: ([, heads, size], { situation: { programs } }) => {
-      const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
-      const text = `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`
-      const option = programs.has('vllm') ? '--tensor-parallel-size' : programs.has('sglang') ? '--tp-size' : undefined
-      return [option === undefined ? { text } : { text, command: `${option} ${fits}` }]
-    },
-  },
-  {
-    pattern: /number of required GPUs exceeds the total number/i,
-    remedies: only(
-      'Ask for no more GPUs than there are: tensor times pipeline parallel size is the number that it needs. Over several hosts all must have joined the Ray cluster.',
-      'nvidia-smi -L; ray status',
-    ),
   },
   {
     pattern: /train_batch_size is not equal to micro_batch_per_gpu \* gradient_acc_step \* world_size\s{1,3}(\d{1,7}) != (\d{1,5}) \* (\d{1,5}) \* (\d{1,5})/,
@@ -215,38 +154,9 @@ const KNOWN: readonly Known[] = [
     ),
   },
   {
-    pattern: /operator torchvision::\w{1,40} does not exist/,
-    says: 'torchvision was built for another PyTorch than the one that is installed.',
-    remedies: only(
-      'Install both from one index, so that they belong together.',
-      'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cu128',
-    ),
-  },
-  {
-    pattern: /GPU Tree Learner was not enabled in this build/,
-    remedies: only(
-      'Install LightGBM built for the GPU (its wheels from 4.0 on bring OpenCL: device_type=gpu; CUDA needs a build of your own), or use device_type=cpu.',
-      'python -m pip install --force-reinstall --no-binary lightgbm lightgbm --config-settings=cmake.define.USE_CUDA=ON',
-    ),
-  },
-  {
     pattern: /Tracer(?:Bool|Array|Integer)ConversionError|ConcretizationTypeError|Abstract tracer value encountered/,
     remedies: only(
       'Inside jit values are not known: use jax.lax.cond, jnp.where or lax.fori_loop for control flow, or mark the argument as static (static_argnums).',
     ),
   },
 ]
-
-export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
-
-/** Undefined where the message has more reasons than one, or is not known. */
-export function knownMessage(told: EndTold): KnownMessage | undefined {
-  const { error } = told
-  if (error === undefined) return undefined
-  const words = error.name !== undefined && /Tracer|Concretization/.test(error.name) ? `${error.name} ${error.message}` : `${error.message}\n${error.tail}`
-  for (const { pattern, says, remedies } of KNOWN) {
-    const match = pattern.exec(words)
-    if (match !== null) return { says, remedies: [...remedies(match, told), openFrame(told)] }
-  }
-  return undefined
-}

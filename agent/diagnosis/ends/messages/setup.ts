@@ -1,0 +1,118 @@
+// Messages before the work begins: compilers, builds that do not fit, certificates, what a scheduler or server cannot give.
+import { only, type Known } from './message.ts'
+
+export const SETUP: readonly Known[] = [
+  {
+    pattern: /[Ff]ailed to find C compiler/,
+    says: 'Triton compiles a small C file at its first use and finds no compiler.',
+    remedies: only('Install a C compiler where the program runs (in a container: in its image), or name one in CC.', 'sudo apt-get install -y gcc'),
+  },
+  {
+    pattern: /Cannot find a working triton installation/,
+    remedies: only('Install the Triton that belongs to this PyTorch: reinstalling torch brings it.', 'python -m pip install --force-reinstall torch'),
+  },
+  {
+    pattern: /Python\.h: No such file/,
+    says: 'The headers of Python are not installed.',
+    remedies: only('Install them for the Python that runs the job (in a container: in its image).', 'sudo apt-get install -y python3-dev'),
+  },
+  {
+    pattern: /CERTIFICATE_VERIFY_FAILED/,
+    says: 'The certificate of the other side is not trusted here: mostly a proxy that signs with a certificate of its own, old root certificates, or a wrong clock.',
+    remedies: () => [
+      {
+        text: "Behind such a proxy, give Python the certificate of the proxy's authority.",
+        command: 'export REQUESTS_CA_BUNDLE=<CERTIFICATE_FILE> SSL_CERT_FILE=<CERTIFICATE_FILE>',
+      },
+      {
+        text: 'Else update the root certificates, and see that the clock is right.',
+        command: 'sudo apt-get install -y ca-certificates; python -m pip install --upgrade certifi; date',
+      },
+    ],
+  },
+  {
+    pattern: /max_model_len \((\d{2,9})\) is greater than the derived max_model_len \((?:max_position_embeddings|model_max_length|\w{3,40})=(\d{2,9})/,
+    remedies: (match) => [
+      { text: `Ask for no more than the ${match[2]} tokens that the model was made for.`, command: `--max-model-len ${match[2]}` },
+      { text: 'Longer only with the RoPE scaling that the page of the model names: else what it writes beyond that is of no use.' },
+    ],
+  },
+  {
+    // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
+    pattern: /heads? \((\d{1,4})\) must be divisible by .{0,30}tensor.parallel\w{0,10}(?: size)? \((\d{1,3})\)/i,
+    remedies: ([, heads, size], { situation: { programs } }) => {
+      const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
+      const text = `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`
+      const option = programs.has('vllm') ? '--tensor-parallel-size' : programs.has('sglang') ? '--tp-size' : undefined
+      return [option === undefined ? { text } : { text, command: `${option} ${fits}` }]
+    },
+  },
+  {
+    pattern: /number of required GPUs exceeds the total number/i,
+    remedies: only(
+      'Ask for no more GPUs than there are: tensor times pipeline parallel size is the number that it needs. Over several hosts all must have joined the Ray cluster.',
+      'nvidia-smi -L; ray status',
+    ),
+  },
+  {
+    pattern: /operator torchvision::\w{1,40} does not exist/,
+    says: 'torchvision was built for another PyTorch than the one that is installed.',
+    remedies: only(
+      'Install both from one index, so that they belong together.',
+      'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cu128',
+    ),
+  },
+  {
+    pattern: /GPU Tree Learner was not enabled in this build/,
+    remedies: only(
+      'Install LightGBM built for the GPU (its wheels from 4.0 on bring OpenCL: device_type=gpu; CUDA needs a build of your own), or use device_type=cpu.',
+      'python -m pip install --force-reinstall --no-binary lightgbm lightgbm --config-settings=cmake.define.USE_CUDA=ON',
+    ),
+  },
+  {
+    pattern: /Requested node configuration is not available|Invalid generic resource \(gres\)/,
+    says: 'No node of the partition can ever give what was asked for, so the job was not queued.',
+    remedies: () => [
+      { text: 'Compare what is asked for with what the nodes have: GPUs and their type, CPUs, memory.', command: 'sinfo -o "%P %N %G %c %m"' },
+      {
+        text: 'Then ask for less on each node, for another type of GPU, or in another partition.',
+        command: 'sbatch --partition=<PARTITION> --gres=gpu:<GPUS> <SCRIPT>',
+      },
+    ],
+  },
+  {
+    pattern: /QOSMax\w{2,40}|violates accounting\/QOS policy|Assoc(?:Grp|Max)\w{2,40}/,
+    says: 'The limits of the account or its quality of service do not allow it, so the job was not queued.',
+    remedies: () => [
+      {
+        text: 'See what runs already, and what the limits are.',
+        command: 'squeue -u "$USER" -o "%i %T %b"; sacctmgr show qos format=name,maxtresperuser,maxjobsperuser,maxwall',
+      },
+      { text: 'Ask for fewer GPUs or less time, or wait until jobs of your own end.' },
+    ],
+  },
+  {
+    pattern: /exec format error/i,
+    says: 'It was built for another kind of CPU (amd64, arm64), or is a script without a first line that names its interpreter.',
+    remedies: (_, { situation }) => [
+      { text: 'Compare the CPU of the machine with that of the program.', command: 'uname -m; file -L <PROGRAM>' },
+      situation.programs.has('docker') || situation.programs.has('kubernetes') || situation.programs.has('containerd')
+        ? { text: 'Build or pull the image for that CPU.', command: `docker pull --platform linux/amd64 ${situation.subject.image ?? '<IMAGE>'}` }
+        : { text: 'Install the build for this CPU; in a container use an image for it (--platform).' },
+    ],
+  },
+  {
+    pattern: /Object arrays cannot be loaded when allow_pickle=False/,
+    remedies: only(
+      'The file holds Python objects and no plain array: write it again as arrays; or, only where you trust its source (loading runs code), np.load(…, allow_pickle=True).',
+    ),
+  },
+  {
+    pattern: /Run initialization has timed out after/,
+    says: 'The service that records the run did not answer; the training itself had not begun.',
+    remedies: () => [
+      { text: 'Record on this machine and send it later.', command: 'export WANDB_MODE=offline' },
+      { text: 'See whether the service can be reached from where the job runs.', command: 'curl -sSI https://api.wandb.ai | head -n 1; env | grep -i proxy' },
+    ],
+  },
+]
