@@ -27,12 +27,15 @@ const IDENTITY = /GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=[Hh]ostnam
 /** Whole numbers stay whole; others keep the decimals that counters on the page have. */
 const counted = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toFixed(3))))
 
+/** In parts of 1/64, which sums of so many rounds hold exactly: rounding would let a counter fall by its last digit where one round passes into the next. */
+const exact = (value: number): number => Math.floor(value * 64) / 64
 /** A recorded counter goes on for ever: each round adds what the recording's own added. */
 function counterAt(values: readonly number[], step: number, from: number): number {
-  const [first = 0, last = first] = [values[0], values.at(-1)]
+  const first = exact(values[0] ?? 0)
+  const last = exact(values.at(-1) ?? 0)
   const rounds = Math.floor(step / values.length)
-  const within = (values[step % values.length] ?? first) - first
-  return from + within + rounds * (last - first)
+  const within = exact(values[step % values.length] ?? 0) - first
+  return exact(from) + within + rounds * (last - first)
 }
 
 /** dcgm-exporter types the NVLink bandwidth as a counter, but it is a rate. */
