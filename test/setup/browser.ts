@@ -53,8 +53,14 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
     // The page between two tests names no icon, so the browser asks for one; the answer may come when the next test has begun. The dashboard names its own.
     if (url.endsWith('/favicon.ico')) return
     // Docker networks of other tests come and go, and Chromium then ends its requests, those to this machine too: the page says once for each that it failed.
-    if (message.text().includes('ERR_NETWORK_CHANGED')) return void (ended += 1)
-    if (ended > 0 && message.text().startsWith('TypeError: Failed to fetch')) return void (ended -= 1)
+    if (message.text().includes('ERR_NETWORK_CHANGED')) {
+      ended += 1
+      return
+    }
+    if (ended > 0 && message.text().startsWith('TypeError: Failed to fetch')) {
+      ended -= 1
+      return
+    }
     if (['error', 'warning'].includes(message.type())) to.push(url === '' ? message.text() : `${message.text()} (${url})`)
   })
   page.on('pageerror', (error) => to.push(error.message))
