@@ -29,8 +29,8 @@ export type Jobs = TakesEvents &
   }
 
 /**
- * Sums and figures are written so often. Between that, when somebody came to a GPU or left it, a tail is written with what an agent that is killed would lose: the next
- * agent could only guess who was there. Of those who stay it counts the time without looks as well.
+ * Sums and figures are written so often. Between that, when the holders of a GPU change, a tail is written with what an agent that is killed would lose: the next
+ * agent could only guess which runs held it. Of those who stay it counts the time without looks as well.
  */
 const WRITE_EVERY_MS = 15_000
 /** More sums are written at once: as a tail they would cost more than that. */

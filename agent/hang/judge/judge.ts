@@ -156,7 +156,7 @@ function whileMoving(job: Job, movement: Movement): Answer {
       ],
     })
   const alone = loneWorkers(job)
-  // At any moment of a healthy job somebody may be the last to join: only a second look tells one that is slow from one that came last.
+  // At any moment of a healthy job one rank is the last to join: only a second look shows whether it is slow or just came last.
   if (alone.length > 0)
     return answer(job, {
       verdict: 'slow_phase',

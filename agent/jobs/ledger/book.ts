@@ -17,7 +17,7 @@ export type LedgerBook = {
   readonly tokens: (owner: UseOwner, count: number, t: number) => void
   /** The page as it is: what an agent that is killed before it is taken would lose. */
   readonly page: () => LedgerPage
-  /** Somebody came to a GPU or left it since the page was last asked for; also before that. */
+  /** The holders of a GPU changed since the page was last read; also true before the first reading. */
   readonly hasMoved: () => boolean
   /** What is to be written; a page that could not be written is given back. */
   readonly take: () => LedgerPage

@@ -3,7 +3,7 @@
 /** <poll.h> */
 const POLLIN = 1
 
-/** Waits until something stands in the channel from the parent, or `ms` have passed; true: something does, or the wait was cut short. */
+/** Waits for data in the channel from the parent, at most `ms`; true: there is some, or a signal ended the wait. */
 export type WaitForParent = (ms: number) => boolean
 
 /** Undefined without a channel to wait on or a libc to wait with. */

@@ -1,4 +1,4 @@
-// The tail of the ledger: what was counted since its sums were last written, as one row that is replaced whenever somebody comes to a GPU or leaves it. It takes a
+// The tail of the ledger: what was counted since its sums were last written, as one row that is replaced whenever the holders of a GPU change. It takes a
 // quarter of what adding to the sums takes, and the agent after one that was killed knows who was there at its last look.
 import type { Database } from 'better-sqlite3'
 import type { StoredRun } from '../../model/job.ts'

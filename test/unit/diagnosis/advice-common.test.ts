@@ -1,4 +1,4 @@
-// Errors that everyone meets once: the remedy that somebody who knows the field gives first, and what must not be said.
+// Common errors: the remedy that an expert gives first, and what must not be said.
 import { expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'

@@ -5,7 +5,10 @@ export const SETUP: readonly Known[] = [
   {
     pattern: /[Ff]ailed to find C compiler/,
     says: 'Triton compiles a small C file at its first use and finds no compiler.',
-    remedies: only('Install a C compiler where the program runs (in a container: in its image), or name one in CC.', 'sudo apt-get install -y gcc'),
+    remedies: only(
+      'Install a C compiler where the program runs (in a container: in its image), or name one in CC. On Debian and Ubuntu:',
+      'sudo apt-get install -y gcc',
+    ),
   },
   {
     pattern: /Cannot find a working triton installation/,
@@ -14,7 +17,10 @@ export const SETUP: readonly Known[] = [
   {
     pattern: /Python\.h: No such file/,
     says: 'The headers of Python are not installed.',
-    remedies: only('Install them for the Python that runs the job (in a container: in its image).', 'sudo apt-get install -y python3-dev'),
+    remedies: only(
+      'Install them for the Python that runs the job (in a container: in its image). On Debian and Ubuntu:',
+      'sudo apt-get install -y python3-dev',
+    ),
   },
   {
     pattern: /CERTIFICATE_VERIFY_FAILED/,
@@ -58,14 +64,14 @@ export const SETUP: readonly Known[] = [
     pattern: /operator torchvision::\w{1,40} does not exist/,
     says: 'torchvision was built for another PyTorch than the one that is installed.',
     remedies: only(
-      'Install both from one index, so that they belong together.',
-      'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cu128',
+      'Install both in one command, from the index of the PyTorch that you use (--index-url), so that they belong together.',
+      'python -m pip install --force-reinstall torch torchvision',
     ),
   },
   {
     pattern: /GPU Tree Learner was not enabled in this build/,
     remedies: only(
-      'Install LightGBM built for the GPU (its wheels from 4.0 on bring OpenCL: device_type=gpu; CUDA needs a build of your own), or use device_type=cpu.',
+      'Install LightGBM built for the GPU (its wheels from 4.0 on bring OpenCL: device_type=gpu; the command builds it for device_type=cuda), or use device_type=cpu.',
       'python -m pip install --force-reinstall --no-binary lightgbm lightgbm --config-settings=cmake.define.USE_CUDA=ON',
     ),
   },
@@ -96,9 +102,10 @@ export const SETUP: readonly Known[] = [
     says: 'It was built for another kind of CPU (amd64, arm64), or is a script without a first line that names its interpreter.',
     remedies: (_, { situation }) => [
       { text: 'Compare the CPU of the machine with that of the program.', command: 'uname -m; file -L <PROGRAM>' },
-      situation.programs.has('docker') || situation.programs.has('kubernetes') || situation.programs.has('containerd')
-        ? { text: 'Build or pull the image for that CPU.', command: `docker pull --platform linux/amd64 ${situation.subject.image ?? '<IMAGE>'}` }
-        : { text: 'Install the build for this CPU; in a container use an image for it (--platform).' },
+      {
+        text: 'Use the image or build for that CPU: linux/amd64 where uname says x86_64, linux/arm64 where it says aarch64.',
+        ...(situation.programs.has('docker') ? { command: `docker pull --platform <PLATFORM> ${situation.subject.image ?? '<IMAGE>'}` } : {}),
+      },
     ],
   },
   {
