@@ -30,10 +30,12 @@ export function createRepeats(now: () => number = Date.now, steady: () => number
   let offset = now() - steady()
   let setBackAt = -Infinity
 
+  /** The process may wait between the two readings, so the highest offset that fits this reading is compared with the lowest that fitted the one before. */
   const watchClock = (): void => {
-    const current = now() - steady()
-    if (current < offset - STEP_MS) setBackAt = steady()
-    offset = current
+    const before = steady()
+    const wall = now()
+    if (wall - before < offset - STEP_MS) setBackAt = before
+    offset = wall - steady()
   }
   const stampOf = ({ bytes, heads, starts }: LineBatch, at: number): string => {
     const head = heads[at] ?? 0

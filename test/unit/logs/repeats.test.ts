@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFrameReader } from '../../../agent/sources/container-logs/frames.ts'
 import { createRepeats } from '../../../agent/sources/container-logs/repeats.ts'
+import { createBatch } from '../../../agent/sources/logs/batch.ts'
 
 type Line = { readonly stamp: string; readonly text: string; readonly part?: number }
 type Repeats = ReturnType<typeof createRepeats>
@@ -92,6 +93,21 @@ describe('repeats', () => {
     // A minute later a falling time means a repetition again.
     steady += 120_000
     expect(readThrough(repeats, [...numbered(10, 30), ...numbered(15, 31)])).toHaveLength(21)
+  })
+
+  test('a process that waits between its two clocks did not see the clock set back', () => {
+    // A test run of 22 minutes on two busy cores once read every repetition as new.
+    let time = 100_000
+    let wait = 0
+    const repeats = createRepeats(
+      () => Date.parse('2026-11-20T10:18:00Z') + time,
+      () => (time += wait),
+    )
+    for (const delay of [200, 0, 200, 0]) {
+      wait = delay
+      repeats.sift(createBatch())
+    }
+    expect(readThrough(repeats, [...numbered(0, 20), ...numbered(5, 21)])).toHaveLength(21)
   })
 
   test('a new stream starts over', () => {
