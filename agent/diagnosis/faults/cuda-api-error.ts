@@ -8,7 +8,9 @@ import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts
 import { WSL } from './gpu-not-visible/driver-remedies.ts'
 import { SEE_VISIBLE } from './gpu-not-visible/request.ts'
 import { inNccl } from './parts/window.ts'
+import { ran } from '../situation/work.ts'
 import { driverOld } from './remedies/driver.ts'
+import { synchronous } from './remedies/debug.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -26,8 +28,8 @@ type Row = {
   readonly words: string
   readonly names: string
   readonly kind: LogKind
-  readonly title: string
-  readonly verdict: string
+  readonly title: Rule['title']
+  readonly verdict: Rule['verdict']
   readonly remedies: (matched: Matched) => readonly Piece[]
   readonly unless?: (seen: Seen) => boolean
 }
@@ -51,6 +53,11 @@ const versions = ({ situation }: Matched): Piece => ({
       : 'nvidia-smi',
 })
 const updateDriver = (matched: Matched): Piece => (matched.situation().system === 'wsl' ? WSL[0] : driverOld(matched))
+/** The program computed before: progress stands above, or the call is one of a step. */
+const midRun = ({ text, at }: Seen): boolean => {
+  const near = text.slice(Math.max(0, at - 40), at + 1).join('\n')
+  return (ran(near) || /\.backward\(|optimizer\.step|isfinite|grad_scaler/i.test(near)) && !/is_available|_lazy_init|_cuda_init|device_count|cuInit/.test(near)
+}
 const mps: readonly Piece[] = [
   { text: 'See whether the MPS daemon runs, and as which user.', command: 'ps -o pid,user,args -C nvidia-cuda-mps-control,nvidia-cuda-mps-server' },
   {
@@ -188,16 +195,26 @@ const ROWS: readonly Row[] = [
     words: 'unknown error',
     names: 'CUDA_ERROR_UNKNOWN|cudaErrorUnknown',
     kind: 'gpu_not_visible',
-    title: 'CUDA cannot use the driver',
-    verdict: 'The CUDA driver failed and gave no reason. At the start of a program the driver is in a broken state; later, the GPU most likely failed.',
+    title: (matched) => (midRun(matched) ? 'The GPU stopped working in the middle of a run' : 'CUDA cannot use the driver'),
+    verdict: (matched) =>
+      midRun(matched)
+        ? 'CUDA worked until here and then failed without a reason: most likely the driver reset the GPU, or the GPU failed.'
+        : 'The CUDA driver failed and gave no reason. At the start of a program the driver is in a broken state; later, the GPU most likely failed.',
     remedies: (matched) => [
-      DRIVER_LOG,
-      matched.situation().system === 'wsl'
-        ? updateDriver(matched)
-        : {
-            text: 'Reload the kernel module nvidia_uvm. Stop what uses the GPU first.',
-            command: 'sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm',
-          },
+      matched.situation().system === 'windows'
+        ? { text: 'Look into the event viewer for messages of nvlddmkm at that time: they name a reset of the driver (TDR) and its reason.' }
+        : DRIVER_LOG,
+      midRun(matched)
+        ? [
+            { text: 'If it comes back: run without overclocking and with a lower power limit, and test another power supply, cable or slot.' },
+            synchronous(matched.situation()),
+          ]
+        : matched.situation().system === 'wsl'
+          ? updateDriver(matched)
+          : {
+              text: 'Reload the kernel module nvidia_uvm. Stop what uses the GPU first.',
+              command: 'sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm',
+            },
       { text: 'If it stays, reboot the host.' },
     ],
   },
@@ -245,6 +262,7 @@ export const cudaApiError = ruleFamily({
     'CUDA failure',
     'CUDA driver error',
     'CUDA runtime error',
+    'cuda runtime error',
     'cudaError',
     'CUDA_ERROR_',
     'creating cudnn handle',

@@ -57,6 +57,7 @@ export const driverNotLoaded = ruleFamily({
     'Unable to load the kernel module',
     'Bad return status for module build',
     'Loading of unsigned module is rejected',
+    'GPL-incompatible module nvidia',
   ],
   facts,
   rules: [
@@ -73,6 +74,17 @@ export const driverNotLoaded = ruleFamily({
     },
     // DKMS builds many modules: this one is NVIDIA's.
     { ...rule, pattern: /Bad return status for module build on kernel/, unless: (seen) => !/nvidia|\bNV_/i.test(near(seen)) },
+    {
+      ...rule,
+      pattern: /GPL-incompatible module nvidia[\w-]{0,12}\.ko uses GPL-only symbol '(\w{1,60})'/,
+      title: 'The NVIDIA driver does not fit this kernel',
+      verdict: ({ match }) =>
+        `The kernel module of the driver could not be built: this kernel keeps ${match[1]} for modules under the GPL, and this version of the driver still uses it.`,
+      remedies: [
+        { text: 'Install a newer driver (a later release of the same branch is enough), or its open kernel modules where the GPU is Turing or newer.' },
+        { text: 'Or boot the kernel that it was built for before.', command: 'uname -r; ls /boot/vmlinuz-*' },
+      ],
+    },
     { ...rule, pattern: /Loading of unsigned module is rejected/, unless: (seen) => !/nvidia/i.test(near(seen)) },
   ],
 })

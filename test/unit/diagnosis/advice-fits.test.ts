@@ -96,3 +96,32 @@ describe('figures', () => {
     )
   })
 })
+
+describe('the moment', () => {
+  const failed = 'RuntimeError: CUDA error: unknown error'
+  test('an unknown error in the middle of a run is no driver that cannot be used', () => {
+    expect(told(`step 900/4000 loss=0.41\n${failed}`).title).toBe('The GPU stopped working in the middle of a run')
+    expect(told(`step 900/4000 loss=0.41\n${failed}`).commands.join()).not.toContain('rmmod')
+    expect(told(`  File "torch/cuda/__init__.py", line 300, in _lazy_init\n${failed}`).title).toBe('CUDA cannot use the driver')
+    expect(told('lua: cuda runtime error (30) : unknown error at THCStorage.c:9').title).toBe('CUDA cannot use the driver')
+  })
+  test("a server that passes on an engine's failed start is not the process that died", () => {
+    const { title, texts } = told('(APIServer pid=77) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}')
+    expect(title).toBe("vLLM's engine did not start")
+    expect(texts[0]).toContain('the first ERROR line')
+    expect(told('(EngineCore pid=8) Exception: WorkerProc initialization failed due to an exception in a background process.').title).toBe(title)
+  })
+  test('a driver that a newer kernel refuses', () => {
+    const { title, verdict } = told("ERROR: modpost: GPL-incompatible module nvidia-uvm.ko uses GPL-only symbol 'one_of_theirs'")
+    expect(title).toBe('The NVIDIA driver does not fit this kernel')
+    expect(verdict).toContain('one_of_theirs')
+  })
+  test('k3s brings its own containerd', () => {
+    const path = '/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/1f/log.json'
+    const { commands } = told(
+      `OCI runtime create failed: unable to retrieve OCI runtime error (open ${path}): exec: "nvidia-container-runtime": executable file not found in $PATH`,
+    )
+    expect(commands.join()).toContain('systemctl restart k3s')
+    expect(commands.join()).not.toContain('restart containerd')
+  })
+})

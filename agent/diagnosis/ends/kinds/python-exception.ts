@@ -1,11 +1,29 @@
-// An exception that nobody caught and that no other kind explains.
+// An exception that nothing caught and that no other kind explains.
 import { WEIGHT, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall, type GpuCall } from '../gpu-call.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
+import { ran } from '../../situation/work.ts'
+import { askedBy } from '../messages/asked.ts'
+import { EXCEPTIONS } from '../messages/exceptions.ts'
+import { firstKnown, type KnownMessage } from '../messages/message.ts'
 
 /** A server that only runs models: there is no script of the user's, and no checkpoint. */
 const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
 const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
+
+function exceptionOf(told: EndTold): KnownMessage | undefined {
+  const { error } = told
+  return error?.name === undefined ? undefined : firstKnown(EXCEPTIONS, `${error.name}: ${error.message}`, told)
+}
+/** A script that is known can be run under the debugger as it is. */
+const reproduce = ({ situation }: EndTold): Piece =>
+  situation.distributed
+    ? { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' }
+    : {
+        text: 'Reproduce it with a small input under the debugger: it stops where the exception is raised, with all variables at hand.',
+        command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}`,
+      }
 
 export const pythonException: EndKind = {
   kind: 'python_exception',
@@ -24,19 +42,24 @@ export const pythonException: EndKind = {
   verdict: (told) => {
     const said = `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}${place(told)}: "${quote(told)}".`
     const call = gpuCallOf(told)
-    return call === undefined ? said : `${said} It means: ${call.says}`
+    if (call !== undefined) return `${said} It means: ${call.says}`
+    const means = exceptionOf(told)?.says
+    return means === undefined ? said : `${said} ${means}`
   },
   remedies: (told) =>
     gpuCallOf(told)?.remedies ?? [
+      askedBy(told),
+      exceptionOf(told)?.remedies,
       openFrame(told),
       /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
         command: 'python --version',
       },
-      serves(told)
-        ? { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' }
-        : { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' },
-      serves(told) && { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
-      !serves(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
+      serves(told) && [
+        { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
+        { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
+      ],
+      !serves(told) && exceptionOf(told) === undefined && reproduce(told),
+      !serves(told) && ran(told.situation.text) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
     ],
 }

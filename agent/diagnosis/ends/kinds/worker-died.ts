@@ -1,9 +1,13 @@
 // A helper process died, and its own words are not in the text.
-import { WEIGHT, anyOf, place, quote, raises, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, place, quote, raises, says, type EndKind, type EndTold } from '../end-kind.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { signalName } from '../signals.ts'
 import { serverSteps } from '../who-runs.ts'
+
+/** vLLM's server or engine says that a process below it failed before it was ready: v1/engine/utils.py, v1/executor/multiproc_executor.py. */
+const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initialization failed|failed to start)|WorkerProc initialization failed)/
+const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
   kind: 'worker_died',
@@ -38,7 +42,7 @@ export const workerDied: EndKind = {
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
     }),
     says(
-      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|[Kk]ernel (?:appears to have |has )?died|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|WorkerProc initialization failed|[Kk]ernel (?:appears to have |has )?died|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
       WEIGHT.message,
     ),
     ({ name, frames }) =>
@@ -52,16 +56,24 @@ export const workerDied: EndKind = {
       WEIGHT.errno,
     ),
   ),
-  title: ({ facts: { pid } }) => `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
+  // The pid in front of such a line is the parent's.
+  title: ({ error, facts: { pid } }) =>
+    engineStart(error) ? "vLLM's engine did not start" : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
   verdict: (told) => {
     const words = quote(told)
+    if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
     const { signal } = told.facts
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. Why it ended is not in this text.`
   },
-  remedies: ({ situation, facts: { signal } }) => [
-    serverSteps(situation) ?? {
-      text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
+  remedies: ({ situation, error, facts: { signal } }) => [
+    engineStart(error) && {
+      text: 'Read the log from its start: the first ERROR line of (EngineCore …) or (Worker …) is the cause; what follows only passes it on.',
     },
+    engineStart(error)
+      ? undefined
+      : (serverSteps(situation) ?? {
+          text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
+        }),
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
     situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
     situation.programs.has('pytorch') &&

@@ -1,24 +1,18 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
-import type { Piece } from '../../faults/remedies/plan.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
 import { SETUP } from './setup.ts'
 import { TRAINING } from './training.ts'
-import type { Known } from './message.ts'
+import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
 const KNOWN: readonly Known[] = [...TRAINING, ...SETUP]
-
-export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {
   const { error } = told
   if (error === undefined) return undefined
   const words = error.name !== undefined && /Tracer|Concretization/.test(error.name) ? `${error.name} ${error.message}` : `${error.message}\n${error.tail}`
-  for (const { pattern, says, remedies } of KNOWN) {
-    const match = pattern.exec(words)
-    if (match !== null) return { says, remedies: [...remedies(match, told), openFrame(told)] }
-  }
-  return undefined
+  const known = firstKnown(KNOWN, words, told)
+  return known === undefined ? undefined : { ...known, remedies: [...known.remedies, openFrame(told)] }
 }
 
 /** What is known of a message takes the place of what its kind supposes after it. */

@@ -10,3 +10,12 @@ export type Known = {
   readonly remedies: (match: RegExpExecArray, told: EndTold) => readonly Piece[]
 }
 export const only = (text: string, command?: string) => (): readonly Piece[] => [command === undefined ? { text } : { text, command }]
+
+export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
+export function firstKnown(rows: readonly Known[], words: string, told: EndTold): KnownMessage | undefined {
+  for (const { pattern, says, remedies } of rows) {
+    const match = pattern.exec(words)
+    if (match !== null) return { says, remedies: remedies(match, told) }
+  }
+  return undefined
+}

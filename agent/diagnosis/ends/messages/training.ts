@@ -159,4 +159,15 @@ export const TRAINING: readonly Known[] = [
       'Inside jit values are not known: use jax.lax.cond, jnp.where or lax.fori_loop for control flow, or mark the argument as static (static_argnums).',
     ),
   },
+  {
+    pattern:
+      /quantized with \w{1,60} but you are passing a|'BitsAndBytesConfig' object has no attribute 'get_loading_attributes'|Blockwise quantization only supports 16\/32-bit floats, but got torch\.u?int8/,
+    says: 'The weights on disk are quantized already, and the program asks to quantize them again.',
+    remedies: only('Load the model as it is: leave out load_in_4bit, load_in_8bit and quantization_config; or take the model that is not quantized.'),
+  },
+  {
+    pattern: /Can't find a checkpoint index/,
+    says: 'That folder holds no weights in the format of Transformers: it is the checkpoint of another program (FSDP, DeepSpeed), of an adapter, or incomplete.',
+    remedies: only('See what it holds; name the folder that has model.safetensors or its index, or convert the checkpoint first.', 'ls -la <CHECKPOINT>'),
+  },
 ]

@@ -42,6 +42,7 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
       { text: "Or run the program itself on the Mac, outside of Docker: there it can use Apple's GPU (Metal)." },
     ]
   if (/sandbox|RuntimeHandler|runtime for \\?"nvidia/.test(message) && !/daemon/.test(message)) return node(/\bk3s\b/.test(situation().text))
+  if (/\/run\/k3s\//.test(situation().text)) return node(true)
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
     {
