@@ -10,6 +10,7 @@ import { cudaFile, pipPackage } from './remedies/packages.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
+const NO_MEMORY = /out of memory|(?:not enough|insufficient|too little) (?:free )?(?:GPU |video )?(?:memory|vram)/i
 const TOO_SHORT = ': file too short'
 /** The file that the loader found too short. */
 function cutFile(near: string): string | undefined {
@@ -22,7 +23,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${text.slice(Math.max(0, at - 8), at + 4).join('\n')}`
   const { programs, vendor } = now
-  if (/out of memory/i.test(message)) return [lessMemory(now, {}), whoHolds(now)]
+  if (NO_MEMORY.test(message)) return [lessMemory(now, {}), whoHolds(now)]
   const short = cutFile(near)
   if (short !== undefined)
     return [
@@ -141,7 +142,7 @@ const onnx = ({ text, at }: Seen): Facts => ({
 })
 const severity = 'warning'
 const cpuTitle = 'Running on the CPU instead of the GPU'
-const GPU_WORD = String.raw`(?:CUDA|GPU|NVIDIA|cuda|gpu|ROCm|TensorRT)`
+const GPU_WORD = String.raw`(?:CUDA|GPU|NVIDIA|cuda|gpu|ROCm|TensorRT|vram|VRAM)`
 const FALL = String.raw`(?:[Ff]alling back|[Ff]all(?:s|en)? ?back|[Ff]ell back|[Ff]allback|[Ss]witch(?:ing|ed)|[Dd]efaulting|[Rr]everting|[Rr]etry(?:ing)?|[Rr]unning|[Uu]sing|[Cc]ontinuing|[Uu]se)`
 
 export const precisionFallback = ruleFamily({
@@ -173,8 +174,27 @@ export const precisionFallback = ruleFamily({
     'Failed to create CUDAExecutionProvider',
     'Failed to create TensorrtExecutionProvider',
     'no usable GPU found',
+    'offloaded 0/',
   ],
   rules: [
+    {
+      pattern: /offloaded 0\/([1-9]\d{0,3}) layers to GPU/,
+      severity,
+      title: 'No layer of the model is on the GPU',
+      verdict: ({ match }) => `None of the ${match[1]} layers was put on the GPU, so the CPU computes the whole model: many times slower.`,
+      remedies: ({ situation }) =>
+        situation().programs.has('ollama')
+          ? [
+              {
+                text: 'See why in the log of the server, above this line: memory that was free on each GPU, and what the model needs.',
+                command: 'journalctl -u ollama --no-pager | grep -iE "gpu|memory|library" | tail -n 30',
+              },
+              { text: 'If other models or programs hold the memory: unload them, and load this one again.', command: 'ollama ps; nvidia-smi' },
+              { text: 'If num_gpu is set to 0 in the request or the Modelfile: take it out.' },
+            ]
+          : [{ text: 'Put the layers on the GPU; with fewer than all the rest stays on the CPU.', command: '--n-gpu-layers 99' }],
+      facts: toCpu,
+    },
     {
       pattern:
         /GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|not compiled with GPU offload support|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
@@ -231,7 +251,7 @@ export const precisionFallback = ruleFamily({
       remedies: cpu,
       facts: toCpu,
       verdict: ({ message }) =>
-        /out of memory/i.test(message)
+        NO_MEMORY.test(message)
           ? 'GPU memory ran out, so the program continues on the CPU: many times slower.'
           : 'The program found no GPU that it can use and continues on the CPU: many times slower.',
       // "Using CPU" alone says nothing of a GPU that was wanted.

@@ -125,3 +125,26 @@ describe('the moment', () => {
     expect(commands.join()).not.toContain('restart containerd')
   })
 })
+
+describe('a GPU that is there and not used', () => {
+  test('no layer on it', () => {
+    const { title, commands } = told('load_tensors: offloaded 0/33 layers to GPU')
+    expect(title).toBe('No layer of the model is on the GPU')
+    expect(commands).toEqual(['--n-gpu-layers 99'])
+    expect(told('load_tensors: offloaded 33/33 layers to GPU').title).toBeUndefined()
+  })
+  test('too little memory is no missing GPU', () => {
+    const { verdict, commands } = told('llm.go:87: INFO not enough vram available, falling back to CPU only')
+    expect(verdict).toContain('GPU memory ran out')
+    expect(commands.join()).not.toContain('nvidia-smi -L')
+  })
+  test('Triton: too old a GPU, and its own package on Windows', () => {
+    const failed = 'RuntimeError: PassManager::run failed'
+    expect(told(`ptxas info    : Compiling entry function 'k' for 'sm_61'\n${failed}`).texts[0]).toContain('this GPU has 6.1')
+    const windows = 'C:\\ComfyUI_windows_portable\\python_embeded\\python.exe main.py'
+    expect(told(`${windows}\nModuleNotFoundError: No module named 'triton'`).commands).toContain('.\\python_embeded\\python.exe -m pip install triton-windows')
+  })
+  test("TensorBoard's writer ends with the program", () => {
+    expect(told('Epoch 20/20 finished\nTensorBoard caught SIGTERM; exiting...').title).toBeUndefined()
+  })
+})

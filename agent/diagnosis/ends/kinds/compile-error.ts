@@ -1,6 +1,19 @@
 // Code that does not compile at run time: torch.compile, Triton, XLA, CUDA extensions.
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
+import { pipInstall } from '../../faults/remedies/pip.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+
+/** Triton compiles for compute capability 7.0 and newer. https://github.com/triton-lang/triton#compatibility */
+function tooOld({ situation }: EndTold): Piece {
+  const capability = /\bsm_([56]\d)\b/.exec(situation.text)?.[1]
+  return (
+    capability !== undefined &&
+    /triton|PassManager|sageattention/i.test(situation.text) && {
+      text: `Triton compiles for compute capability 7.0 (Volta) and newer, and this GPU has ${capability[0]}.${capability[1]}: choose an attention or a backend without Triton.`,
+    }
+  )
+}
 
 export const compileError: EndKind = {
   kind: 'compile_error',
@@ -12,7 +25,7 @@ export const compileError: EndKind = {
       WEIGHT.errno + 0.5,
     ),
     says(
-      /\bptxas (?:fatal|error)|\bnvcc fatal|\bhipcc\b.{0,80}(?:error|failed)|PassManager::run failed|Error (?:compiling objects|building extension)|Ninja is required to load|torch\.compile with fullgraph|[Ff]ailed to find C compiler|C\+\+ compile error|fatal error: [\w./+-]{1,120}: No such file or directory|ld returned \d exit status|['"](?:ninja|[^'"\n]{0,120}nvcc|[^'"\n]{0,80}(?:gcc|g\+\+|clang)(?:-\d+)?)['"][^\n]{0,200}(?:returned non-zero|failed with exit)|command '[^'\n]{0,120}(?:nvcc|gcc|g\+\+|clang|hipcc|cl\.exe)' failed|error: could not compile|failed to run custom build command|Failed building wheel for|subprocess-exited-with-error|NVRTC_ERROR|nvrtc: error|LLVM ERROR|MLIR|CUDA_HOME environment variable is not set|Could not find (?:nvcc|CUDA toolkit)|Mosaic failed|Failed to (?:compile|legalize)|triton\.compiler|out of resource: /,
+      /\bptxas (?:fatal|error)|\bnvcc fatal|\bhipcc\b.{0,80}(?:error|failed)|PassManager::run failed|Error (?:compiling objects|building extension)|Ninja is required to load|torch\.compile with fullgraph|[Ff]ailed to find C compiler|C\+\+ compile error|fatal error: [\w./+-]{1,120}: No such file or directory|ld returned \d exit status|['"](?:ninja|[^'"\n]{0,120}nvcc|[^'"\n]{0,160}(?:gcc|g\+\+|clang|cl|tcc)(?:-\d+)?(?:\.exe)?)['"][^\n]{0,900}(?:returned non-zero|failed with exit)|command '[^'\n]{0,120}(?:nvcc|gcc|g\+\+|clang|hipcc|cl\.exe)' failed|error: could not compile|failed to run custom build command|Failed building wheel for|subprocess-exited-with-error|NVRTC_ERROR|nvrtc: error|LLVM ERROR|MLIR|CUDA_HOME environment variable is not set|Could not find (?:nvcc|CUDA toolkit)|Mosaic failed|Failed to (?:compile|legalize)|triton\.compiler|out of resource: /,
       WEIGHT.message,
     ),
     ({ frames, name }) =>
@@ -34,6 +47,17 @@ export const compileError: EndKind = {
       text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
       command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
     },
+    tooOld(told),
+    told.situation.system === 'windows' &&
+      /triton/i.test(told.situation.text) && {
+        text: 'On Windows Triton needs triton-windows of the release that fits this PyTorch, and the folders include and libs of this Python (the portable ComfyUI lacks them: copy them from the same version of Python).',
+        command: pipInstall(told.situation, 'triton-windows', '--upgrade'),
+      },
+    /'-lcuda'/.test(told.error?.message ?? '') &&
+      told.situation.system !== 'windows' && {
+        text: 'Mostly the linker finds no libcuda.so, or the headers of this Python (python3-dev) are missing.',
+        command: 'ldconfig -p | grep libcuda; ls "$(python -c \'import sysconfig; print(sysconfig.get_paths()["include"])\')/Python.h"',
+      },
     { text: 'The first error of the compiler is the one that counts: look above the traceback for "error:".' },
     /No such file/.test(`${told.error?.message} ${told.error?.tail}`) && { text: 'A header is missing: install the development package that brings it.' },
     { text: 'See whether versions fit together: torch, triton and the GPU.', command: 'python -m pip list | grep -iE "torch|triton"' },

@@ -1,6 +1,8 @@
 // A module, symbol, program or system library that is not installed, or of another version.
 import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { installerOf } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
+import type { Situation } from '../../situation/situation.ts'
 import { lookup } from '../../../text/lookup.ts'
 
 const module = (match: RegExpExecArray): { module?: string } => {
@@ -33,6 +35,13 @@ const NUMPY_1 =
   /compiled using NumPy 1|_ARRAY_API not found|^Numpy is not available|numpy\.core\.multiarray failed to import|`np\.\w{1,30}` was removed in the NumPy 2/
 const RUNTIME =
   /([\w.+/-]{0,120}lib(?:stdc\+\+|c|m)\.so\.\d)['`: ]{1,3}version [`'](GLIBCXX|CXXABI|GLIBC)_([\w.]{1,12})' not found(?: \(required by ([^)\s]{1,200})\))?/
+const installed = (situation: Situation): string =>
+  installerOf(situation) === 'embedded'
+    ? '.\\python_embeded\\python.exe -m pip list'
+    : situation.system === 'windows'
+      ? 'where python & python -m pip list'
+      : 'which python; python -m pip list'
+
 /** An extension was compiled on a newer system than the one that loads it. */
 function newerRuntime(words: string): readonly Piece[] | undefined {
   const match = RUNTIME.exec(words)
@@ -93,12 +102,18 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
-  const distribution = top === undefined ? undefined : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
+  // Triton's own releases are for Linux.
+  const distribution =
+    top === undefined
+      ? undefined
+      : top === 'triton' && situation.system === 'windows'
+        ? 'triton-windows'
+        : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
   const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
   return [
     {
       text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',
-      command: 'which python; python -m pip list',
+      command: installed(situation),
     },
     wrongVersion
       ? {

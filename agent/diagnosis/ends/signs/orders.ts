@@ -53,7 +53,7 @@ const RULES: readonly Rule[] = [
   },
   { pattern: /^(?:This|The|Your) job (?:was|has been) (?:killed|terminated)\b/, kind: 'job_killed' },
   {
-    pattern: /(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
+    pattern: /(?<!TensorBoard )(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
     kind: 'job_killed',
     facts: signalled,
   },
