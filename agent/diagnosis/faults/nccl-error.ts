@@ -133,7 +133,7 @@ export const ncclError = ruleFamily({
     {
       // Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on.
       pattern:
-        /NCCL WARN (?!Failed to find CUDA lib)[^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
+        /NCCL WARN (?!Failed to find CUDA lib|Failed to open lib(?:ibverbs|mlx5|rdmacm|nccl-net|gdrapi))[^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
       severity: 'critical',
       title: 'NCCL reports a failure',
       verdict: ({ message, match, text, at }) => {

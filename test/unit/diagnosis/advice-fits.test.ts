@@ -148,3 +148,23 @@ describe('a GPU that is there and not used', () => {
     expect(told('Epoch 20/20 finished\nTensorBoard caught SIGTERM; exiting...').title).toBeUndefined()
   })
 })
+
+describe('what is seldom what it looks like', () => {
+  test('NCCL without InfiniBand looks for its library and goes on', () => {
+    expect(told('node7:81:81 [0] misc/ibvwrap.cc:63 NCCL WARN Failed to open libibverbs.so[.1]').title).toBeUndefined()
+    expect(told('node7:81:81 [0] misc/socket.cc:63 NCCL WARN Failed to connect to 10.0.0.3').title).toBeDefined()
+  })
+  test('GGML_ABORT with words of its own, only above its stack', () => {
+    const line = '/src/server.cpp:390: the slot has no tokens'
+    expect(told(`${line}\nlibggml-base.so(ggml_abort+0x152)[0x72ed]`).title).toBe('Process aborted (SIGABRT)')
+    expect(told(line).title).toBeUndefined()
+  })
+  test('PyTorch without NCCL', () => {
+    expect(told("Traceback (most recent call last):\nRuntimeError: Distributed package doesn't have NCCL built in").texts[0]).toContain('Use Gloo')
+  })
+  test("Slurm's batch script that is gone", () => {
+    expect(told('slurmstepd: error: execve(): /tmp/slurmd/job00012/slurm_script: No such file or directory').commands[0]).toBe(
+      'sbatch --exclude=<NODE> <SCRIPT>',
+    )
+  })
+})

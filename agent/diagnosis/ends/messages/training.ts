@@ -1,13 +1,14 @@
 // Messages of PyTorch, Transformers, DeepSpeed, PEFT and JAX while a model is loaded or trained.
+import { printTorch } from '../../faults/remedies/environment.ts'
 import { only, type Known } from './message.ts'
 
 export const TRAINING: readonly Known[] = [
   {
-    pattern: /Expected to have finished reduction in the prior iteration/,
+    pattern: /Expected to have finished reduction in the prior iteration|parameters that were not used in producing the loss/,
     says: 'Some parameters took no part in the loss of this step, so DistributedDataParallel waits for their gradients.',
     remedies: () => [
       {
-        text: 'Let DDP look for them: find_unused_parameters=True (Trainer and accelerate: ddp_find_unused_parameters). It costs a walk through the graph in each step.',
+        text: 'Let DDP look for them: find_unused_parameters=True (Trainer: ddp_find_unused_parameters; Lightning: the strategy ddp_find_unused_parameters_true). It costs a walk through the graph in each step.',
       },
       { text: 'Better, where a branch of the model is never used: take it out or freeze it (requires_grad_(False)) before DDP wraps the model.' },
       { text: 'See which parameters they are.', command: 'export TORCH_DISTRIBUTED_DEBUG=DETAIL' },
@@ -175,5 +176,15 @@ export const TRAINING: readonly Known[] = [
     remedies: only(
       "This attention has no kernel for the model's size of a head: choose another one for it (attn_implementation='sdpa', or the server's attention backend).",
     ),
+  },
+  {
+    pattern: /Distributed package doesn't have NCCL built in/,
+    says: 'This PyTorch was built without NCCL: there is none for Windows, macOS and the CPU.',
+    remedies: (_, { situation }) => [
+      { text: "Use Gloo (backend='gloo'; Lightning: process_group_backend='gloo'), or run on one GPU without a process group." },
+      situation.system === 'windows'
+        ? { text: 'For NCCL run it in WSL 2 or on Linux.' }
+        : { text: 'On Linux with GPUs: install the PyTorch build for CUDA.', command: printTorch('torch.version.cuda') },
+    ],
   },
 ]

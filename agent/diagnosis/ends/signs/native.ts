@@ -47,6 +47,13 @@ const LANGUAGES: readonly Language[] = [
     head: /(?:^|[\s.])(?:(?<file>(?:[A-Za-z]:)?[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): )?(?<message>GGML_(?:ASSERT|ABORT)\(.{1,200}\) failed)/,
     name: 'assert',
   },
+  // GGML_ABORT with words of its own: file, line and reason, then the stack.
+  {
+    aborts: true,
+    head: /^(?<file>(?:[A-Za-z]:)?[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): (?<message>[^\n]{3,300})$/,
+    confirmed: /\bggml_(?:print_backtrace|abort)\b/,
+    name: 'abort',
+  },
   { aborts: true, head: /(?<message>GGML_ASSERT: (?:[A-Za-z]:)?[^\s:*?"]{1,200}:\d{1,6}: [^\n]{1,200})$/, name: 'assert' },
   {
     aborts: true,
@@ -128,7 +135,7 @@ const LANGUAGES: readonly Language[] = [
   { head: /^Error using \S{1,100}(?<message>)(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
 ]
 const MAY =
-  /GGML_|error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|FATAL|\.py:\d|: (?:fatal )?error: /
 const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
