@@ -5,6 +5,8 @@ import { INFERENCE } from '../../situation/programs.ts'
 
 /** A server that only runs models: there is no script of the user's, and no checkpoint. */
 const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
+/** By these a server says what it does not accept. */
+const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
 const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
 
 export const pythonException: EndKind = {
@@ -33,9 +35,11 @@ export const pythonException: EndKind = {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
         command: 'python --version',
       },
-      serves(told)
-        ? { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' }
-        : { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' },
+      serves(told) && CHECK.test(told.error?.name ?? '')
+        ? { text: 'The message is a check of the server itself: change the setting, the request or the model that it names.' }
+        : serves(told)
+          ? { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' }
+          : { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' },
       serves(told) && { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
       !serves(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
     ],

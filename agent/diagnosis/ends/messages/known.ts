@@ -1,11 +1,12 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { SERVING } from './serving.ts'
 import { SETUP } from './setup.ts'
 import { TRAINING } from './training.ts'
 import type { Known } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SETUP]
+const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SETUP]
 
 export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
 
@@ -14,8 +15,9 @@ export function knownMessage(told: EndTold): KnownMessage | undefined {
   const { error } = told
   if (error === undefined) return undefined
   const words = error.name !== undefined && /Tracer|Concretization/.test(error.name) ? `${error.name} ${error.message}` : `${error.message}\n${error.tail}`
-  for (const { pattern, says, remedies } of KNOWN) {
+  for (const { pattern, when, says, remedies } of KNOWN) {
     const match = pattern.exec(words)
+    if (when?.(told) === false) continue
     if (match !== null) return { says, remedies: [...remedies(match, told), openFrame(told)] }
   }
   return undefined

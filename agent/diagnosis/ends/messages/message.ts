@@ -5,6 +5,8 @@ import type { EndTold } from '../end-kind.ts'
 export type Known = {
   /** Over the error's message and the lines after it. */
   readonly pattern: RegExp
+  /** Where the same words may come from other programs. */
+  readonly when?: (told: EndTold) => boolean
   /** A sentence after the message; left out where the message says it. */
   readonly says?: string
   readonly remedies: (match: RegExpExecArray, told: EndTold) => readonly Piece[]

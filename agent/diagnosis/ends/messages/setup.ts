@@ -76,6 +76,16 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
+    pattern: /Unable to create step for job (\d{1,12}): Invalid generic resource/,
+    says: 'The step asks for GPUs that its own job was not given.',
+    remedies: ([, job]) => [
+      {
+        text: 'Compare the GPUs of the step (srun) with those of the job (sbatch, salloc): number, type, and on how many nodes.',
+        command: `scontrol show job ${job}`,
+      },
+    ],
+  },
+  {
     pattern: /Requested node configuration is not available|Invalid generic resource \(gres\)/,
     says: 'No node of the partition can ever give what was asked for, so the job was not queued.',
     remedies: () => [
