@@ -212,3 +212,75 @@ test('of hundreds of OOMs the newest is kept, and the answer stays one page', ()
   expect(page.split('\n').length).toBeLessThan(40)
   expect(page).toMatch(/\d+ more of cuda_oom, the last in line 20000/)
 })
+
+test.each([
+  [
+    'a card of an old branch',
+    'NVRM: The NVIDIA GeForce GTX 660 GPU installed in this system is\nNVRM:  supported through the NVIDIA 470.xx Legacy drivers. Please\n',
+    'driver_not_loaded',
+    /branch 470/,
+  ],
+  [
+    'open modules on an old card',
+    'NVRM: The NVIDIA GPU 0000:0a:00.0 (PCI ID: 10de:1b06)\nNVRM: installed in this system is not supported by open\nNVRM: nvidia.ko because it does not include the required GPU\n',
+    'driver_not_loaded',
+    /proprietary kernel modules/,
+  ],
+  [
+    'an installer without headers',
+    'ERROR: Unable to find the kernel source tree for the currently running kernel. On Red Hat Linux systems, for example, install kernel-devel.\n',
+    'driver_not_loaded',
+    /apt-get install -y linux-headers/,
+  ],
+  [
+    'packages of two repositories',
+    ' nvidia-driver-570 : Depends: libnvidia-gl-570 (= 570.10-1) but 570.08-1 is to be installed\n',
+    'config_error',
+    /apt-cache policy nvidia-driver-570 libnvidia-gl-570/,
+  ],
+  [
+    'akmods',
+    'akmods[7]: Building rpms failed; see /var/cache/akmods/nvidia/570.86-1-for-6.14.2-300.fc42.x86_64.failed.log for details\n',
+    'driver_not_loaded',
+    /driver 570\.86 for kernel 6\.14\.2-300/,
+  ],
+  [
+    "a compiler older than the kernel's",
+    "cc: error: unrecognized command-line option '-fzero-init'\nmake[3]: *** [/tmp/x/NVIDIA-Linux/kernel/nvidia/nv.o] Error 1\n",
+    'driver_not_loaded',
+    /does not know -fzero-init/,
+  ],
+  [
+    'amdgpu-dkms',
+    'Error! Bad return status for module build on kernel: 6.15.1-generic (x86_64)\nConsult /var/lib/dkms/amdgpu/6.9/build/make.log for more information.\n',
+    'driver_not_loaded',
+    /kernel's own amdgpu/,
+  ],
+  [
+    'an Intel card',
+    'xe 0000:04:00.0: [drm] *ERROR* GuC init failed with -ENOENT\nxe 0000:04:00.0: probe with driver xe failed with error -2\n',
+    'driver_not_loaded',
+    /first error was "GuC init failed/,
+  ],
+  [
+    'a card held for virtual machines',
+    'NVRM: GPU 0000:0b:00.0 is already bound to vfio-pci.\nNVRM: The NVIDIA probe routine was not called for 1 device(s).\n',
+    'gpu_not_visible',
+    /vfio-pci holds it/,
+  ],
+  [
+    'a kernel without module',
+    'modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.14.1-arch1-1\n',
+    'gpu_not_visible',
+    /running kernel 6\.14\.1-arch1-1/,
+  ],
+  [
+    'ROCm without its driver',
+    'RuntimeError: No HIP GPUs are available\nROCk module is NOT loaded, possibly no GPU devices\n',
+    'gpu_not_visible',
+    /modprobe amdgpu/,
+  ],
+])('%s', (_, text, kind, advice) => {
+  expect(explained(text)[0]?.kind).toBe(kind)
+  expect(said(text)).toMatch(advice)
+})
