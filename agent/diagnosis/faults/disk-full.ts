@@ -93,6 +93,14 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
       { text: 'See what fills it.', command: 'du -xh --max-depth=1 /tmp | sort -h | tail' },
     ]
+  // df -i, just below its head: space is left, inodes are not.
+  if (/IUse%[^\n]{0,80}\n\S{1,80} {1,20}\d{1,15} {1,20}\d{1,15} {1,20}0 {1,20}100%/.test(around))
+    return [
+      {
+        text: 'Not space but inodes ran out: too many small files. See which folder holds most of them; pack them into archives, or delete what is not needed.',
+        command: `du --inodes -x --max-depth=2 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -n | tail`,
+      },
+    ]
   return [
     see(path, quota),
     {

@@ -284,3 +284,63 @@ test.each([
   expect(explained(text)[0]?.kind).toBe(kind)
   expect(said(text)).toMatch(advice)
 })
+
+test.each([
+  [
+    'two shares of one GPU',
+    "Allocate failed due to rpc error: code = Unknown desc = request for 'nvidia.com/gpu.shared: 3' too large: maximum request size for shared resources is 1, which is unexpected\n",
+    'gpu_unschedulable',
+    /Ask for 1 \(/,
+  ],
+  [
+    'MIG without instances',
+    'error starting plugins: invalid MIG mode: device 2 has an invalid MIG configuration\n',
+    'gpu_unschedulable',
+    /nvidia-smi -i 2 --query-gpu=mig/,
+  ],
+  [
+    'a pod that crashes',
+    'NAME  READY  STATUS  RESTARTS  AGE\nllm-6c9f7d5d8b-abcde    0/1     CrashLoopBackOff   4 (2m ago)    18m\n',
+    'job_failed',
+    /kubectl logs llm-6c9f7d5d8b-abcde --previous/,
+  ],
+  ['a secret that is not there', 'Warning  Failed  4s  kubelet  Error: secret "hub-key" not found\n', 'config_error', /create secret generic hub-key/],
+  [
+    'an export that refuses',
+    'Warning  FailedMount  1s  kubelet  MountVolume.SetUp failed for volume "weights" : mount failed: exit status 32\nOutput: mount.nfs: access denied by server while mounting nas:/weights\n',
+    'storage_error',
+    /add the node's address/,
+  ],
+  [
+    'a volume of another node',
+    'Warning  FailedAttachVolume  3m  attachdetach-controller  Multi-Attach error for volume "pvc-9" Volume is already used by pod(s) old-0\n',
+    'storage_error',
+    /old-0 still has it/,
+  ],
+  ['a credential', 'srun: error: Task launch for StepId=5.0 failed on node n9: Invalid job credential\n', 'job_failed', /ssh n9 unmunge/],
+  ['a prolog', 'srun: error: n9: Launch failed: Prolog failed\n', 'job_failed', /--exclude=n9/],
+  ['WSL', 'The Windows Subsystem for Linux instance has terminated.\n', 'job_killed', /wslconfig/],
+  [
+    'a time that is too long',
+    'sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)\n',
+    'job_failed',
+    /sinfo -o/,
+  ],
+  ['threads', raised("RuntimeError: can't start new thread"), 'python_exception', /ulimit -u/],
+  [
+    'inodes',
+    "OSError: [Errno 28] No space left on device: '/srv/cache/f1'\nFilesystem     Inodes  IUsed IFree IUse% Mounted on\n/dev/sdc1     500000 500000     0  100% /srv\n",
+    'disk_full',
+    /du --inodes -x/,
+  ],
+  ['locked memory', 'n1:12:12 [0] transport/net_ib.cc:812 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory\n', 'nccl_error', /memlock=-1/],
+  [
+    'systemd-oomd',
+    'systemd-oomd[8]: Killed /user.slice/user-7.slice/run-u3.scope due to memory pressure for /user.slice being 61.10% > 50.00% for > 20s with reclaim activity\n',
+    'host_oom_kill',
+    /systemd-oomd ended run-u3\.scope[^]*61\.10%/,
+  ],
+])('%s', (_, text, kind, advice) => {
+  expect(explained(text)[0]?.kind).toBe(kind)
+  expect(said(text)).toMatch(advice)
+})

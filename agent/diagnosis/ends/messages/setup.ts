@@ -97,6 +97,31 @@ export const SETUP: readonly Known[] = [
     ],
   },
   {
+    pattern: /Requested time limit is invalid/,
+    says: 'The partition allows less time, or asks for a limit that was not given; the job was not queued.',
+    remedies: only('Ask for no more than the limit of the partition, or use another.', 'sinfo -o "%P %l %L"; sbatch --time=<TIME> <SCRIPT>'),
+  },
+  {
+    pattern: /Invalid account or account\/partition combination/,
+    says: 'The user does not belong to that account, or the account may not use the partition; the job was not queued.',
+    remedies: only(
+      'See your accounts and partitions, and name one of them.',
+      'sacctmgr show assoc user="$USER" format=account,partition,qos; sbatch --account=<ACCOUNT> <SCRIPT>',
+    ),
+  },
+  {
+    pattern: /can't start new thread|pthread_create failed/,
+    says: 'The limit of processes and threads is reached: that of the user (ulimit -u), or that of the container (pids).',
+    remedies: (_, { situation: { text, programs } }) => [
+      {
+        text: `Start fewer threads: each worker otherwise starts one for each core${/RLIMIT_NPROC (\d{1,9}) current/.test(text) ? ` (the limit is ${/RLIMIT_NPROC (\d{1,9}) current/.exec(text)?.[1]})` : ''}.`,
+        command: 'export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=4',
+      },
+      { text: 'See how many there are, and the limits.', command: 'ps -eLf | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max' },
+      programs.has('docker') && { text: 'Raise the limit of the container.', command: 'docker run --pids-limit=-1 <IMAGE>' },
+    ],
+  },
+  {
     pattern: /QOSMax\w{2,40}|violates accounting\/QOS policy|Assoc(?:Grp|Max)\w{2,40}/,
     says: 'The limits of the account or its quality of service do not allow it, so the job was not queued.',
     remedies: () => [

@@ -44,6 +44,11 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
   if (/sandbox|RuntimeHandler|runtime for \\?"nvidia/.test(message) && !/daemon/.test(message)) return node(/\bk3s\b/.test(situation().text))
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
+    /Docker Desktop/.test(situation().text) &&
+      system !== 'wsl' && {
+        text: 'Docker Desktop for Linux runs containers in a virtual machine without a GPU: use Docker Engine on the host instead.',
+        command: 'docker context use default',
+      },
     {
       text: `Install the NVIDIA Container Toolkit, register it with ${runtime === 'docker' ? 'Docker' : 'containerd'} and restart the engine (containers stop unless live-restore is on).`,
       command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
