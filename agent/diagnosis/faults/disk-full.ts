@@ -74,6 +74,15 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (/\bdatasets[\\/](?:arrow_writer|builder)\.py/.test(around))
     return [see(path, quota), { text: 'Move the cache of datasets to a larger disk.', command: setVariables(at, { HF_DATASETS_CACHE: '<FOLDER_WITH_SPACE>' }) }]
+  if (/\.ollama\/models|\/ollama\/\.?models/.test(message))
+    return [
+      see(path?.replace(/\/blobs\/.*$/, ''), quota),
+      {
+        text: 'Move the models of Ollama to a larger disk (set it for the service or container).',
+        command: setVariables(at, { OLLAMA_MODELS: '<FOLDER_WITH_SPACE>' }),
+      },
+      { text: 'See which models there are; `ollama rm` deletes one, which must be pulled again.', command: 'ollama list' },
+    ]
   if (DOWNLOAD.test(around) && !CHECKPOINT.test(message))
     return [
       see(path, quota),

@@ -24,6 +24,13 @@ export const servingRefused = ruleFamily({
     'Model loading aborted due to insufficient system resources',
     'all backends returned error',
     'unknown projector type',
+    'tool choice requires --enable-auto-tool-choice',
+    'must be < `max_total_tokens`',
+    'timed out waiting for llama runner',
+    'bind HTTP server socket',
+    'qweight does not exist',
+    'No compatible profiles found',
+    'ggml_vulkan: No devices found',
   ],
   rules: [
     {
@@ -82,6 +89,84 @@ export const servingRefused = ruleFamily({
       remedies: ({ situation }) => [
         { text: `Update ${situation().programs.has('ollama') ? 'Ollama' : 'llama.cpp, or the program that brings it'}.` },
         { text: 'Without images the model runs as it is: leave --mmproj out.' },
+      ],
+    },
+    {
+      pattern: /tool choice requires --enable-auto-tool-choice and --tool-call-parser/,
+      severity: 'warning',
+      title: 'The server was started without tool calls',
+      verdict: 'A request asked for tools, and vLLM was started without the options for them. Such requests are refused (400); others are served.',
+      remedies: [
+        {
+          text: 'Start it with the parser for this model (the page of the model or of vLLM names it).',
+          command: '--enable-auto-tool-choice --tool-call-parser <PARSER>',
+        },
+      ],
+    },
+    {
+      pattern: /`(max_input_(?:tokens|length))` must be < `max_total_tokens`\. Given: (\d{1,9}) and (\d{1,9})/,
+      severity: 'critical',
+      title: 'TGI refused its limits of tokens',
+      verdict: ({ match }) => `${match[1]} is ${match[2]} and max_total_tokens ${match[3]}: the total is input and answer together, so it must be larger.`,
+      remedies: ({ match }) => [
+        { text: `Leave room for answers (here 1024 tokens), or lower ${match[1]}.`, command: `--max-total-tokens ${Number(match[2]) + 1024}` },
+      ],
+    },
+    {
+      pattern: /timed out waiting for llama runner to start(?: - progress ([\d.]{1,5}))?/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: 'Ollama gave up loading the model',
+      verdict: ({ match }) =>
+        `The model made no progress for five minutes while it was loaded${match[1] === undefined ? '' : ` (${Math.round(Number(match[1]) * 100)} % done)`}: its disk is slow or far away, or the driver hangs.`,
+      remedies: [
+        { text: 'Keep the models on a local, fast disk; give slow ones more time (set it for the service).', command: 'export OLLAMA_LOAD_TIMEOUT=30m' },
+        { text: 'See whether the GPU answers, and what Ollama says before.', command: 'journalctl -u ollama --no-pager | tail -n 60' },
+      ],
+    },
+    {
+      pattern: /couldn't bind HTTP server socket, hostname: (\S{1,80}), port: (\d{1,5})/,
+      kind: 'port_in_use',
+      severity: 'critical',
+      title: 'Port already in use',
+      verdict: ({ match }) =>
+        `llama-server cannot listen on ${match[1]}, port ${match[2]}: another process most likely does, or the address is not one of this host.`,
+      remedies: ({ match }) => [
+        { text: `See which process listens on port ${match[2]}.`, command: `sudo ss -ltnp | grep ':${match[2]} '` },
+        { text: 'Or let the server listen on another port.', command: `--port ${Number(match[2]) + 1}` },
+      ],
+      facts: ({ match }) => ({ port: Number(match[2]) }),
+    },
+    {
+      pattern: /weight (\S{3,120}\.qweight) does not exist/,
+      severity: 'critical',
+      title: 'The model is not quantized in that way',
+      verdict: ({ match }) =>
+        `The server was told that the model is quantized (GPTQ, AWQ), and its files have no ${match[1]}: they hold plain weights or another form.`,
+      remedies: [{ text: 'Leave --quantize out, or use the repository that holds the quantized model.' }],
+    },
+    {
+      pattern: /No compatible profiles found[^\n]{0,120}?(?:Free GPUs?: ?(?:- )?([^\n]{3,120}))?$/,
+      severity: 'critical',
+      title: 'NIM has no profile for this GPU',
+      verdict: 'None of the profiles of this NIM (GPU, number of GPUs, precision) fits the GPUs that are free here, so it did not start.',
+      remedies: [
+        { text: 'See which profiles there are and what they need.', command: 'docker run --rm --gpus all <IMAGE> list-model-profiles' },
+        { text: 'Give it more or larger GPUs, free those that are in use, or take a smaller model.' },
+      ],
+    },
+    {
+      pattern: /ggml_vulkan: No devices found/,
+      kind: 'gpu_not_visible',
+      severity: 'warning',
+      title: 'llama.cpp finds no Vulkan device',
+      verdict:
+        'Vulkan lists no GPU here, so llama.cpp computes on the CPU: its driver is not installed where it runs, or the container was not given the device.',
+      remedies: [
+        {
+          text: 'See what Vulkan finds; in a container install the driver in its image (Mesa for AMD and Intel) and pass the device.',
+          command: 'vulkaninfo --summary; ls -l /dev/dri',
+        },
       ],
     },
   ],

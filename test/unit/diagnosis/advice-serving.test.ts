@@ -344,3 +344,43 @@ test.each([
   expect(explained(text)[0]?.kind).toBe(kind)
   expect(said(text)).toMatch(advice)
 })
+
+test.each([
+  ['heads of SGLang', raised('AssertionError: self.num_heads=20 must be divisible by tp_size=8'), /Split the model over 4 GPUs/],
+  [
+    'nodes with one address',
+    raised("RuntimeError: Every node should have a unique IP address. Got 3 nodes with node ids ['a', 'b', 'c'] and 1 unique IP addresses {'10.0.0.9'}."),
+    /VLLM_HOST_IP=<ADDRESS_OF_THIS_NODE>/,
+  ],
+  [
+    'code of the model',
+    raised('ValueError: The repository for acme/tiny contains custom code which must be executed to correctly load the model.'),
+    /--trust-remote-code/,
+  ],
+  [
+    'blocks of a quantization',
+    raised("ValueError: The output_size of gate's and up's weight = 96 is not divisible by weight quantization block_n = 128."),
+    /Split it over fewer GPUs/,
+  ],
+  ['tools', 'ERROR: "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set\n', /--tool-call-parser <PARSER>/],
+  ["TGI's limits", 'text_generation_launcher\nError: `max_input_tokens` must be < `max_total_tokens`. Given: 6000 and 4096\n', /--max-total-tokens 7024/],
+  [
+    'a slow load',
+    'level=ERROR source=sched.go:456 msg="error loading llama server" error="timed out waiting for llama runner to start - progress 0.25 - "\n',
+    /25 % done[^]*OLLAMA_LOAD_TIMEOUT/,
+  ],
+  ['a port', "main: couldn't bind HTTP server socket, hostname: 0.0.0.0, port: 8081\n", /--port 8082/],
+  ["Ollama's disk", 'Error: max retries exceeded: write /root/.ollama/models/blobs/sha256-ab-partial: no space left on device\n', /OLLAMA_MODELS/],
+  ['a model without qweight', 'Error: weight model.layers.0.q_proj.qweight does not exist\n', /Leave --quantize out/],
+])('%s', (_, text, advice) => {
+  expect(said(text)).toMatch(advice)
+  expect(said(text)).not.toContain('HF_HOME')
+})
+
+test("an old driver's libcuda is not called missing", () => {
+  const kinds = explained('symbol lookup for cuCtxCreate_v9 failed: /usr/lib/x86_64-linux-gnu/libcuda.so.470.1: undefined symbol: cuCtxCreate_v9\n').map(
+    ({ kind }) => kind,
+  )
+  expect(kinds).toContain('cuda_version_mismatch')
+  expect(kinds).not.toContain('cuda_library_missing')
+})

@@ -94,7 +94,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
   const distribution = top === undefined ? undefined : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
-  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
+  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) && !/No module named/.test(words)
   return [
     {
       text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',

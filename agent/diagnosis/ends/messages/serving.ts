@@ -99,6 +99,38 @@ export const SERVING: readonly Known[] = [
     ],
   },
   {
+    pattern: /Every node should have a unique IP address\. Got (\d{1,4}) nodes .{0,400}? (\d{1,4}) unique IP/,
+    says: 'Several nodes give the same address: VLLM_HOST_IP was set to one value for all, or they find no other by themselves.',
+    remedies: only(
+      'Give each node its own address before Ray starts there (in a script for all: taken from the node itself).',
+      'export VLLM_HOST_IP=<ADDRESS_OF_THIS_NODE>',
+    ),
+  },
+  {
+    pattern: /repository for (\S{3,120}) contains custom code which must be executed/,
+    says: 'The model brings Python code of its own, which nothing runs unasked.',
+    remedies: (_, { situation: { programs } }) => {
+      const text = 'Read that code on the page of the model, and allow it only where you trust it; a newer release may support the model without it.'
+      return [
+        programs.has('vllm') || programs.has('sglang') || programs.has('tgi')
+          ? { text, command: '--trust-remote-code' }
+          : { text: `${text} In Python: trust_remote_code=True.` },
+      ]
+    },
+  },
+  {
+    pattern: /(\d{2,6}) is not divisible by (?:min_thread_k|min_thread_n|weight quantization block_[nk]) = (\d{2,4})/,
+    says: 'Split over so many GPUs, a part of the weights is smaller than, or no multiple of, what its quantization stores together.',
+    remedies: only(
+      'Split it over fewer GPUs (tensor parallel), with pipeline parallel or, for a model of experts, expert parallel for the rest; or use another quantization.',
+    ),
+  },
+  {
+    pattern: /At most (\d{1,3}) (image|video|audio)\(s\) may be provided/,
+    says: 'The request holds more of them than the server allows; the server itself goes on.',
+    remedies: ([, , kind]) => [{ text: `Send fewer, or let the server take more (each takes tokens of the context): --limit-mm-per-prompt for ${kind}.` }],
+  },
+  {
     pattern: /mat1 and mat2 shapes cannot be multiplied/,
     when: ({ situation }) => situation.programs.has('comfyui'),
     says: 'Parts of different kinds of models are joined, mostly a text encoder (CLIP), LoRA or ControlNet that was made for another one.',
