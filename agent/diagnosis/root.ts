@@ -66,8 +66,13 @@ export function gatherFaults(): FaultCollection {
         return
       }
       const count = counts.get(fault.kind) ?? 0
-      if (count >= PER_KIND) return
-      counts.set(fault.kind, count + 1)
+      if (count >= PER_KIND) {
+        // The newest of them may be what ended the job: it takes the place of the one before it.
+        faults.splice(
+          faults.findLastIndex(({ kind }) => kind === fault.kind),
+          1,
+        )
+      } else counts.set(fault.kind, count + 1)
       faults.push(fault)
     },
     ordered: () => rootFirst(acrossRanks(faults)),

@@ -74,7 +74,8 @@ function parses(command: string): boolean {
 const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   [
     /--gpu-memory-utilization|--max-num-seqs|--enforce-eager|--tensor-parallel-size|VLLM_/,
-    /vllm|EngineCore|gpu_memory_utilization|desired GPU memory utilization|cache blocks|KV cache|RPC call to \w+ timed out/i,
+    // Its logger stamps lines as no other does: `ERROR 02-03 04:05:06 [core.py:77]`.
+    /vllm|EngineCore|gpu_memory_utilization|desired GPU memory utilization|cache blocks|KV cache|RPC call to \w+ timed out|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]+\.py:\d/i,
   ],
   [/--mem-fraction-static|--max-running-requests|--disable-cuda-graph/, /sglang|mem-fraction-static|alloc_req_slots|out of memory\. Try to lower/i],
   [/--max-batch-prefill-tokens|--cuda-memory-fraction/, /text[-_]generation|Not enough memory to handle|max-batch-prefill/i],

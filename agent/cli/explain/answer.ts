@@ -13,12 +13,24 @@ export function answerText(faults: readonly Fault[], coloured: boolean): string 
   const lines = whole(root, paint)
   if (rest.length > 0) {
     lines.push('', 'Also found:')
-    for (const fault of rest)
+    const told = new Map<string, number>()
+    for (const fault of rest) {
+      const count = (told.get(fault.kind) ?? 0) + 1
+      told.set(fault.kind, count)
+      if (count > OF_A_KIND) continue
       lines.push(`- ${paint(fault.severity, printable(fault.title))} ${paint('dim', `(${fault.kind}${place(fault)})`)}`, `  ${printable(fault.verdict)}`)
+    }
+    for (const [kind, count] of told) if (count > OF_A_KIND) lines.push(more(rest, kind, count - OF_A_KIND))
   }
   return `${lines.join('\n')}\n`
 }
 
+/** A log of hundreds of the same stays one page. */
+const OF_A_KIND = 5
+function more(rest: readonly Fault[], kind: string, count: number): string {
+  const line = rest.findLast((fault) => fault.kind === kind)?.evidence[0]?.line
+  return `- ${count} more of ${kind}${line === undefined ? '' : `, the last in line ${line}`} (all of them: --json)`
+}
 const place = (fault: Fault): string => (fault.evidence[0] === undefined ? '' : `, line ${fault.evidence[0].line}`)
 
 function whole(fault: Fault, paint: Paint): string[] {

@@ -45,10 +45,16 @@ export type EndKind = {
 }
 
 const QUOTED = 200
+/** pydantic says in its first line only that something is wrong. */
+/** OpenVINO names the lines of its source first, and says last what is wrong. */
+const DEEPEST = /^\[[CGN]PU\] (?![^\n]*build failed)([^\n]{8,400})/m
+const CHECKED = /^[^\n]{0,120}\b(?:Value|Assertion) error, ([^\n]{1,600}?)(?: \[type=|$)/m
 /** The message in one line, bounded. */
 export function quote({ error }: Pick<EndTold, 'error'>): string {
   if (error === undefined) return ''
-  const text = error.message.replace(/\s+/g, ' ').trim()
+  const text = (CHECKED.exec(error.tail)?.[1] ?? (error.message.startsWith('Exception from ') ? DEEPEST.exec(error.tail)?.[1] : undefined) ?? error.message)
+    .replace(/\s+/g, ' ')
+    .trim()
   const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
   const whole = `${named}${text}`
   if (whole.length <= QUOTED) return whole

@@ -74,6 +74,15 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (/\bdatasets[\\/](?:arrow_writer|builder)\.py/.test(around))
     return [see(path, quota), { text: 'Move the cache of datasets to a larger disk.', command: setVariables(at, { HF_DATASETS_CACHE: '<FOLDER_WITH_SPACE>' }) }]
+  if (/\.ollama\/models|\/ollama\/\.?models/.test(message))
+    return [
+      see(path?.replace(/\/blobs\/.*$/, ''), quota),
+      {
+        text: 'Move the models of Ollama to a larger disk (set it for the service or container).',
+        command: setVariables(at, { OLLAMA_MODELS: '<FOLDER_WITH_SPACE>' }),
+      },
+      { text: 'See which models there are; `ollama rm` deletes one, which must be pulled again.', command: 'ollama list' },
+    ]
   if (DOWNLOAD.test(around) && !CHECKPOINT.test(message))
     return [
       see(path, quota),
@@ -92,6 +101,14 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
       see(path, quota),
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
       { text: 'See what fills it.', command: 'du -xh --max-depth=1 /tmp | sort -h | tail' },
+    ]
+  // df -i, just below its head: space is left, inodes are not.
+  if (/IUse%[^\n]{0,80}\n\S{1,80} {1,20}\d{1,15} {1,20}\d{1,15} {1,20}0 {1,20}100%/.test(around))
+    return [
+      {
+        text: 'Not space but inodes ran out: too many small files. See which folder holds most of them; pack them into archives, or delete what is not needed.',
+        command: `du --inodes -x --max-depth=2 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -n | tail`,
+      },
     ]
   return [
     see(path, quota),

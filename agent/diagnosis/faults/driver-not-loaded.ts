@@ -15,6 +15,8 @@ const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
 function remedies({ situation, facts: { kernel_version: version }, text, at }: Matched): readonly Piece[] {
   const lines = around(text, at, 24, 12)
   const { programs } = situation()
+  // The compiler's own word says why: another rule tells it.
+  const compiler = /unrecognized command-line option/.test(lines)
   const compiled = /bad exit status|\.[co](?::\d|\] Error)/.test(lines)
   const module = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/.exec(lines)?.[1]
   const release = version ?? '$(uname -r)'
@@ -25,18 +27,20 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
       text: 'Read why the build or the load failed: headers of another kernel, another gcc, or nouveau on the card.',
       command: "tail -n 60 /var/log/nvidia-installer.log /var/lib/dkms/nvidia/*/build/make.log; sudo dmesg | grep -iE 'nvidia|nouveau' | tail",
     },
-    compiled
-      ? {
-          text: `The compiler ran, so the headers are there: likely ${module === undefined ? 'this driver' : `driver ${module}`} is too old for kernel ${version ?? 'that runs'}. Install a newer driver, or boot an older kernel.`,
-        }
-      : apt
+    compiler || SIGNATURE.test(lines)
+      ? undefined
+      : compiled
         ? {
-            text: `Install headers and compiler for the kernel${version === undefined ? '' : ` ${version}`}, then build again.`,
-            command: `sudo apt-get install -y linux-headers-${release} gcc make && sudo dkms autoinstall`,
+            text: `The compiler ran, so the headers are there: likely ${module === undefined ? 'this driver' : `driver ${module}`} is too old for ${version === undefined ? 'the kernel that runs' : `kernel ${version}`}. Install a newer driver, or boot an older kernel.`,
           }
-        : {
-            text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
-          },
+        : apt
+          ? {
+              text: `Install headers and compiler for the kernel${version === undefined ? '' : ` ${version}`}, then build again.`,
+              command: `sudo apt-get install -y linux-headers-${release} gcc make && sudo dkms autoinstall`,
+            }
+          : {
+              text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
+            },
     /nouveau/.test(lines) && NO_NOUVEAU,
   ]
 }

@@ -148,6 +148,23 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ],
     )
   }
+  const pressed = /systemd-oomd\b.{0,80}\bKilled (\/\S{2,300}) due to (memory (?:pressure|used))(?: for \S{2,300} being ([\d.]{1,8}%))?/.exec(line)
+  if (pressed !== null) {
+    const scope = /([^/]{1,120})$/.exec(pressed[1] ?? '')?.[1]
+    return said(
+      `systemd-oomd ended ${scope ?? 'a unit'} before the host ran out of memory: ${pressed[2] === 'memory pressure' ? `its group waited for memory ${pressed[3] ?? 'too much'} of the time` : 'memory and swap were nearly used up'}. The kernel's OOM killer had no part in it.`,
+      {},
+      [at],
+      [
+        needLess({}, situation()),
+        {
+          text: 'Start the job outside of the desktop session, as a service or scope of its own that systemd-oomd leaves alone.',
+          command: 'systemd-run --user --scope -p ManagedOOMPreference=omit <COMMAND>',
+        },
+        { text: 'See what systemd-oomd watches, and its limits; more swap gives it more time.', command: 'oomctl' },
+      ],
+    )
+  }
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
     const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1]
     return said(

@@ -36,6 +36,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const older = user !== undefined && kernel !== undefined && compareVersions(user, kernel) < 0
   const rebooted = /^\s{0,8}(?:sudo )?reboot\s*$|after (?:a |the )?reboot/im.test(now.text)
   const container = /\b(?:docker|podman) (?:run|exec)\b/.test(now.text) && !/nvidia-docker \|/.test(line) && kernel === undefined
+  const guest = kernel !== undefined && /\bLXC\b|\/lxc\/|\bpct \w|-pve\b|Proxmox/i.test(now.text)
   // What a package manager logged of the update: from, to.
   const updated = /(?:libnvidia|nvidia)-[\w-]{1,40}:?\w{0,8} \((\d{3}\.[\d.]{2,9})[^,)]{0,30}, (\d{3}\.[\d.]{2,9})/.exec(now.text)
   const also = lineWith(text, at + 1, at + 3, TELLING)
@@ -43,10 +44,14 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${rebooted ? 'likely they come from two installations' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${rebooted ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: [
       ...plan(
+        guest && {
+          text: `In an LXC container: install the driver of exactly the host's version there, without its kernel module, which is the host's.`,
+          command: `sudo sh NVIDIA-Linux-x86_64-${kernel}.run --no-kernel-module`,
+        },
         container && {
           text: `If nvidia-smi works on the host itself: the image brings driver libraries of its own${user === undefined ? '' : ` (${user})`}, which hide those that the toolkit mounts. Use an image without libnvidia-* and nvidia-driver packages.`,
           command: 'nvidia-smi',

@@ -31,7 +31,9 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
   const { programs } = situation()
   const rendezvous = /c10d|TCPStore|server socket|rendezvous|MASTER_PORT|torchrun/i.test(`${message} ${situation().text}`)
   const next = port === undefined ? '<PORT>' : String(port + 1)
+  const ollama = port === 11_434
   return [
+    ollama && { text: 'Ollama most likely runs already, as a service: use that one, or stop it first.', command: 'systemctl status ollama' },
     {
       text: `See which process listens on ${port === undefined ? 'that port' : `port ${port}`}: often an older run of the same job. Stop it, if it should not be there.`,
       command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,

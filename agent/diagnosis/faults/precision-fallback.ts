@@ -251,9 +251,11 @@ export const precisionFallback = ruleFamily({
       remedies: cpu,
       facts: toCpu,
       verdict: ({ message }) =>
-        NO_MEMORY.test(message)
-          ? 'GPU memory ran out, so the program continues on the CPU: many times slower.'
-          : 'The program found no GPU that it can use and continues on the CPU: many times slower.',
+        /\bmay fallback/i.test(message)
+          ? 'The program leaves too little GPU memory for its work: it may run on the CPU, many times slower, or out of memory.'
+          : NO_MEMORY.test(message)
+            ? 'GPU memory ran out, so the program continues on the CPU: many times slower.'
+            : 'The program found no GPU that it can use and continues on the CPU: many times slower.',
       // "Using CPU" alone says nothing of a GPU that was wanted.
       unless: ({ match, message, text, at }) => {
         const before = `${text[at - 1] ?? ''} ${text[at - 2] ?? ''} ${message.slice(Math.max(0, match.index - 200), match.index + match[0].length + 60)}`

@@ -1,14 +1,16 @@
 // Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
 
 const PATTERNS = {
-  vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|KV cache is needed, which/i,
-  sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots/i,
+  vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
+  sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots|^\[\d{4}-\d\d-\d\d [\d:]{8}(?: (?:DP|PP)\d{1,3})* TP\d{1,3}[ \]]/im,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
   tei: /text[-_]embeddings[-_](?:inference|router)/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
+  lmdeploy: /lmdeploy|turbomind|\[TM\]\[/i,
   ollama: /\bollama\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process/i,
-  llamacpp: /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp/i,
+  llamacpp:
+    /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp|gpttype_load_model/i,
   comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b/im,
   sd_webui:
     /NansException|use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
@@ -52,6 +54,7 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
   tgi: 'Text Generation Inference',
   tensorrt_llm: 'TensorRT-LLM',
   tensorrt: 'TensorRT',
+  lmdeploy: 'LMDeploy',
   ollama: 'Ollama',
   llamacpp: 'llama.cpp',
   comfyui: 'ComfyUI',
@@ -99,6 +102,7 @@ export const INFERENCE: readonly Program[] = [
   'tgi',
   'tensorrt_llm',
   'tensorrt',
+  'lmdeploy',
   'ollama',
   'llamacpp',
   'comfyui',

@@ -21,6 +21,8 @@ export type OpenTraceback = {
   /** A notebook's frame waits for the number of its line; a boxed one for the rest of its path. */
   waiting: { readonly frame: Frame } | undefined
   half: string
+  /** What stood before the exception in its line. */
+  head: string
   indent: number
   foreign: number
   skip: boolean

@@ -16,6 +16,8 @@ const WRITERS = 256
 
 /** What Python prints before an exception that it then forgets. */
 const IGNORED = /--- Logging error ---|Error in (?:atexit|sys)\.|Original exception was|was never retrieved|^future: <Task |Exception ignored/
+/** A logger that stamps each line of a record: the same stamp is the same record. */
+const headOf = ({ raw, text, record }: ReadLine): string => (record && raw.endsWith(text) ? raw.slice(0, raw.length - text.length) : '')
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
 
 export type TracebackReader = {
@@ -58,6 +60,7 @@ export function createTracebackReader(): TracebackReader {
       headed: false,
       waiting: undefined,
       half: '',
+      head: '',
       indent: 0,
       foreign: 0,
       skip: false,
@@ -182,6 +185,7 @@ export function createTracebackReader(): TracebackReader {
       const one = start(line, '', true)
       newBlock(one, undefined)
       setRaised(one, raised, line)
+      one.head = headOf(line)
       return true
     }
     if (current.state === 'raised') return other()
@@ -190,6 +194,7 @@ export function createTracebackReader(): TracebackReader {
     if (!token.strict && token.message === '' && !NAME_ALONE.test(token.name) && token.module === undefined) return other()
     if (!token.strict && frames === 0) return other()
     setRaised(current, raised, line)
+    current.head = headOf(line)
     return true
   }
 
@@ -203,7 +208,7 @@ export function createTracebackReader(): TracebackReader {
     if (current === undefined) return
     const block = current.blocks.at(-1)
     if (current.state === 'raised') {
-      if (block !== undefined && block.tail.length < TAIL_LINES && !line.record) {
+      if (block !== undefined && block.tail.length < TAIL_LINES && (!line.record || headOf(line) === current.head)) {
         block.tail.push(line.text.slice(0, TAIL_LENGTH))
         current.pid ??= pidIn(line.text)
       } else open.delete(line.writer)

@@ -5,7 +5,7 @@ import { askedBy } from '../messages/asked.ts'
 import { INFERENCE, PROGRAM_NAMES } from '../../situation/programs.ts'
 
 const REFUSES =
-  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
 
 /** What a library says of GPUs up to there is another matter; what comes after is only advice. */
 const refuses = (full: string): boolean => {
@@ -14,7 +14,7 @@ const refuses = (full: string): boolean => {
 }
 /** The option or setting that the message is about. */
 const OPTION =
-  /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
+  /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
 const option = (message: string): string | undefined =>
   OPTION.exec(message)
     ?.slice(1)

@@ -109,7 +109,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
       : top === 'triton' && situation.system === 'windows'
         ? 'triton-windows'
         : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
-  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
+  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) && !/No module named/.test(words)
   return [
     {
       text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',

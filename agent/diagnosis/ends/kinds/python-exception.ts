@@ -10,6 +10,8 @@ import { firstKnown, type KnownMessage } from '../messages/message.ts'
 
 /** A server that only runs models: there is no script of the user's, and no checkpoint. */
 const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
+/** By these a server says what it does not accept. */
+const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
 const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
 
 function exceptionOf(told: EndTold): KnownMessage | undefined {
@@ -56,7 +58,9 @@ export const pythonException: EndKind = {
         command: 'python --version',
       },
       serves(told) && [
-        { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
+        CHECK.test(told.error?.name ?? '')
+          ? { text: 'The message is a check of the server itself: change the setting, the request or the model that it names.' }
+          : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
         { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
       ],
       !serves(told) && exceptionOf(told) === undefined && reproduce(told),

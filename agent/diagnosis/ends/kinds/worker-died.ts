@@ -71,9 +71,11 @@ export const workerDied: EndKind = {
     },
     engineStart(error)
       ? undefined
-      : (serverSteps(situation) ?? {
-          text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
-        }),
+      : signal === 'SIGKILL' && situation.programs.has('ollama')
+        ? { text: 'Load a smaller model or quantization, or give the service or container more host memory: what does not fit the GPU is kept there.' }
+        : (serverSteps(situation) ?? {
+            text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
+          }),
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
     situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
     situation.programs.has('pytorch') &&

@@ -1,10 +1,11 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { SERVING } from './serving.ts'
 import { SETUP } from './setup.ts'
 import { TRAINING } from './training.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SETUP]
+const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SETUP]
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {

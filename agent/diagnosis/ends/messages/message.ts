@@ -5,6 +5,8 @@ import type { EndTold } from '../end-kind.ts'
 export type Known = {
   /** Over the error's message and the lines after it. */
   readonly pattern: RegExp
+  /** Where the same words may come from other programs. */
+  readonly when?: (told: EndTold) => boolean
   /** A sentence after the message; left out where the message says it. */
   readonly says?: string
   readonly remedies: (match: RegExpExecArray, told: EndTold) => readonly Piece[]
@@ -13,9 +15,9 @@ export const only = (text: string, command?: string) => (): readonly Piece[] => 
 
 export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
 export function firstKnown(rows: readonly Known[], words: string, told: EndTold): KnownMessage | undefined {
-  for (const { pattern, says, remedies } of rows) {
+  for (const { pattern, when, says, remedies } of rows) {
     const match = pattern.exec(words)
-    if (match !== null) return { says, remedies: remedies(match, told) }
+    if (match !== null && when?.(told) !== false) return { says, remedies: remedies(match, told) }
   }
   return undefined
 }

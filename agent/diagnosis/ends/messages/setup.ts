@@ -45,7 +45,7 @@ export const SETUP: readonly Known[] = [
   },
   {
     // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
-    pattern: /heads? \((\d{1,4})\) must be divisible by .{0,30}tensor.parallel\w{0,10}(?: size)? \((\d{1,3})\)/i,
+    pattern: /heads?(?: \(|=)(\d{1,4})\)? must be divisible by .{0,30}(?:tensor.parallel\w{0,10}|tp)(?:[ _]size)?(?: \(|=)(\d{1,3})/i,
     remedies: ([, heads, size], { situation: { programs } }) => {
       const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
       const text = `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`
@@ -76,6 +76,16 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
+    pattern: /Unable to create step for job (\d{1,12}): Invalid generic resource/,
+    says: 'The step asks for GPUs that its own job was not given.',
+    remedies: ([, job]) => [
+      {
+        text: 'Compare the GPUs of the step (srun) with those of the job (sbatch, salloc): number, type, and on how many nodes.',
+        command: `scontrol show job ${job}`,
+      },
+    ],
+  },
+  {
     pattern: /Requested node configuration is not available|Invalid generic resource \(gres\)/,
     says: 'No node of the partition can ever give what was asked for, so the job was not queued.',
     remedies: () => [
@@ -84,6 +94,31 @@ export const SETUP: readonly Known[] = [
         text: 'Then ask for less on each node, for another type of GPU, or in another partition.',
         command: 'sbatch --partition=<PARTITION> --gres=gpu:<GPUS> <SCRIPT>',
       },
+    ],
+  },
+  {
+    pattern: /Requested time limit is invalid/,
+    says: 'The partition allows less time, or asks for a limit that was not given; the job was not queued.',
+    remedies: only('Ask for no more than the limit of the partition, or use another.', 'sinfo -o "%P %l %L"; sbatch --time=<TIME> <SCRIPT>'),
+  },
+  {
+    pattern: /Invalid account or account\/partition combination/,
+    says: 'The user does not belong to that account, or the account may not use the partition; the job was not queued.',
+    remedies: only(
+      'See your accounts and partitions, and name one of them.',
+      'sacctmgr show assoc user="$USER" format=account,partition,qos; sbatch --account=<ACCOUNT> <SCRIPT>',
+    ),
+  },
+  {
+    pattern: /can't start new thread|pthread_create failed/,
+    says: 'The limit of processes and threads is reached: that of the user (ulimit -u), or that of the container (pids).',
+    remedies: (_, { situation: { text, programs } }) => [
+      {
+        text: `Start fewer threads: each worker otherwise starts one for each core${/RLIMIT_NPROC (\d{1,9}) current/.test(text) ? ` (the limit is ${/RLIMIT_NPROC (\d{1,9}) current/.exec(text)?.[1]})` : ''}.`,
+        command: 'export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=4',
+      },
+      { text: 'See how many there are, and the limits.', command: 'ps -eLf | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max' },
+      programs.has('docker') && { text: 'Raise the limit of the container.', command: 'docker run --pids-limit=-1 <IMAGE>' },
     ],
   },
   {

@@ -102,7 +102,8 @@ export function createExitReader(): ExitReader {
       if (match?.groups === undefined) continue
       const { code, rank, pid } = match.groups
       const exit = Number(code)
-      if (exit === 0 || !Number.isSafeInteger(exit)) return
+      // -1 as the result of a call means only that it failed.
+      if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1') return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
       const said: Facts = {

@@ -64,6 +64,8 @@ export const cudaOomInference = memoryFamily(
     'failed to allocate ROCm',
     'unable to allocate CUDA',
     'unable to allocate ROCm',
+    'unable to allocate Vulkan',
+    'unable to allocate SYCL',
     'Failed to allocate memory for requested buffer of size',
     'is smaller than requested bytes of',
     'GPU memory could not be allocated',
@@ -162,7 +164,7 @@ export const cudaOomInference = memoryFamily(
       remedies: ggml,
     },
     {
-      pattern: /(?:failed|unable) to allocate (?:CUDA|ROCm)(\d{1,4})? buffer(?: of size (\d{1,18}))?/,
+      pattern: /(?:failed|unable) to allocate (?:CUDA|ROCm|Vulkan|SYCL)(\d{1,4})? buffer(?: of size (\d{1,18}))?/,
       unless: GOES_ON,
       who: 'llama.cpp',
       facts: ([, device, bytes]) => known({ requested_bytes: bytesOf(bytes, ''), gpu_index: device === undefined ? undefined : Number(device) }),

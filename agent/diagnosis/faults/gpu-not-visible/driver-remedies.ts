@@ -54,11 +54,17 @@ export function driver({ situation }: Matched): readonly Piece[] {
       },
     ]
   const nouveau = /nouveau/i.test(text)
+  const missing = /not found in directory \/lib\/modules\/([\w.+-]{3,60})/.exec(text)?.[1]
   const unsigned = /Key was rejected|Required key/.test(text)
   return [
     nouveau && NO_NOUVEAU,
     unsigned && SECURE_BOOT,
-    SEE_MODULE,
+    missing === undefined
+      ? SEE_MODULE
+      : {
+          text: `There is no module for the running kernel ${missing}. Where a newer one is installed (an update without a reboot), reboot into that; else build it for this one.`,
+          command: 'uname -r; ls /lib/modules; find /lib/modules -name "nvidia.ko*"',
+        },
     /dkms'? is currently not installed|dkms: (?:command )?not found/.test(text)
       ? {
           text: 'DKMS, which builds the module, is not here. Install it and the headers, then the driver again.',
@@ -69,7 +75,9 @@ export function driver({ situation }: Matched): readonly Piece[] {
             text: 'Load it. After a kernel update, let akmods build it for the new kernel first.',
             command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
           }
-        : LOAD,
+        : missing !== undefined && /-arch\d|\bpacman\b/.test(text) && !/dkms/.test(text)
+          ? undefined
+          : LOAD,
     !unsigned && /Secure ?Boot|signature/i.test(text) && SECURE_BOOT,
     !unsigned && requestGpu(situation()),
   ]

@@ -44,6 +44,7 @@ const TOOL = /(?:^|[\s/])(?:ls|stat|find|file|test|cat|chmod|chown|chgrp|setfacl
 const lacksOptionalFile = ({ match, message }: Seen): boolean =>
   /^\/dev\/nvidia-(?!uvm(?:$|-tools$))/.test(match[1] ?? '') && TOOL.test(message.slice(0, match.index)) && /[Nn]o such|does not exist/.test(match[0])
 
+const holderOf = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefined => /is already bound to ([\w-]{2,30})/.exec(around(text, at, 8, 0))?.[1]
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
 
 export const driverRules: readonly Rule[] = [
@@ -101,7 +102,8 @@ export const driverRules: readonly Rule[] = [
     title: 'The driver shows no GPU',
     verdict: 'The driver is loaded and shows no GPU: none could be initialised, or the container was given none.',
     remedies: driver,
-    unless: ({ text }) => !text.some((line) => nvmlLine.test(line)) && text.length > 3,
+    // The kernel says why.
+    unless: ({ text }) => (!text.some((line) => nvmlLine.test(line)) && text.length > 3) || text.some((line) => line.includes('RmInitAdapter failed')),
   },
   {
     pattern: /NVML: Not Found/,
@@ -136,16 +138,25 @@ export const driverRules: readonly Rule[] = [
       /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)/,
     severity: 'critical',
     title: 'The driver took no GPU',
-    verdict:
-      'The NVIDIA kernel module was loaded and could take no GPU: another driver holds it (nouveau, vfio-pci), or this driver version does not support it.',
+    verdict: (seen) => {
+      const holder = holderOf(seen)
+      return `The NVIDIA kernel module was loaded and could take no GPU: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
+    },
     remedies: (matched) => [
-      { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
-      { text: 'See what the driver said of the card before: it names the reason.', command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30" },
+      holderOf(matched) === 'vfio-pci' && {
+        text: 'vfio-pci keeps the GPU for virtual machines. If the host is to use it, take its ids out of vfio-pci and reboot.',
+        command: 'grep -r vfio /etc/modprobe.d /etc/default/grub /proc/cmdline',
+      },
+      holderOf(matched) === undefined && { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
+      holderOf(matched) === undefined && {
+        text: 'See what the driver said of the card before: it names the reason.',
+        command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+      },
       // The module is loaded.
       /nouveau/i.test(matched.situation().text) && NO_NOUVEAU,
     ],
     // Off the bus is a fault of its own; then no other driver and no version is to blame.
-    unless: ({ text, at }) => /fallen off the bus/.test(around(text, at, 8, 0)),
+    unless: ({ text, at }) => /fallen off the bus|xx Legacy|supported by open|proprietary nvidia\.ko/.test(around(text, at, 8, 0)),
   },
   {
     pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,

@@ -45,6 +45,11 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
   if (/\/run\/k3s\//.test(situation().text)) return node(true)
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
+    /Docker Desktop/.test(situation().text) &&
+      system !== 'wsl' && {
+        text: 'Docker Desktop for Linux runs containers in a virtual machine without a GPU: use Docker Engine on the host instead.',
+        command: 'docker context use default',
+      },
     {
       text: `Install the NVIDIA Container Toolkit, register it with ${runtime === 'docker' ? 'Docker' : 'containerd'} and restart the engine (containers stop unless live-restore is on).`,
       command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
@@ -97,9 +102,45 @@ const ENGINE: Piece = {
   text: "If nvidia-smi works on the host, see which engine it is: Docker from a snap, and Docker Desktop for Linux, do not see the host's libraries.",
   command: "docker info --format '{{.OperatingSystem}}'; docker context ls; snap list docker",
 }
+/** Refusals with one known reason. */
+const REFUSALS: readonly { readonly pattern: RegExp; readonly says: string; readonly remedies: readonly Piece[] }[] = [
+  {
+    pattern: /cgroup subsystem devices not found/,
+    says: ' The host has cgroup v2, which this toolkit is too old for.',
+    remedies: [
+      {
+        text: 'Update the NVIDIA Container Toolkit: libnvidia-container knows cgroup v2 from 1.8 on.',
+        command: 'nvidia-container-cli --version; stat -fc %T /sys/fs/cgroup',
+      },
+    ],
+  },
+  {
+    pattern: /BPF_CGROUP_DEVICE\) failed: operation not permitted|devices\.allow: permission denied|bpf_prog_query.{0,60}not permitted/,
+    says: ' It may not set device rules of cgroups: the engine runs rootless or in an LXC container.',
+    remedies: [
+      {
+        text: 'Only there: let the toolkit leave cgroups alone. Rootless Docker also needs its runtime entered for the user.',
+        command: 'sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place',
+      },
+      { text: 'In LXC, also let the host pass the device files of the GPU into the LXC container.', command: 'ls -l /dev/nvidia*' },
+    ],
+  },
+  {
+    pattern: /file creation failed: [^\n]{1,200}: file exists/,
+    says: " The image brings a file of the driver itself, where the toolkit wants to mount the host's.",
+    remedies: [
+      {
+        text: "Take the driver's libraries out of the image (packages libnvidia-* and nvidia-*, files libcuda.so and libnvidia-*): it was built or committed with the driver in it.",
+      },
+    ],
+  },
+]
+export const refusal = (message: string) => REFUSALS.find(({ pattern }) => pattern.test(message))
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
   const noLibrary = /load library failed/.test(message)
+  const known = refusal(message)
+  if (known !== undefined) return [known.remedies, SEE_TOOLKIT]
   if (/error: timed out/.test(message))
     return [
       {

@@ -3,7 +3,7 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, toolkit } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, refusal, toolkit } from './engine-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -12,6 +12,8 @@ export const LITERALS = [
   'Unknown runtime specified',
   'nvidia-container-cli',
   'nvidia-container-runtime',
+  'invoking the NVIDIA Container Runtime Hook directly',
+  'error executing hook',
   'unresolvable CDI device',
   'failed to stat CDI host device',
   'executable file `nvidia-smi` not found',
@@ -35,6 +37,8 @@ export const LITERALS = [
   'unhealthy devices amd.com/',
 ]
 
+/** The toolkit's mode for Jetson. */
+const CSV = /mode as 'csv'/
 // These reach further kinds: their own families tell them.
 const elsewhere = ({ message }: Seen): boolean => /version mismatch|nvml error: unknown error|unsatisfied condition/i.test(message)
 const library = ({ message }: Seen): ReturnType<typeof known> => known({ library: new RegExp(`${CUDA_LIBRARY}(?=: cannot)`).exec(message)?.[0] })
@@ -104,11 +108,11 @@ export const engineRules: readonly Rule[] = [
     remedies: hook,
   },
   {
-    pattern: /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: ?(.{0,120})/,
+    pattern: /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: ?(.{0,240})/,
     severity: 'critical',
     title: 'The container toolkit refused',
     verdict: ({ match }) =>
-      `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').trim().replace(/[\s:]{1,4}unknown\W{0,3}$/, '') || 'no reason given'}), so it was not started.`,
+      `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').replace(/[\s:]{1,4}unknown\b.*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },
@@ -123,8 +127,27 @@ export const engineRules: readonly Rule[] = [
   {
     pattern: /invoking the NVIDIA Container Runtime Hook directly/,
     severity: 'critical',
-    title: 'The toolkit is in CDI mode',
-    verdict: 'The NVIDIA container toolkit is set to CDI mode and was called in the older way (--gpus).',
+    title: ({ situation }) => (CSV.test(situation().text) ? 'The container was started with --gpus' : 'The toolkit is in CDI mode'),
+    verdict: ({ situation }) =>
+      CSV.test(situation().text)
+        ? 'On a Jetson the NVIDIA container toolkit works only as a runtime of the engine, and was called in the other way (--gpus).'
+        : 'The NVIDIA container toolkit is set to CDI mode and was called in the older way (--gpus).',
+    remedies: (matched) =>
+      CSV.test(matched.situation().text)
+        ? [
+            {
+              text: 'Start it with the runtime, and without --gpus.',
+              command: `docker run --runtime=nvidia ${matched.situation().subject.image ?? '<IMAGE>'}`,
+            },
+            { text: 'If the runtime is not known: enter it.', command: 'sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker' },
+          ]
+        : cdi(matched),
+  },
+  {
+    pattern: /error executing hook [^\n]{0,80}nvidia-container-(?:toolkit|runtime-hook)/,
+    severity: 'critical',
+    title: "The toolkit's hook failed",
+    verdict: "The engine's hook for NVIDIA GPUs failed, so the container was not started. Podman is given GPUs by CDI today, and needs no hook.",
     remedies: cdi,
   },
   {

@@ -6,11 +6,17 @@ import { torchWheel, wheelFor } from '../remedies/packages.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
+/** rocminfo's first line. */
+export const NO_ROCK = /ROCk module is NOT loaded/
 /** A program sees none: what is there, what it may see, what it was built for. */
 export function program(matched: Matched): readonly Piece[] {
   const { vendor, system, programs, text } = matched.situation()
   if (vendor === 'amd')
     return [
+      NO_ROCK.test(text) && {
+        text: 'Load the driver, and see what it says of the card (blacklisted, firmware missing, or too new for the kernel).',
+        command: 'sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu | tail -n 30',
+      },
       { text: 'See whether the machine shows a GPU here at all.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' },
       { text: 'See what the program may see: an empty or wrong value hides all GPUs.', command: "env | grep -E 'HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES'" },
       (programs.has('docker') || programs.has('compose')) && {

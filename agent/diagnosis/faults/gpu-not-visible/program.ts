@@ -1,5 +1,6 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import type { Rule, Seen } from '../parts/rules.ts'
+import { NO_ROCK } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric } from './driver-remedies.ts'
 import { build, ordinal, program } from './program-remedies.ts'
@@ -98,7 +99,10 @@ export const programRules: readonly Rule[] = [
     pattern: /No (?:CUDA|HIP) GPUs are available/,
     severity: 'critical',
     title: 'No GPU for this program',
-    verdict: 'PyTorch finds no GPU: none was given to this container or process, or CUDA_VISIBLE_DEVICES hides it.',
+    verdict: ({ situation }) =>
+      NO_ROCK.test(situation().text)
+        ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
+        : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
     remedies: program,
     unless: explained,
   },

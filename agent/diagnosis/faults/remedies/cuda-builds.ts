@@ -31,7 +31,15 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
       { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
       { text: 'Install the build for your ROCm release; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION).' },
     ]
-  if (programs.has('llamacpp') || programs.has('ollama'))
+  if (programs.has('ollama'))
+    return [
+      {
+        text: 'Update Ollama, and the driver: its releases hold code for the GPUs of their time, and a library of an older installation may be found first.',
+        command: 'ollama --version; ls -d /usr/lib/ollama /usr/local/lib/ollama',
+      },
+      { text: 'See which GPU it is.', command: COMPUTE_CAP },
+    ]
+  if (programs.has('llamacpp'))
     return [
       {
         text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,

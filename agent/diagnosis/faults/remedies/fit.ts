@@ -50,7 +50,7 @@ const ofCmd = (command: string, situation: Situation): string =>
 /** Distributions without apt: what installs packages there, what rebuilds the initramfs, and the headers of the running kernel. */
 const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string, initramfs: string, headers: string])[] = [
   [
-    /\b(?:Rocky|Alma|Amazon|Oracle) ?Linux|CentOS|Red ?Hat|\bRHEL\b|Fedora|\.(?:el[789]|el10|fc\d\d|amzn2\w{0,6})\.|\b(?:dnf|yum) (?:install|list|update)/i,
+    /\b(?:Rocky|Alma|Amazon|Oracle) ?Linux|CentOS|Red ?Hat(?! Linux systems, for example)|\bRHEL\b|Fedora|\.(?:el[789]|el10|fc\d\d|amzn2\w{0,6})\.|\b(?:dnf|yum) (?:install|list|update)/i,
     'dnf install -y',
     'dracut --force',
     'kernel-devel-$(uname -r)',

@@ -71,6 +71,15 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     command: setVariables(now, { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,NET' }),
   }
   if (MEMORY.test(near)) return cuda({ text, at, message, situation })
+  if (/ibv_reg_mr\w{0,8} failed[^\n]{0,40}(?:Cannot allocate memory|error 12\b)/.test(near))
+    return [
+      {
+        text: `Let the job lock as much memory as it wants: InfiniBand registers buffers, and the limit is reached. ${now.programs.has('slurm') ? 'In Slurm slurmd hands its own limit on (LimitMEMLOCK=infinity in its unit).' : 'On the host: memlock unlimited in /etc/security/limits.conf, then log in again.'}`,
+        command: 'ulimit -l',
+      },
+      { text: 'In a container:', command: `docker run --ulimit memlock=-1 ${now.subject.image ?? '<IMAGE>'}` },
+      debug,
+    ]
   if (INFINIBAND.test(near)) {
     const qp = /ibv_modify_qp failed/.test(near)
     const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?/.exec(near)

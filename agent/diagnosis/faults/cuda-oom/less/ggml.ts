@@ -14,7 +14,7 @@ type Buffer = 'compute' | 'cache' | 'model'
 export function bufferIn(text: string): Buffer | undefined {
   if (/failed to allocate compute|gallocr_reserve|graph_reserve: failed/.test(text)) return 'compute'
   if (/buffer for kv cache|kv_cache_init: failed|llama_kv_cache/.test(text)) return 'cache'
-  return /unable to allocate (?:CUDA|ROCm)\d? buffer|error loading model|load_tensors|llama_model_load/.test(text) ? 'model' : undefined
+  return /unable to allocate (?:CUDA|ROCm|Vulkan|SYCL)\d? buffer|error loading model|load_tensors|llama_model_load/.test(text) ? 'model' : undefined
 }
 
 function context(situation: Situation): string | undefined {
@@ -35,7 +35,25 @@ function option({ text: log }: Situation, text: string, command: string, argumen
 /** How many layers the model has, as it was loaded. */
 const LAYERS = /offloaded \d{1,4}\/(\d{1,4}) layers|\bn_layer +[=:] (\d{1,4})\b|block_count u32 +[=:] (\d{1,4})\b/
 
-export function lessInLlamacpp(situation: Situation, { gpu_index: gpu, requested_bytes: asked = 0 }: Facts = {}): readonly Piece[] {
+/** koboldcpp has the same options by other names. */
+const OF_KOBOLD: readonly (readonly [llama: RegExp, kobold: string])[] = [
+  [/--ctx-size/, '--contextsize'],
+  [/--n-gpu-layers/, '--gpulayers'],
+  [/--ubatch-size/, '--blasbatchsize'],
+  [/ ?--flash-attn on/, ' --flashattention'],
+  [/--cache-type-k \S+ --cache-type-v \S+/, '--quantkv 1'],
+]
+const ofKobold = (command: string): string => OF_KOBOLD.reduce((said, [from, to]) => said.replace(from, to), command).trim()
+
+export function lessInLlamacpp(situation: Situation, facts: Facts = {}): readonly Piece[] {
+  const pieces = lessInLlama(situation, facts)
+  if (!/kobold|gpttype_|Load Text Model OK/i.test(situation.text)) return pieces
+  return pieces.map((piece) =>
+    typeof piece === 'object' && 'command' in piece && piece.command !== undefined ? { ...piece, command: ofKobold(piece.command) } : piece,
+  )
+}
+
+function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: asked = 0 }: Facts): readonly Piece[] {
   const half = context(situation)
   const buffer = bufferIn(situation.text)
   const ubatch = numberSet(situation.settings, 'n_ubatch') ?? numberSet(situation.settings, 'ubatch_size') ?? shortOption(situation.text, 'ub') ?? 512

@@ -5,7 +5,7 @@ import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
 import { lessInLlamacpp, lessInOllama } from './ggml.ts'
 import { lessAnyway, lessInComfyui, lessInDiffusers, lessInFfmpeg, lessInFolding, lessInRapids, lessInTraining, lessInWebui } from './others.ts'
-import { lessInCtranslate2, lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './servers.ts'
+import { lessInCtranslate2, lessInLmdeploy, lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './servers.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
 
@@ -15,6 +15,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['sglang', (situation, facts) => lessInSglang(situation, 'memory', facts)],
   ['tgi', lessInTgi],
   ['tensorrt_llm', lessInTensorrtLlm],
+  ['lmdeploy', lessInLmdeploy],
   ['ollama', lessInOllama],
   ['llamacpp', lessInLlamacpp],
   ['comfyui', lessInComfyui],

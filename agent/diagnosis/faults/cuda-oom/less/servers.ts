@@ -12,7 +12,10 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
   const share = numberSet(situation.settings, 'mem_fraction_static')
   // Far below the default a small step would fail again.
   const more = share !== undefined && share < 0.75 ? SGLANG_SHARE : Math.min(0.95, (share ?? SGLANG_SHARE) + 0.05)
-  const next = outOf === 'memory' ? (share ?? SGLANG_SHARE) - 0.08 : more
+  // The server keeps (1 - share) of the card free: what the weights left must be more than that.
+  const [, left, held] = /avail mem=([\d.]{1,8}) GB, mem usage=([\d.]{1,8}) GB/.exec(situation.text) ?? []
+  const needed = outOf === 'start' && left !== undefined ? 1 - Number(left) / (Number(left) + Number(held)) + 0.03 : 0
+  const next = needed > more ? needed : outOf === 'memory' ? (share ?? SGLANG_SHARE) - 0.08 : more
   const capture = /[Cc]apture (?:cuda|CUDA) graph|cuda_graph_runner/.test(situation.text)
   const largest = numberSet(situation.settings, 'cuda_graph_max_bs')
   const chunk = numberSet(situation.settings, 'chunked_prefill_size')
@@ -24,14 +27,17 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
       ? { text }
       : { text, command: `--tp-size ${(gpus ?? 1) * 2}` }
   return [
-    {
+    needed <= 0.96 && {
       text:
         outOf !== 'memory'
           ? `Give weights and KV cache a larger share of the card${share === undefined ? '' : ` (now ${share})`}.`
           : `Leave more of the card to activations and CUDA graphs${share === undefined ? '' : ` (now ${share})`}.`,
       command: `--mem-fraction-static ${next.toFixed(2)}`,
     },
-    outOf === 'start' && moreGpus(`Split the model over more GPUs, or load a ${smaller(situation)} one: the weights then leave more of each card.`),
+    outOf === 'start' &&
+      moreGpus(
+        `Split the model over more GPUs, or load a ${smaller(situation)} one: ${needed > 0.96 ? `the weights take ${held} of ${(Number(left) + Number(held)).toFixed(1)} GB, so no share of the card is enough.` : 'the weights then leave more of each card.'}`,
+      ),
     capture && {
       text: 'Capture CUDA graphs for smaller batches only.',
       command: `--cuda-graph-max-bs ${largest === undefined ? 16 : Math.max(1, Math.floor(largest / 2))}`,
@@ -68,28 +74,36 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
   const shards = numberSet(situation.settings, 'num_shard') ?? 1
   const quantized = /(?:--quantize[ =]["']?|quantize: Some\()(?!none)\w/i.test(situation.text)
   // A batch must hold the longest request.
+  const loading =
+    failed === undefined && /Error when initializing model|load_weights|initialize_model/.test(situation.text) && !/[Ww]arm(?:ing)? ?up/.test(situation.text)
   const all = Number(/handle (\d{1,9}) total tokens/.exec(situation.text)?.[1])
   return [
     all / 2 >= (longest ?? 1) && {
       text: `Let a batch hold fewer tokens: ${all} did not fit beside the model.`,
       command: `--max-batch-total-tokens ${Math.floor(all / 2)}`,
     },
-    half === undefined
-      ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
-      : half >= 128
-        ? {
-            text: `Prefill fewer tokens at once: ${now} did not fit.${input !== undefined && input > half ? ' The longest input must not be longer than that.' : ''}`,
-            command: `--max-batch-prefill-tokens ${half}${input !== undefined && input > half ? ` ${inputFlag} ${half}` : ''}`,
-          }
-        : undefined,
-    !quantized && { text: 'Load the model in 4 bit, if it fills the card by itself.', command: '--quantize bitsandbytes-nf4' },
+    loading
+      ? undefined
+      : half === undefined
+        ? { text: 'Prefill fewer tokens at once (the default follows the longest input).', command: '--max-batch-prefill-tokens <TOKENS>' }
+        : half >= 128
+          ? {
+              text: `Prefill fewer tokens at once: ${now} did not fit.${input !== undefined && input > half ? ' The longest input must not be longer than that.' : ''}`,
+              command: `--max-batch-prefill-tokens ${half}${input !== undefined && input > half ? ` ${inputFlag} ${half}` : ''}`,
+            }
+          : undefined,
+    !quantized && {
+      text: `Load the model in 4 bit${loading ? ': it failed while its weights were loaded' : ', if it fills the card by itself'}.`,
+      command: '--quantize bitsandbytes-nf4',
+    },
     setUnread(situation.text, /--num-shard/)
       ? { text: 'Split the model over more GPUs (--num-shard).' }
       : shards < 8 && { text: `Split the model over ${shards * 2} GPUs${shards === 1 ? '' : ` (now ${shards})`}.`, command: `--num-shard ${shards * 2}` },
-    (half === undefined || half < 128 || quantized) && {
-      text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
-      command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined ? ` ${inputFlag} ${Math.floor(Math.min(input, longest / 2 - 1))}` : ''}`,
-    },
+    !loading &&
+      (half === undefined || half < 128 || quantized) && {
+        text: 'Allow shorter requests: the warm-up tries the longest ones (--max-input-tokens, before 2.0 --max-input-length).',
+        command: `--max-total-tokens ${longest === undefined ? '<TOKENS>' : Math.floor(longest / 2)}${longest !== undefined && input !== undefined ? ` ${inputFlag} ${Math.floor(Math.min(input, longest / 2 - 1))}` : ''}`,
+      },
   ]
 }
 
@@ -103,6 +117,19 @@ export const lessInTensorrt = (): readonly Piece[] => [
   { text: 'Give the builder a smaller workspace, and build for smaller batches or shapes.' },
   { text: 'Run fewer execution contexts at once: each has activation memory of its own.' },
 ]
+
+/** lmdeploy.readthedocs.io, TurbomindEngineConfig: the share is of the memory that is free after loading. */
+export function lessInLmdeploy({ settings }: Situation): readonly Piece[] {
+  const share = numberSet(settings, 'cache_max_entry_count')
+  return [
+    {
+      text: `Give the KV cache a smaller share of what is free after the weights were loaded (${share === undefined ? '0.8 is the default' : `now ${share}`}).`,
+      command: `--cache-max-entry-count ${((share ?? 0.8) / 2).toFixed(1)}`,
+    },
+    { text: 'Allow shorter sessions (--session-len), or prefill fewer tokens at once (--max-prefill-token-num).' },
+    { text: 'Split the model over more GPUs (--tp), or load one that is quantized (AWQ).' },
+  ]
+}
 
 /** onnxruntime.ai, CUDA execution provider: options. */
 export const lessInOnnx = (): readonly Piece[] => [

@@ -1,0 +1,173 @@
+// What programs that run models refuse before they compute: a file or node that is not there, a model that is too large or too new.
+import { KERNEL_LOG } from './host-oom/remedies.ts'
+import { ruleFamily } from './parts/rules.ts'
+
+/** Where ComfyUI looks for the file of an input. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  ckpt_name: 'checkpoints',
+  unet_name: 'diffusion_models',
+  vae_name: 'vae',
+  lora_name: 'loras',
+  control_net_name: 'controlnet',
+  clip_name: 'text_encoders',
+  clip_name1: 'text_encoders',
+  clip_name2: 'text_encoders',
+  style_model_name: 'style_models',
+}
+
+export const servingRefused = ruleFamily({
+  id: 'serving-refused',
+  kind: 'config_error',
+  literals: [
+    'Value not in list: ',
+    'Cannot execute because node ',
+    'Model loading aborted due to insufficient system resources',
+    'all backends returned error',
+    'unknown projector type',
+    'tool choice requires --enable-auto-tool-choice',
+    'must be < `max_total_tokens`',
+    'timed out waiting for llama runner',
+    'bind HTTP server socket',
+    'qweight does not exist',
+    'No compatible profiles found',
+    'ggml_vulkan: No devices found',
+  ],
+  rules: [
+    {
+      pattern: /Value not in list: (\w{2,40}): '([^'\n]{1,200})' not in (?:\[|\(list)/,
+      kind: 'file_missing',
+      severity: 'critical',
+      title: ({ match }) => `ComfyUI does not find ${match[2]}`,
+      verdict: ({ match }) => `The workflow names ${match[2]} for ${match[1]}, and ComfyUI does not have it, so nothing was computed.`,
+      remedies: ({ match }) => [
+        {
+          text: `Choose one in the node that ComfyUI lists, or put the file into models/${FOLDERS[match[1] ?? ''] ?? '<FOLDER>'} (or a folder of extra_model_paths.yaml) and reload the page.`,
+        },
+      ],
+    },
+    {
+      pattern: /Cannot execute because node ([\w +./()-]{1,80}) does not exist/,
+      kind: 'missing_dependency',
+      severity: 'critical',
+      title: ({ match }) => `ComfyUI has no node ${match[1]}`,
+      verdict: ({ match }) =>
+        `The workflow uses the node ${match[1]}, which ComfyUI does not know: its custom nodes are not installed, or could not be loaded at the start.`,
+      remedies: [
+        { text: 'Look at the start of the log: "IMPORT FAILED" names custom nodes that could not be loaded, and why.' },
+        { text: 'Else install them (ComfyUI-Manager: Install Missing Custom Nodes), then restart ComfyUI.' },
+      ],
+    },
+    {
+      pattern:
+        /Failed to load model "([^"\n]{1,120})": Model loading aborted due to insufficient system resources|Model loading aborted due to insufficient system resources/,
+      kind: 'host_memory',
+      severity: 'critical',
+      title: 'LM Studio did not load the model: it looks too large',
+      verdict: ({ match }) => `LM Studio estimates that ${match[1] ?? 'the model'} does not fit the free memory of GPU and host, and did not try to load it.`,
+      remedies: [
+        { text: 'Load a smaller quantization or model, or a shorter context; unload other models first.' },
+        { text: 'If memory really is free: lower the guardrails for loading in the settings. The system may then run out of memory.' },
+      ],
+    },
+    {
+      pattern: /could not load model - all backends returned error: \[([\w-]{1,40})\][^\n]{0,200}?(?:error reading from server: EOF|code = Unavailable)/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: ({ match }) => `LocalAI's backend ${match[1]} ended`,
+      verdict: ({ match }) => `The backend ${match[1]} of LocalAI ended while it loaded the model. Its own words are not in this text.`,
+      remedies: [
+        { text: 'Let LocalAI print what its backends say, and load the model again.', command: 'export DEBUG=true' },
+        KERNEL_LOG,
+        { text: 'See that the image or backend is the one for this GPU and its driver; on a CPU without AVX it ends at once.' },
+      ],
+    },
+    {
+      pattern: /unknown projector type: (\w{2,60})/,
+      severity: 'critical',
+      title: 'llama.cpp does not know this kind of projector',
+      verdict: ({ match }) => `The file for images (mmproj) is of type ${match[1]}, which this release of llama.cpp does not know: the model is newer.`,
+      remedies: ({ situation }) => [
+        { text: `Update ${situation().programs.has('ollama') ? 'Ollama' : 'llama.cpp, or the program that brings it'}.` },
+        { text: 'Without images the model runs as it is: leave --mmproj out.' },
+      ],
+    },
+    {
+      pattern: /tool choice requires --enable-auto-tool-choice and --tool-call-parser/,
+      severity: 'warning',
+      title: 'The server was started without tool calls',
+      verdict: 'A request asked for tools, and vLLM was started without the options for them. Such requests are refused (400); others are served.',
+      remedies: [
+        {
+          text: 'Start it with the parser for this model (the page of the model or of vLLM names it).',
+          command: '--enable-auto-tool-choice --tool-call-parser <PARSER>',
+        },
+      ],
+    },
+    {
+      pattern: /`(max_input_(?:tokens|length))` must be < `max_total_tokens`\. Given: (\d{1,9}) and (\d{1,9})/,
+      severity: 'critical',
+      title: 'TGI refused its limits of tokens',
+      verdict: ({ match }) => `${match[1]} is ${match[2]} and max_total_tokens ${match[3]}: the total is input and answer together, so it must be larger.`,
+      remedies: ({ match }) => [
+        { text: `Leave room for answers (here 1024 tokens), or lower ${match[1]}.`, command: `--max-total-tokens ${Number(match[2]) + 1024}` },
+      ],
+    },
+    {
+      pattern: /timed out waiting for llama runner to start(?: - progress ([\d.]{1,5}))?/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: 'Ollama gave up loading the model',
+      verdict: ({ match }) =>
+        `The model made no progress for five minutes while it was loaded${match[1] === undefined ? '' : ` (${Math.round(Number(match[1]) * 100)} % done)`}: its disk is slow or far away, or the driver hangs.`,
+      remedies: [
+        { text: 'Keep the models on a local, fast disk; give slow ones more time (set it for the service).', command: 'export OLLAMA_LOAD_TIMEOUT=30m' },
+        { text: 'See whether the GPU answers, and what Ollama says before.', command: 'journalctl -u ollama --no-pager | tail -n 60' },
+      ],
+    },
+    {
+      pattern: /couldn't bind HTTP server socket, hostname: (\S{1,80}), port: (\d{1,5})/,
+      kind: 'port_in_use',
+      severity: 'critical',
+      title: 'Port already in use',
+      verdict: ({ match }) =>
+        `llama-server cannot listen on ${match[1]}, port ${match[2]}: another process most likely does, or the address is not one of this host.`,
+      remedies: ({ match }) => [
+        { text: `See which process listens on port ${match[2]}.`, command: `sudo ss -ltnp | grep ':${match[2]} '` },
+        { text: 'Or let the server listen on another port.', command: `--port ${Number(match[2]) + 1}` },
+      ],
+      facts: ({ match }) => ({ port: Number(match[2]) }),
+    },
+    {
+      pattern: /weight (\S{3,120}\.qweight) does not exist/,
+      severity: 'critical',
+      title: 'The model is not quantized in that way',
+      verdict: ({ match }) =>
+        `The server was told that the model is quantized (GPTQ, AWQ), and its files have no ${match[1]}: they hold plain weights or another form.`,
+      remedies: [{ text: 'Leave --quantize out, or use the repository that holds the quantized model.' }],
+    },
+    {
+      pattern: /No compatible profiles found[^\n]{0,120}?(?:Free GPUs?: ?(?:- )?([^\n]{3,120}))?$/,
+      severity: 'critical',
+      title: 'NIM has no profile for this GPU',
+      verdict: 'None of the profiles of this NIM (GPU, number of GPUs, precision) fits the GPUs that are free here, so it did not start.',
+      remedies: [
+        { text: 'See which profiles there are and what they need.', command: 'docker run --rm --gpus all <IMAGE> list-model-profiles' },
+        { text: 'Give it more or larger GPUs, free those that are in use, or take a smaller model.' },
+      ],
+    },
+    {
+      pattern: /ggml_vulkan: No devices found/,
+      kind: 'gpu_not_visible',
+      severity: 'warning',
+      title: 'llama.cpp finds no Vulkan device',
+      verdict:
+        'Vulkan lists no GPU here, so llama.cpp computes on the CPU: its driver is not installed where it runs, or the container was not given the device.',
+      remedies: [
+        {
+          text: 'See what Vulkan finds; in a container install the driver in its image (Mesa for AMD and Intel) and pass the device.',
+          command: 'vulkaninfo --summary; ls -l /dev/dri',
+        },
+      ],
+    },
+  ],
+})
