@@ -48,7 +48,16 @@ const QUOTED = 200
 /** The message in one line, bounded. */
 export function quote({ error }: Pick<EndTold, 'error'>): string {
   if (error === undefined) return ''
-  const text = error.message.replace(/\s+/g, ' ').trim()
+  // Some begin their message on a line of its own.
+  const begun = error.message.replace(/\s+/g, ' ').trim()
+  const next =
+    begun === '' || begun.endsWith(':')
+      ? error.tail
+          .split('\n')
+          .find((line) => line.trim() !== '')
+          ?.trim()
+      : undefined
+  const text = `${begun} ${next ?? ''}`.trim()
   const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
   const whole = `${named}${text}`
   if (whole.length <= QUOTED) return whole

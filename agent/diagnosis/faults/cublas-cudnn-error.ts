@@ -173,7 +173,17 @@ const near = ({ message, text, at }: Matched): string => {
   const own = STATUS.exec(message)?.[0]
   return `${message} ${text[at + 1] ?? ''}`.replace(new RegExp(STATUS, 'g'), (one) => (one === own ? one : ''))
 }
-const meaningOf = (matched: Matched): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
+/** After a failed check in a kernel every call fails. */
+const broken = ({ message, text, at }: Seen): boolean =>
+  /NOT_INITIALIZED|INTERNAL_ERROR|EXECUTION_FAILED/.test(message) && /\] Assertion `|device-side assert/.test(around(text, at, 12, 0))
+
+const BROKEN: Meaning = {
+  pattern: /^/,
+  says: 'a check inside a kernel failed before (above), and after that every call on the GPU fails, this one too.',
+  pieces: () => [{ text: 'Correct the failed check above: nothing is wrong with this library.' }],
+}
+const meaningOf = (matched: Matched): Meaning =>
+  (broken(matched) ? BROKEN : undefined) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
   return `${STATUS.exec(matched.message)?.[1] ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`

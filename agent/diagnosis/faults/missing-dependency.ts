@@ -4,6 +4,7 @@ import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import { pipInstall } from './remedies/pip.ts'
+import { rebuilds } from '../ends/python-packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
@@ -28,10 +29,7 @@ const moduleOf = (file: string): string => file.replace(/\.(?:cpython|abi3)?[\w.
 function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   const module = moduleOf(match[1] ?? '')
   const folder = /(?:site|dist)-packages\/([\w-]{1,60})\/[^\s]*$/.exec(match[0].split(': undefined')[0] ?? '')?.[1]
-  return (
-    DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ??
-    (folder === undefined || folder.startsWith('torch') ? undefined : folder.replaceAll('_', '-'))
-  )
+  return DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ?? (folder === undefined || folder === 'torch' ? undefined : folder.replaceAll('_', '-'))
 }
 
 function remedies(matched: Matched): readonly Piece[] {
@@ -40,7 +38,11 @@ function remedies(matched: Matched): readonly Piece[] {
   return [
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
-      command: pipInstall(matched.situation(), name ?? '<PACKAGE>', '--force-reinstall --no-cache-dir --no-build-isolation --no-deps'),
+      command: pipInstall(
+        matched.situation(),
+        name === undefined ? '<PACKAGE>' : rebuilds(name.replaceAll('-', '_'), matched.situation()),
+        '--force-reinstall --no-cache-dir --no-deps',
+      ),
     },
     {
       text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,

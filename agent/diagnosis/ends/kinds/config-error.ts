@@ -1,4 +1,5 @@
 // The program refuses what it was told: arguments, configuration files, combinations that it does not support.
+import { asks } from '../asks.ts'
 import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE, PROGRAM_NAMES } from '../../situation/programs.ts'
@@ -60,9 +61,9 @@ export const configError: EndKind = {
     newer(told),
     told.error?.name === 'usage'
       ? { text: 'See which arguments this version takes.', command: `${script(told.situation.subject.script)} --help` }
-      : {
+      : (asks(told) ?? {
           text: `Correct ${option(told.error?.message ?? '') ?? 'the setting that the message names'}, in the command, the configuration file or the environment of the job.`,
-        },
+        }),
     /--local[-_]rank/.test(told.error?.message ?? '') && {
       text: 'The launcher passes --local-rank, which the script does not take: start it with torchrun, and read LOCAL_RANK from the environment.',
       command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>',

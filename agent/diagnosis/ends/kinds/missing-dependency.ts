@@ -2,23 +2,11 @@
 import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { lookup } from '../../../text/lookup.ts'
+import { installs } from '../python-packages.ts'
 
 const module = (match: RegExpExecArray): { module?: string } => {
   const name = match.slice(1).find((group) => group !== undefined)
   return name === undefined ? {} : { module: name.replace(/[.,;:]+$/, '') }
-}
-/** Distributions that are not called as their modules. */
-const DISTRIBUTIONS: Readonly<Record<string, string>> = {
-  cv2: 'opencv-python-headless',
-  PIL: 'pillow',
-  sklearn: 'scikit-learn',
-  skimage: 'scikit-image',
-  yaml: 'pyyaml',
-  bs4: 'beautifulsoup4',
-  Crypto: 'pycryptodome',
-  dotenv: 'python-dotenv',
-  flash_attn: 'flash-attn',
-  git: 'GitPython',
 }
 const LIBRARIES: Readonly<Record<string, string>> = {
   'libGL.so.1': 'libgl1',
@@ -93,7 +81,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
-  const distribution = top === undefined ? undefined : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
+  const distribution = top === undefined ? undefined : installs(top, situation)
   const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words)
   return [
     {
@@ -103,7 +91,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
     wrongVersion
       ? {
           text: `${top ?? 'The package'} is installed in a version without this name. Install the version that the program was written for.`,
-          command: `python -m pip install '${distribution ?? '<PACKAGE>'}==<VERSION>'`,
+          command: `python -m pip install '${distribution?.replace(/ -.*/, '') ?? '<PACKAGE>'}==<VERSION>'`,
         }
       : { text: `Install ${top ?? 'the package'} into that environment.`, command: `python -m pip install ${distribution ?? '<PACKAGE>'}` },
     situation.programs.has('slurm') && { text: 'Activate the environment in the batch script before the program starts.' },
@@ -150,7 +138,7 @@ export const missingDependency: EndKind = {
     says(/there is no package called .?([\w.]{1,80})/, WEIGHT.message, module),
     says(/Package (\w{1,80}) not found in current path|Can't locate ([\w/:]{1,120})(?:\.pm)? in @INC/, WEIGHT.message, module),
     says(
-      /(?:the )?package (?:for )?(\w[\w.-]{1,60})(?: \w{1,20})? doesn't seem to be installed|(?:requires|needs) the (\w[\w.-]{1,60}) (?:library|package) (?:but|which)/,
+      /(?:the )?package (?:for )?(\w[\w.-]{1,60})(?: \w{1,20})? (?:doesn't seem|seems) to be (?:not )?installed|(?:requires|needs) the (\w[\w.-]{1,60}) (?:library|package) (?:but|which)/,
       WEIGHT.message,
       module,
     ),

@@ -1,4 +1,5 @@
 // An exception that nobody caught and that no other kind explains.
+import { asks } from '../asks.ts'
 import { WEIGHT, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall, type GpuCall } from '../gpu-call.ts'
 import { INFERENCE } from '../../situation/programs.ts'
@@ -6,6 +7,11 @@ import { INFERENCE } from '../../situation/programs.ts'
 /** A server that only runs models: there is no script of the user's, and no checkpoint. */
 const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
 const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
+
+/** Functions that run while a job works: a step that failed there may have a checkpoint before it. */
+const WORKS = /^(?:train\w{0,20}|fit|forward|backward|step|training_step|evaluate|_call_impl|__next__|generate|predict)$/
+const PACE = /\b(?:it\/s|s\/it)\b|\b(?:step|iter(?:ation)?|epoch)s?[ :=[#]{1,3}\d|['"]?loss['"]?[:=] ?\d/i
+const works = ({ error, situation }: EndTold): boolean => error?.frames.some(({ name }) => WORKS.test(name ?? '')) === true || PACE.test(situation.text)
 
 export const pythonException: EndKind = {
   kind: 'python_exception',
@@ -26,8 +32,12 @@ export const pythonException: EndKind = {
     const call = gpuCallOf(told)
     return call === undefined ? said : `${said} It means: ${call.says}`
   },
-  remedies: (told) =>
-    gpuCallOf(told)?.remedies ?? [
+  remedies: (told) => {
+    const call = gpuCallOf(told)
+    if (call !== undefined) return call.remedies
+    const asked = asks(told)
+    return [
+      asked,
       openFrame(told),
       /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
@@ -35,8 +45,11 @@ export const pythonException: EndKind = {
       },
       serves(told)
         ? { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' }
-        : { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' },
+        : asked === undefined && {
+            text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.',
+          },
       serves(told) && { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
-      !serves(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
-    ],
+      !serves(told) && works(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
+    ]
+  },
 }

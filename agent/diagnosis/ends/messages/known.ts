@@ -1,11 +1,13 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { LIBRARIES } from './libraries.ts'
+import { PACKAGES } from './packages.ts'
 import { SETUP } from './setup.ts'
 import { TRAINING } from './training.ts'
 import type { Known } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SETUP]
+const KNOWN: readonly Known[] = [...TRAINING, ...SETUP, ...LIBRARIES, ...PACKAGES]
 
 export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
 
@@ -16,7 +18,9 @@ export function knownMessage(told: EndTold): KnownMessage | undefined {
   const words = error.name !== undefined && /Tracer|Concretization/.test(error.name) ? `${error.name} ${error.message}` : `${error.message}\n${error.tail}`
   for (const { pattern, says, remedies } of KNOWN) {
     const match = pattern.exec(words)
-    if (match !== null) return { says, remedies: [...remedies(match, told), openFrame(told)] }
+    if (match === null) continue
+    const advice = remedies(match, told)
+    if (advice.some(Boolean)) return { says: typeof says === 'function' ? says(match, told) : says, remedies: [...advice, openFrame(told)] }
   }
   return undefined
 }

@@ -1,0 +1,142 @@
+// Messages of training libraries with one reason each, as a table: what they say, what to change, the command, and what it means where the message does not say.
+import type { Known } from './message.ts'
+
+type Row = readonly [pattern: RegExp, change: string, command?: string | undefined, means?: string]
+
+const TOOLKIT = 'python -c "import torch; print(torch.version.cuda)"; nvcc --version'
+const ROWS: readonly Row[] = [
+  [
+    /CUDA_HOME (?:environment variable is not set|does not exist)|MissingCUDAException/,
+    'Install the CUDA toolkit of the version that PyTorch was built with (the driver does not bring it), and set CUDA_HOME to its folder, mostly /usr/local/cuda.',
+    TOOLKIT,
+    'The compiler of CUDA (nvcc) is not there: an operation is compiled on this host.',
+  ],
+  [
+    /setup doesn't support bf16|bf16[^\n]{0,60}not support(?:ed)? (?:on|by) (?:this|your) (?:GPU|device)|[Bb]float16 is not supported on (?:this|your)/,
+    'Use fp16 in place of bf16 (fp16=True, bf16=False): bf16 needs an Ampere GPU or newer (compute capability 8.0).',
+    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+    'The GPU has no bf16, or PyTorch sees no GPU at all.',
+  ],
+  [
+    /FlashAttention only supports? (?:fp16|bf16)/i,
+    'Load the model in bf16 or fp16 (torch_dtype=torch.bfloat16), and run it under torch.autocast where parts of it are float32.',
+  ],
+  [
+    /FlashAttention2? has been toggled on.{0,120}not installed/i,
+    "Install it, or leave it out: attn_implementation='sdpa' needs no package and is about as fast.",
+    'python -m pip install flash-attn --no-build-isolation',
+  ],
+  [
+    /pair\.cc:\d{1,4}\] .{0,60}remote=\[127\./,
+    'The name of this host stands for a loopback address (127.x in /etc/hosts), where other hosts cannot reach it: name the interface to use.',
+    'ip -brief address; export GLOO_SOCKET_IFNAME=<INTERFACE>',
+  ],
+  [
+    /Must flatten tensors with uniform dtype/,
+    'Bring all parameters to one type before FSDP wraps the model: model.to(torch.bfloat16). Adapters that PEFT makes are float32: cast them too, or wrap them on their own (fsdp_auto_wrap_policy of PEFT); for 4-bit weights set bnb_4bit_quant_storage to that type.',
+  ],
+  [
+    /Must flatten tensors with uniform `requires_grad`/,
+    'Set use_orig_params=True for FSDP (Accelerate: fsdp_use_orig_params: true), or wrap frozen and trained layers on their own (fsdp_auto_wrap_policy of PEFT).',
+  ],
+  [
+    /got mixed torch\.Tensor and DTensor/,
+    'Shard every part that is trained: call fully_shard on the root module too, after adapters and heads are added, and make the optimizer after that. Tensors of your own that meet sharded ones: distribute_tensor(…), or full_tensor() of the others.',
+    undefined,
+    'Some parameters were sharded and others not.',
+  ],
+  [
+    /require users to upgrade torch to at least v2\.6/,
+    'Load the model from safetensors files, which need no new PyTorch (use_safetensors=True, if the repository has them); or update PyTorch to 2.6 or newer, with torchvision and torchaudio of the same release.',
+  ],
+  [/Unknown model \((\w[\w.-]{1,80})\)/, 'Update timm, which lists what it knows: timm.list_models("*NAME*").', 'python -m pip install --upgrade timm'],
+]
+
+const JAX = "python -m pip install --upgrade 'jax[cuda12]'"
+const MORE: readonly Row[] = [
+  [
+    /0 active drivers \(\[\]\)/,
+    'Give the program a GPU: Triton found no driver of one. See whether PyTorch finds it where the job runs.',
+    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
+  ],
+  [/jaxlib version \S{1,20} is (?:newer|older) than/, 'Install jax, jaxlib and the CUDA plugin in one command, so that they belong together.', JAX],
+  [
+    /Encountered an unexpected tracer/,
+    'Do not keep values that are computed inside jit or grad anywhere outside (self.x, a global, a list): return them from the function, and set jax_check_tracer_leaks to find where.',
+    'export JAX_CHECK_TRACER_LEAKS=1',
+  ],
+  [
+    /Initializer expected to generate shape/,
+    'Initialize the parameters with an input of the shape that is used later, or rebuild the model with the sizes that the loaded parameters have.',
+    undefined,
+    'The parameters belong to inputs or layers of another size.',
+  ],
+  [
+    /File format not supported: filepath=.{0,200}Keras 3 only supports/,
+    'Load a SavedModel with keras.layers.TFSMLayer (inference only), or use Keras 2 (TF_USE_LEGACY_KERAS=1 and the package tf-keras) and save it again as .keras.',
+    'python -m pip install tf-keras; export TF_USE_LEGACY_KERAS=1',
+  ],
+  [
+    /Descriptors cannot be created directly/,
+    'Use an older protobuf until the package whose file ends in _pb2.py in the traceback has a release for the new one; or update that package.',
+    "python -m pip install 'protobuf<=3.20.3'",
+    'A package was generated for an older protobuf than the one that is installed.',
+  ],
+  [
+    /default_collate: batch must contain .{0,80}NoneType/,
+    'Let __getitem__ return no None: where a sample cannot be read, raise or take another one, or filter them out in a collate_fn.',
+    undefined,
+    'The data set returned None for a sample.',
+  ],
+  [
+    /image file is truncated|cannot identify image file/,
+    'A file of the data set is damaged or no image: find it (catch the error in __getitem__ and print the path), then fetch or remove it. To read damaged ones as far as they go: PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True.',
+  ],
+  [
+    /DataLoader timed out after/,
+    'A worker took longer than the timeout of the DataLoader for one batch: look at what is slow (network storage, decoding, a lock in OpenCV: cv2.setNumThreads(0)), then raise timeout= or the number of workers.',
+    'py-spy dump --pid <WORKER_PID>',
+  ],
+  [
+    /Unable to create tensor, you should probably activate truncation/,
+    'Tokenize with truncation=True and let the collator pad each batch (DataCollatorWithPadding; with labels of varying length DataCollatorForSeq2Seq or DataCollatorForTokenClassification). Remove columns that are no numbers.',
+  ],
+  [
+    /Some tensors share memory, this will lead to duplicate memory/,
+    'Save with safetensors.torch.save_model or model.save_pretrained, which know shared tensors; the Trainer of older releases: save_safetensors=False.',
+  ],
+  [
+    /Received a label value of (-?\d+) which is outside the valid range/,
+    'Compare the labels with the size of the last layer: it needs one output more than the largest label, labels count from 0, and none may be negative.',
+  ],
+]
+
+export const LIBRARIES: readonly Known[] = [
+  ...[...ROWS, ...MORE].map(([pattern, text, command, says]): Known => ({
+    pattern,
+    ...(says === undefined ? {} : { says }),
+    remedies: () => [command === undefined ? { text } : { text, command }],
+  })),
+  {
+    pattern: /Barrier timed out|Wait_for_all_tasks_to_register/,
+    says: 'Not all processes of the job came to the barrier in time.',
+    remedies: (_, { situation }) => {
+      const missing = /timed out task names:\s{1,4}(\/job:\S{3,80})/.exec(situation.text)?.[1]
+      return [
+        { text: `Look at the log of ${missing ?? 'the process that is missing'} first: it did not start, failed, or is still busy (compiling, loading).` },
+        {
+          text: 'All processes need the same coordinator address and number of processes, and must reach its port.',
+          command: 'nc -zv <COORDINATOR_HOST> <PORT>',
+        },
+        { text: 'If it is only slow: raise initialization_timeout of jax.distributed.initialize.' },
+      ]
+    },
+  },
+  {
+    pattern: /You requested gpu: \[([\d, ]{1,60})\]\s{1,3}But your machine only has: \[([\d, ]{1,60})\]/,
+    remedies: ([, , has = '']) => [
+      { text: `Ask for the GPUs that are visible: devices=${has.split(',').length}.` },
+      { text: 'If there are more: see what hides them.', command: 'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"' },
+    ],
+  },
+]

@@ -1,0 +1,101 @@
+// Python packages in errors: what pip is given, files that hide a package, releases that do not belong together, and what a message itself asks for.
+import { expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const SITE = '/srv/env/lib/python3.11/site-packages'
+const traceback = (error: string, frames: readonly string[] = []): string =>
+  [
+    'Traceback (most recent call last):',
+    '  File "fit.py", line 9, in <module>',
+    '    go()',
+    ...frames.map((file) => `  File "${file}", line 5, in inner`),
+    error,
+    '',
+  ].join('\n')
+const answer = (text: string) => {
+  const faults = explainText(logScanner(), text)
+  const fault = faults.at(-1)
+  return {
+    kinds: faults.map(({ kind }) => kind),
+    verdict: fault?.verdict ?? '',
+    commands: fault?.remedies.map(({ command }) => command ?? '') ?? [],
+    all: fault?.remedies.map((one) => `${one.text} ${one.command ?? ''}`).join('\n') ?? '',
+  }
+}
+
+test.each([
+  ["ModuleNotFoundError: No module named 'apex'", /git\+https:\/\/github\.com\/NVIDIA\/apex/],
+  ["ModuleNotFoundError: No module named 'hydra'", /pip install hydra-core/],
+  ["ModuleNotFoundError: No module named 'google.protobuf'", /pip install protobuf/],
+  ["ModuleNotFoundError: No module named 'flash_attn'", /flash-attn --no-build-isolation/],
+])('%s: the package is not called as the module', (error, command) => {
+  expect(answer(traceback(error)).all).toMatch(command)
+})
+
+test('PyTorch Geometric has wheels for the PyTorch that the text names', () => {
+  expect(answer(`torch 2.5.1+cu124\n${traceback("ModuleNotFoundError: No module named 'torch_sparse'")}`).all).toContain(
+    'torch-sparse -f https://data.pyg.org/whl/torch-2.5.0+cu124.html',
+  )
+})
+
+test('a file of the user hides the package', () => {
+  const { verdict, all } = answer(traceback("ImportError: cannot import name 'load_dataset' from 'datasets' (/home/kim/job/datasets.py)"))
+  expect(verdict).toContain('hides the package datasets')
+  expect(all).toContain('Rename /home/kim/job/datasets.py')
+  expect(all).not.toContain('pip install')
+})
+
+test('two libraries whose releases do not belong together are named', () => {
+  const { all } = answer(
+    traceback(`ImportError: cannot import name 'is_torch_new' from 'transformers.utils' (${SITE}/transformers/utils/__init__.py)`, [`${SITE}/trl/core.py`]),
+  )
+  expect(all).toContain('pip install --upgrade trl transformers')
+})
+
+test('another torch is not installed for the sake of one package', () => {
+  const { all } = answer(traceback("AttributeError: module 'torch' has no attribute 'float8_e8m0fnu'", [`${SITE}/torchao/types.py`]))
+  expect(all).toContain('torchao uses float8_e8m0fnu')
+  expect(all).not.toContain('--upgrade')
+})
+
+test('an argument that was renamed', () => {
+  expect(answer(traceback("TypeError: TrainingArguments.__init__() got an unexpected keyword argument 'evaluation_strategy'")).all).toContain('eval_strategy')
+})
+
+test('a release that the message asks for', () => {
+  expect(answer(traceback('ImportError: accelerate>=1.1.0 is required for this, but found accelerate==0.30.1')).commands[0]).toBe(
+    "python -m pip install 'accelerate>=1.1.0'",
+  )
+})
+
+test('what the message says to do comes first', () => {
+  const { all } = answer(traceback('ValueError: The sampler has no length. Please pass drop_last=False or give the sampler a length.'))
+  expect(all.split('\n')[0]).toContain('Please pass drop_last=False')
+  expect(all).not.toContain('Reproduce it')
+})
+
+test('what every CUDA error says is no instruction', () => {
+  expect(answer(traceback('RuntimeError: something broke\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1')).all).not.toContain('The message itself')
+})
+
+test('a failed check in a kernel explains the calls after it', () => {
+  const text = `/t/aten/src/ATen/native/cuda/Loss.cu:250: nll_loss: block: [0,0,0], thread: [7,0,0] Assertion \`t >= 0 && t < n_classes\` failed.\n${traceback(
+    'RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm`',
+  )}`
+  const { kinds, verdict } = answer(text)
+  expect(kinds).toEqual(['illegal_memory_access', 'cublas_cudnn_error'])
+  expect(verdict).toContain('a check inside a kernel failed before')
+})
+
+test.each([
+  ['embed_tokens.weight', '50260, 768', '50257, 768', /resize_token_embeddings\(50260\)/],
+  ['layers.0.q_proj.lora_A.default.weight', '32, 768', '8, 768', /r=32/],
+  ['embed_tokens.weight', '50257, 768', '0', /ZeRO-3/],
+  ['fc.weight', '1000, 2048', '10, 2048', /number of classes leave out/],
+])('%s of [%s] for [%s]', (name, had, has, advice) => {
+  const error = `RuntimeError: Error(s) in loading state_dict for Net:\n\tsize mismatch for ${name}: copying a param with shape torch.Size([${had}]) from checkpoint, the shape in current model is torch.Size([${has}]).`
+  const { all, verdict } = answer(traceback(error))
+  expect(all.split('\n')[0]).toMatch(advice)
+  expect(verdict).toContain(`[${had}] in the checkpoint`)
+})
