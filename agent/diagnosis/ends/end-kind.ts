@@ -44,20 +44,23 @@ export type EndKind = {
   readonly remedies: (told: EndTold) => readonly Piece[]
 }
 
+/** The rest stands below. */
+const UNFINISHED = /^$|:$|\bbut found$|validation errors? for \w+$|^An error occurred while generating the dataset$/
 const QUOTED = 200
+const rest = (tail: string): string =>
+  tail
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(0, 3)
+    .join(' ')
 /** The message in one line, bounded. */
 export function quote({ error }: Pick<EndTold, 'error'>): string {
   if (error === undefined) return ''
   // Some begin their message on a line of its own.
   const begun = error.message.replace(/\s+/g, ' ').trim()
-  const next =
-    begun === '' || begun.endsWith(':')
-      ? error.tail
-          .split('\n')
-          .find((line) => line.trim() !== '')
-          ?.trim()
-      : undefined
-  const text = `${begun} ${next ?? ''}`.trim()
+  const next = UNFINISHED.test(begun) ? rest(error.tail) : ''
+  const text = `${begun} ${next}`.trim()
   const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
   const whole = `${named}${text}`
   if (whole.length <= QUOTED) return whole

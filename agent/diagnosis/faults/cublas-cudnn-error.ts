@@ -81,6 +81,22 @@ const roomy = (matched: Matched): boolean => (freeOf(matched)?.free ?? 0) > PLEN
 
 const MEANINGS: readonly Meaning[] = [
   {
+    pattern: /unable to open database file|sqlite_db/,
+    says: 'MIOpen could not open its database of kernels: the folder is not writable, or the home folder is missing.',
+    pieces: () => [{ text: 'Name folders that can be written.', command: 'export MIOPEN_USER_DB_PATH=/tmp/miopen MIOPEN_CUSTOM_CACHE_DIR=/tmp/miopen-cache' }],
+  },
+  {
+    pattern: /cannot find ROCm device library|Code object build failed|comgr/,
+    says: 'MIOpen compiles kernels at their first use, and the compiler failed.',
+    pieces: () => [
+      {
+        text: "Install ROCm's device libraries in the release of the framework, or name their folder: the compiler did not find them, or cannot read them.",
+        command: 'ls /opt/rocm/amdgcn/bitcode | head -n 3; export ROCM_PATH=/opt/rocm',
+      },
+      { text: 'See that the framework and ROCm belong to one release.', command: 'pip list | grep -i torch; cat /opt/rocm/.info/version' },
+    ],
+  },
+  {
     pattern: /VERSION_MISMATCH/,
     says: 'parts of two different cuDNN versions were loaded together.',
     pieces: (matched) => [

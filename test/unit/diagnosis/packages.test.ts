@@ -99,3 +99,32 @@ test.each([
   expect(all.split('\n')[0]).toMatch(advice)
   expect(verdict).toContain(`[${had}] in the checkpoint`)
 })
+
+test.each([
+  ['AssertionError: samples per step (96) is not divisible by ranks (5) times accumulation (4)', /multiple of 20 \(5 × 4\): 80 or 100/],
+  ['RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x300 and 1200x7)', /nn\.Linear\(300, 7\)[^]*4 × 300/],
+  ['ValueError: Expected input batch_size (120) to match target batch_size (40).', /120 rows and the labels 40/],
+  ['RuntimeError: Given groups=1, weight of size [8, 3, 3, 3], expected input[2, 32, 32, 3] to have 3 channels, but got 32 channels instead', /permute/],
+  ['RuntimeError: "softmax_lastdim_kernel_impl" not implemented for \'Half\'', /load it for the CPU in float32/],
+  ['ValueError: Error initializing torch.distributed using env:// rendezvous: environment variable WORLD_SIZE expected, but not set', /torchrun [^]*fit\.py/],
+])('%s', (error, advice) => {
+  expect(answer(traceback(error)).all).toMatch(advice)
+})
+
+test('what a reset of an AMD card follows from is said of it', () => {
+  const faults = explainText(
+    logScanner(),
+    '[ 1.0] amdgpu 0000:0a:00.0: amdgpu: 3 uncorrectable hardware errors detected in umc block\n[ 1.1] amdgpu 0000:0a:00.0: amdgpu: GPU reset begin!\n',
+  )
+  expect(faults.find(({ kind }) => kind === 'gpu_reset')?.verdict).toContain('had uncorrectable errors in its memory')
+})
+
+test('the driver says which GPU a memory error of CUDA was on, and that it was contained', () => {
+  const faults = explainText(
+    logScanner(),
+    'NVRM: Xid (PCI:0000:2a:00): 94, pid=7, name=fit, Contained: SM (0x1). RST: No\nRuntimeError: CUDA error: uncorrectable ECC error encountered\n',
+  )
+  const reset = faults.find(({ kind }) => kind === 'ecc_error')?.remedies.at(-1)
+  expect(reset?.command).toContain('-i 0000:2a:00.0')
+  expect(reset?.text).toContain('It can wait'.toLowerCase())
+})

@@ -4,10 +4,11 @@ import { openFrame, quote, type EndTold } from '../end-kind.ts'
 import { LIBRARIES } from './libraries.ts'
 import { PACKAGES } from './packages.ts'
 import { SETUP } from './setup.ts'
+import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import type { Known } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SETUP, ...LIBRARIES, ...PACKAGES]
+const KNOWN: readonly Known[] = [...TRAINING, ...SETUP, ...TENSORS, ...LIBRARIES, ...PACKAGES]
 
 export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
 

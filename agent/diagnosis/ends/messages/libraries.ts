@@ -55,6 +55,40 @@ const ROWS: readonly Row[] = [
 const JAX = "python -m pip install --upgrade 'jax[cuda12]'"
 const MORE: readonly Row[] = [
   [
+    /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,
+    "Build apex with its extensions; the plain install leaves them out. Or do without: torch.nn.LayerNorm and PyTorch's fused AdamW are as fast.",
+    "python -m pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' git+https://github.com/NVIDIA/apex.git",
+    'apex is installed without its compiled part.',
+  ],
+  [
+    /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got Float and (?:BFloat16|Half)/,
+    'Train under autocast (Trainer: bf16=True or fp16=True), which brings adapters and layers to one type; with 4-bit weights set bnb_4bit_compute_dtype to it and call prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
+  ],
+  [
+    /float8 is only supported on SM ?89|Float8.{0,40}(?:requires|only supported).{0,40}(?:8\.9|SM ?8|SM ?9|H100)/i,
+    'Leave float8 out and train in bf16: it needs compute capability 8.9 (L4, RTX 40, H100) or newer.',
+    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+  ],
+  [
+    /load_best_model_at_end requires the save and eval(?:uation)? strategy to match/,
+    'Give both the same strategy (save_strategy and eval_strategy both "epoch", or both "steps" with save_steps a multiple of eval_steps), or leave load_best_model_at_end out.',
+  ],
+  [
+    /Dataset scripts are no longer supported/,
+    'Take a copy of the data set in Parquet (most have one on the hub; revision="refs/convert/parquet" is made by it), or the package datasets before 4.0, which runs code of the data set: only where you trust it.',
+    "python -m pip install 'datasets<4'",
+  ],
+  [
+    /All the data files must have the same columns/,
+    'Bring all files to the same columns, or name those that belong together (data_files=, one configuration each). The message names the file and its columns.',
+  ],
+  [
+    /Cannot use chat template functions because tokenizer\.chat_template is not set/,
+    'Use the Instruct or chat variant of the model, whose tokenizer has a template; for a base model set tokenizer.chat_template yourself, or train with ready texts.',
+    undefined,
+    'The tokenizer is of a base model, which has no format for chats.',
+  ],
+  [
     /0 active drivers \(\[\]\)/,
     'Give the program a GPU: Triton found no driver of one. See whether PyTorch finds it where the job runs.',
     'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
@@ -131,6 +165,16 @@ export const LIBRARIES: readonly Known[] = [
         { text: 'If it is only slow: raise initialization_timeout of jax.distributed.initialize.' },
       ]
     },
+  },
+  {
+    pattern: /No valid checkpoint found in output directory \(([\w./@+-]{1,200})\)/,
+    remedies: ([, folder]) => [
+      {
+        text: `See what was saved: ${folder} has no folder checkpoint-<STEP>. Either output_dir was another, or the run ended before its first save (save_strategy, save_steps).`,
+        command: `ls -ltr ${folder}`,
+      },
+      { text: 'Start without resume_from_checkpoint if there is none.' },
+    ],
   },
   {
     pattern: /You requested gpu: \[([\d, ]{1,60})\]\s{1,3}But your machine only has: \[([\d, ]{1,60})\]/,

@@ -12,7 +12,15 @@ const caller = ({ error }: EndTold): string | undefined => packageOf(error?.fram
 
 /** Two packages that were made for other releases of each other. */
 function together(first: string, second: string, name: string): readonly Piece[] {
-  // Another torch takes what was built for this one with it.
+  // Another torch takes what was built for this one with it, and Triton belongs to it.
+  if (second === 'triton')
+    return [
+      {
+        text: `${first} uses ${name}, which the Triton of this PyTorch does not have: update ${first} alone, Triton belongs to PyTorch.`,
+        command: `python -m pip install --upgrade --no-deps ${first}`,
+      },
+      { text: 'See which are installed.', command: `python -m pip show ${first} torch triton` },
+    ]
   if (second === 'torch' || first === 'torch')
     return [
       {
