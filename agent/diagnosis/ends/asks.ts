@@ -3,7 +3,7 @@ import type { Remedy } from '../../model/fault.ts'
 import type { EndTold } from './end-kind.ts'
 
 const ASKS =
-  /^(?:[Pp]lease |[Ee]ither )?(?:[Tt]ry|[Uu]se|[Ss]et|[Ii]nstall|[Rr]einstall|[Uu]pgrade|[Uu]pdate|[Pp]ass|[Aa]dd|[Rr]emove|[Ss]pecify|[Pp]rovide|[Cc]hoose|[Ss]elect|[Ee]nable|[Dd]isable|[Rr]estart|[Rr]un|[Cc]heck|[Mm]ake sure|[Ee]nsure|[Cc]onsider|[Rr]educe|[Ii]ncrease|[Ss]witch|[Cc]hange|[Aa]ttach|[Cc]onvert|[Cc]all|[Dd]ecrease|[Ll]ower|[Ll]oad|[Dd]o not|[Aa]void|[Dd]efine)\b|\b(?:you (?:need to|should|must|have to|can|could|(?:may|might) (?:want|need) to)|did you (?:mean|forget)|please \w{3,})\b|\bif you (?:want|are|wish|need|did)\b.{1,80}, \w/i
+  /^(?:[Pp]lease |[Ee]ither )?(?:[Tt]ry|[Uu]se|[Ss]et|[Ii]nstall|[Rr]einstall|[Uu]pgrade|[Uu]pdate|[Pp]ass|[Aa]dd|[Rr]emove|[Ss]pecify|[Pp]rovide|[Cc]hoose|[Ss]elect|[Ee]nable|[Dd]isable|[Rr]estart|[Rr]un|[Cc]heck|[Mm]ake sure|[Ee]nsure|[Cc]onsider|[Rr]educe|[Ii]ncrease|[Ss]witch|[Cc]hange|[Aa]ttach|[Cc]onvert|[Cc]all|[Dd]ecrease|[Ll]ower|[Ll]oad|[Dd]o not|[Aa]void|[Dd]efine)\b|\b(?:you (?:need to|should|must|have to|can|could|(?:may|might) (?:want|need) to)|did you (?:mean|forget|call)|please \w{3,})\b|\bif you (?:want|are|wish|need|did)\b.{1,80}, \w/i
 const TO = /^To \w{3,20} .{3,80}, \w/
 /** Names what to write. */
 const EXACT = /`|--\w|\w=\w|pip install|\w\.\w+\(/

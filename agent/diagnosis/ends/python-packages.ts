@@ -85,6 +85,8 @@ const NOW: Readonly<Record<string, string>> = {
   'Trainer.resume_from_checkpoint': 'trainer.fit(…, ckpt_path=…)',
   'Trainer.progress_bar_refresh_rate': 'a callback, TQDMProgressBar',
   prepare_model_for_int8_training: 'prepare_model_for_kbit_training',
+  ANTIALIAS: 'Image.Resampling.LANCZOS (Pillow 10)',
+  container_abcs: 'collections.abc',
   cached_download: 'hf_hub_download',
   load_metric: 'load of the package evaluate',
   AdamW: 'torch.optim.AdamW',

@@ -54,10 +54,18 @@ function remedies(matched: Matched): readonly Piece[] {
   ]
 }
 
+const before = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => around(text, at, 24, 0)
+
 export const missingDependency = ruleFamily({
   id: 'missing-dependency',
   kind: 'missing_dependency',
-  literals: ['No operator found for `memory_efficient', 'undefined symbol: _Z', "xFormers wasn't build with CUDA", "xFormers can't load C++/CUDA"],
+  literals: [
+    "ModuleNotFoundError: No module named '",
+    'No operator found for `memory_efficient',
+    'undefined symbol: _Z',
+    "xFormers wasn't build with CUDA",
+    "xFormers can't load C++/CUDA",
+  ],
   facts: ({ match }) => known({ module: match[1] === undefined ? 'xformers' : moduleOf(match[1]), pattern: 'abi' }),
   rules: [
     {
@@ -68,6 +76,26 @@ export const missingDependency = ruleFamily({
         `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is part of PyTorch's C++ interface.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
+    },
+    {
+      // pip builds a package in an environment of its own, without what is installed.
+      pattern: /ModuleNotFoundError: No module named '(torch|numpy|packaging|wheel|psutil|ninja)'/,
+      severity: 'critical',
+      title: ({ match }) => `pip hides ${match[1]} from a build`,
+      verdict: ({ match }) =>
+        `A package asks for ${match[1]} while it is built, and pip builds it in an environment of its own, where ${match[1]} is not installed.`,
+      remedies: (matched) => {
+        const name =
+          /pip-install-\w{1,20}[\\/]([\w.-]{2,60}?)_[0-9a-f]{1,40}[\\/]/.exec(before(matched))?.[1] ??
+          /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1]
+        return [
+          {
+            text: `Install ${matched.match[1]} first, then build against it: without isolation.`,
+            command: pipInstall(matched.situation(), `${name ?? '<PACKAGE>'} --no-build-isolation`),
+          },
+        ]
+      },
+      unless: (seen) => !/lines of output\]|pip-install-|pip-build-env|subprocess-exited-with-error/.test(before(seen)),
     },
     {
       pattern: /No operator found for `memory_efficient_attention/,

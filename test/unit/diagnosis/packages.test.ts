@@ -128,3 +128,57 @@ test('the driver says which GPU a memory error of CUDA was on, and that it was c
   expect(reset?.command).toContain('-i 0000:2a:00.0')
   expect(reset?.text).toContain('It can wait'.toLowerCase())
 })
+
+test.each([
+  ['"a.w", "b.w"', '"net.a.w", "net.b.w"', /begin with "net\."[^]*removeprefix\("net\."\)/],
+  ['"module.a.w"', '"a.w"', /names of the model begin with "module\." \(of DataParallel\)/],
+  ['"a.w"', '"step", "state_dict"', /checkpoint\["state_dict"\]/],
+])('missing %s, unexpected %s', (missing, unexpected, advice) => {
+  const error = `RuntimeError: Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: ${missing}. \n\tUnexpected key(s) in state_dict: ${unexpected}. `
+  expect(answer(traceback(error)).all.split('\n')[0]).toMatch(advice)
+})
+
+test('a failed recomputation is no damaged file', () => {
+  const { kinds, all } = answer(
+    traceback('torch.utils.checkpoint.CheckpointError: torch.utils.checkpoint: Recomputed values for the following tensors have different metadata.'),
+  )
+  expect(kinds).toEqual(['python_exception'])
+  expect(all).toContain('autocast')
+})
+
+test('host memory that cannot be locked is no lack of GPU memory', () => {
+  const { verdict, all } = answer(
+    'Traceback (most recent call last):\n  File "fit.py", line 3, in <module>\n    buffer = part.pin_memory()\nRuntimeError: CUDA error: out of memory\n',
+  )
+  expect(verdict).toContain('lock host memory')
+  expect(all).toContain('ulimit -l')
+  expect(all).not.toContain('batch size')
+})
+
+test("a model's own code is not the user's", () => {
+  const { all } = answer(
+    `Traceback (most recent call last):\n  File "/home/kim/.cache/huggingface/modules/transformers_modules/lab/net.py", line 4, in forward\n    past.seen\nAttributeError: 'DynamicCache' object has no attribute 'seen'\n`,
+  )
+  expect(all).toContain('trust_remote_code')
+  expect(all).not.toContain('Open net.py')
+})
+
+test('pip builds a package where torch is not seen', () => {
+  const { kinds, commands } = answer(
+    'Collecting mamba-ssm\n  error: subprocess-exited-with-error\n  ╰─> [4 lines of output]\n      Traceback (most recent call last):\n        File "<string>", line 2, in <module>\n      ModuleNotFoundError: No module named \'torch\'\n      [end of output]\n',
+  )
+  expect(kinds).toEqual(['missing_dependency'])
+  expect(commands[0]).toBe('pip install mamba-ssm --no-build-isolation')
+})
+
+test('a compiler that is too new for nvcc is named with its number', () => {
+  expect(
+    answer(
+      'x.h:1:2: error: #error -- unsupported GNU version! gcc versions later than 12 are not supported!\nRuntimeError: Error compiling objects for extension\n',
+    ).all,
+  ).toContain('CC=gcc-12')
+})
+
+test('a build that was killed compiles fewer files at once', () => {
+  expect(answer('[3/40] /usr/local/cuda/bin/nvcc -c a.cu\nKilled\nninja: build stopped: subcommand failed.\n').all).toContain('MAX_JOBS=2')
+})

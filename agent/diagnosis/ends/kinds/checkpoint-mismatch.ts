@@ -74,6 +74,39 @@ function bySizes(sizes: Sizes | undefined): readonly Piece[] {
 const HEAD: Piece = {
   text: 'For a new number of classes leave out the last layer (Transformers: ignore_mismatched_sizes=True): it is then trained from scratch.',
 }
+const listed = (text: string, which: string): readonly string[] =>
+  [...(new RegExp(`${which} key\\(s\\) in state_dict: ([^\\n]{1,4000})`).exec(text)?.[1] ?? '').matchAll(/"([\w.-]{1,200})"/g)].flatMap(
+    ([, name]) => name ?? [],
+  )
+/** Names that are missing against names that are too many: a prefix, or a folder of several states. */
+function byKeys({ error }: EndTold): Piece {
+  const text = `${error?.message}\n${error?.tail}`
+  const [missing, more] = [listed(text, 'Missing'), listed(text, 'Unexpected')]
+  const whole = more.find((name) => /^(?:model|state_dict|model_state_dict|net|weights|ema|module|generator)$/.test(name))
+  if (whole !== undefined || more.some((name) => /^(?:epoch|optimizer\w{0,20}|step|global_step|scheduler|lr_schedulers?)$/.test(name)))
+    return whole === undefined
+      ? { text: 'The file holds more than the weights: print(checkpoint.keys()), and load the entry with them.' }
+      : { text: `The file holds more than the weights, which are in its entry "${whole}": model.load_state_dict(checkpoint["${whole}"]).` }
+  const [first, other] = [missing[0], more[0]]
+  if (first !== undefined && other?.endsWith(`.${first}`) === true) {
+    const prefix = other.slice(0, -first.length)
+    return {
+      text: `The names in the file begin with "${prefix}"${WRAPPERS.get(prefix) ?? ''}, those of the model do not: strip it, {k.removeprefix("${prefix}"): v for k, v in state.items()}.`,
+    }
+  }
+  if (other !== undefined && first?.endsWith(`.${other}`) === true) {
+    const prefix = first.slice(0, -other.length)
+    return {
+      text: `The names of the model begin with "${prefix}"${WRAPPERS.get(prefix) ?? ''}, those in the file do not: load them before the model is wrapped, or add it, {"${prefix}" + k: v for k, v in state.items()}.`,
+    }
+  }
+  return { text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.' }
+}
+const WRAPPERS: ReadonlyMap<string, string> = new Map([
+  ['module.', ' (of DataParallel)'],
+  ['_orig_mod.', ' (of torch.compile)'],
+  ['base_model.model.', ' (of PEFT)'],
+])
 const OPTIMIZER = /loaded state dict (?:contains a parameter group|has a different number)/
 
 export const checkpointMismatch: EndKind = {
@@ -104,7 +137,9 @@ export const checkpointMismatch: EndKind = {
     says(/Weights only load failed/, WEIGHT.message + 0.1, () => ({ pattern: 'weights_only' })),
     (error) => {
       const claim = raises(/^(?:SafetensorError|UnpicklingError|BadZipFile|BadZipfile|DataLossError|CheckpointError|RestoreError)$/)(error)
-      return claim === undefined || /serializing|IoError/.test(error.message) ? undefined : { ...claim, facts: { pattern: 'unreadable' } }
+      return claim === undefined || /serializing|IoError|torch\.utils\.checkpoint/.test(error.message)
+        ? undefined
+        : { ...claim, facts: { pattern: 'unreadable' } }
     },
     (error) => (reading(error) && (error.errno === 22 || error.name === 'EOFError') ? { weight: WEIGHT.message, facts: { pattern: 'unreadable' } } : undefined),
   ),
@@ -152,12 +187,8 @@ export const checkpointMismatch: EndKind = {
             openFrame(told),
           ]
         : [
-            pattern === 'sizes'
-              ? bySizes(sizesOf(told))
-              : { text: 'Build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
-            pattern === 'keys' && {
-              text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.',
-            },
+            pattern === 'sizes' ? bySizes(sizesOf(told)) : byKeys(told),
+            pattern === 'keys' && { text: 'Else build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
             openFrame(told),
           ]
   },

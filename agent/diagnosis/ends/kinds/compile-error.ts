@@ -1,10 +1,7 @@
 // Code that does not compile at run time: torch.compile, Triton, XLA, CUDA extensions.
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { builds, compilerSaid } from '../compiler-error.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
-
-/** A compiler of C++ or CUDA ran. */
-const builds = ({ error }: EndTold): boolean =>
-  /ninja|nvcc|\bg\+\+|\bgcc|\bld\b|building extension|cpp_extension|CUDA_HOME|hipcc|Failed building|failed with exit/i.test(`${error?.message}\n${error?.tail}`)
 
 export const compileError: EndKind = {
   kind: 'compile_error',
@@ -41,7 +38,12 @@ export const compileError: EndKind = {
       text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
       command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
     },
-    builds(told) && { text: 'The first error of the compiler is the one that counts: look above the traceback for "error:".' },
+    builds(told) && {
+      text:
+        compilerSaid(told) === undefined
+          ? 'The first error of the compiler is the one that counts: look above the traceback for "error:".'
+          : `The first error of the compiler is the one that counts: "${compilerSaid(told)}".`,
+    },
     /No such file/.test(`${told.error?.message} ${told.error?.tail}`) && { text: 'A header is missing: install the development package that brings it.' },
     !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
       text: 'See whether versions fit together: torch, triton and the GPU.',

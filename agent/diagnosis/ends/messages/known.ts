@@ -1,5 +1,6 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import type { Piece } from '../../faults/remedies/plan.ts'
+import { compilerSaid } from '../compiler-error.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
 import { LIBRARIES } from './libraries.ts'
 import { PACKAGES } from './packages.ts'
@@ -16,7 +17,11 @@ export type KnownMessage = { readonly says: string | undefined; readonly remedie
 export function knownMessage(told: EndTold): KnownMessage | undefined {
   const { error } = told
   if (error === undefined) return undefined
-  const words = error.name !== undefined && /Tracer|Concretization/.test(error.name) ? `${error.name} ${error.message}` : `${error.message}\n${error.tail}`
+  const compiler = compilerSaid(told)
+  const words =
+    error.name !== undefined && /Tracer|Concretization/.test(error.name)
+      ? `${error.name} ${error.message}`
+      : `${error.message}\n${error.tail}${compiler === undefined ? '' : `\n${compiler}`}`
   for (const { pattern, says, remedies } of KNOWN) {
     const match = pattern.exec(words)
     if (match === null) continue

@@ -55,6 +55,83 @@ const ROWS: readonly Row[] = [
 const JAX = "python -m pip install --upgrade 'jax[cuda12]'"
 const MORE: readonly Row[] = [
   [
+    /No module named 'torchvision\.transforms\.functional_tensor'/,
+    'Change the import in the package that the traceback names to torchvision.transforms.functional (basicsr has no newer release), or go back to torchvision before 0.17 with the PyTorch that belongs to it.',
+    undefined,
+    'torchvision 0.17 removed this module.',
+  ],
+  [
+    /No module named 'numpy\._core/,
+    'Install NumPy 2: what was pickled with it, or written for it, needs it. Or save the file again with NumPy 1.',
+    "python -m pip install 'numpy>=2'",
+    'numpy._core came with NumPy 2, and NumPy 1 is installed.',
+  ],
+  [
+    /maximum supported version for reading is \d+/,
+    'Update PyTorch or libtorch to the release that wrote the file, or write the file again with the older one.',
+    'python -c "import torch; print(torch.__version__)"',
+    'The file was written by a newer PyTorch than the one that reads it.',
+  ],
+  [
+    /Assertion failed\) !?_?(?:src|img|image|ssize)\.empty\(\)|Assertion failed\) !_src\.empty/,
+    'See whether cv2.imread found the image: it returns None for a path that is wrong or a file that it cannot read. Check for None there and print the path.',
+    undefined,
+    'OpenCV got an empty image.',
+  ],
+  [/'lengths' argument should be a 1D CPU int64 tensor/, 'Give the lengths from the CPU: pack_padded_sequence(x, lengths.cpu(), …).'],
+  [
+    /Expected a 'cuda' device type for generator but found 'cpu'/,
+    "Leave torch.set_default_device('cuda') (or set_default_tensor_type) out, or give the DataLoader generator=torch.Generator(device='cuda').",
+    undefined,
+    'The default device is the GPU, and the sampler draws on the CPU.',
+  ],
+  [
+    /If capturable=False, state_steps should not be CUDA tensors|params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device/,
+    'Move the model to the GPU before the optimizer is made, and load the optimizer after both: its state then goes to the device of the parameters.',
+    undefined,
+    "The optimizer's state lies on another device, or has another type, than the parameters.",
+  ],
+  [
+    /(?:cusparse|cublas_v2|cusolverDn|curand_kernel|cuda_runtime(?:_api)?|cuda_fp16|nvrtc|cufft)\.h: No such file/,
+    'Install the CUDA toolkit with its headers in the version of PyTorch, and set CUDA_HOME to it: a runtime image, and the nvcc of conda alone, lack them (images ending in -devel have them).',
+    'python -c "import torch; print(torch.version.cuda)"; echo "$CUDA_HOME"',
+  ],
+  [
+    /libaio\.h: No such file/,
+    'Install the headers of libaio, which asynchronous offloading to disk needs. On Debian and Ubuntu:',
+    'sudo apt-get install -y libaio-dev',
+  ],
+  [/\bmpi\.h: No such file/, 'Install the headers of MPI. On Debian and Ubuntu:', 'sudo apt-get install -y libopenmpi-dev'],
+  [
+    /Recomputed values for the following tensors have different metadata/,
+    'Run forward and backward under the same conditions: the same torch.autocast, no state that the forward changes (use_cache=False, no random branches). use_reentrant=True checks nothing, so that it only hides it.',
+    undefined,
+    'Activation checkpointing ran the forward a second time, and it went another way.',
+  ],
+  [
+    /`rope_scaling` must be a dictionary with two fields|untagged enum (?:ModelWrapper|PyPreTokenizerTypeWrapper|PyNormalizerTypeWrapper)/,
+    'Update Transformers and Tokenizers: the files of the model were written by newer releases.',
+    'python -m pip install --upgrade transformers tokenizers',
+  ],
+  [
+    /^'pytorch-lightning_version'/,
+    'The file is no checkpoint of Lightning, but plain weights: load it with model.load_state_dict(torch.load(path)), not with load_from_checkpoint or ckpt_path.',
+  ],
+  [
+    /fp16 mixed precision requires a GPU/,
+    'Let Accelerate see a GPU, or train without mixed precision on the CPU (--mixed_precision no).',
+    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
+    'PyTorch finds no GPU here.',
+  ],
+  [
+    /Label class (\d+) exceeds dataset class count/,
+    'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
+  ],
+  [
+    /`num_classes` \(\d+\) in \w+ of \w+ does not match/,
+    'Set num_classes of all heads to the number of your classes, and metainfo (classes=) of the data sets to the same names, a tuple (one class with a comma behind it).',
+  ],
+  [
     /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,
     "Build apex with its extensions; the plain install leaves them out. Or do without: torch.nn.LayerNorm and PyTorch's fused AdamW are as fast.",
     "python -m pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' git+https://github.com/NVIDIA/apex.git",
@@ -174,6 +251,32 @@ export const LIBRARIES: readonly Known[] = [
         command: `ls -ltr ${folder}`,
       },
       { text: 'Start without resume_from_checkpoint if there is none.' },
+    ],
+  },
+  {
+    // Code of a model that came with it, in the cache of Transformers.
+    pattern: /^(?:'\w{1,60}' object has no attribute|cannot import name|.{0,80}got an unexpected keyword argument|module '[\w.]{1,60}' has no attribute)/,
+    says: "The model's own code (trust_remote_code) was written for another Transformers.",
+    remedies: (_, { error }) =>
+      /[\\/]transformers_modules[\\/]/.test(error?.frames.at(-1)?.file ?? '')
+        ? [
+            {
+              text: 'Leave trust_remote_code out, if the installed Transformers has the model itself; or update the code of the model (a newer revision of its repository).',
+            },
+            {
+              text: 'Else install the release that config.json of the model names (transformers_version).',
+              command: "python -m pip install 'transformers==<VERSION>'",
+            },
+          ]
+        : [],
+  },
+  {
+    pattern: /unsupported GNU version! gcc versions later than (\d{1,2})/,
+    remedies: ([, newest]) => [
+      {
+        text: `Let nvcc use gcc ${newest} or older: install it and name it. Or take a newer CUDA toolkit, which knows this gcc.`,
+        command: `sudo apt-get install -y gcc-${newest} g++-${newest}; export CC=gcc-${newest} CXX=g++-${newest} NVCC_PREPEND_FLAGS='-ccbin g++-${newest}'`,
+      },
     ],
   },
   {

@@ -21,6 +21,10 @@ function together(first: string, second: string, name: string): readonly Piece[]
       },
       { text: 'See which are installed.', command: `python -m pip show ${first} torch triton` },
     ]
+  if (second === 'torch' && /^torch\._six/.test(name))
+    return [
+      { text: `PyTorch 2 removed ${name}, which ${first} still uses: update ${first} alone.`, command: `python -m pip install --upgrade --no-deps ${first}` },
+    ]
   if (second === 'torch' || first === 'torch')
     return [
       {

@@ -50,6 +50,19 @@ export const TENSORS: readonly Known[] = [
     ],
   },
   {
+    pattern: /size of tensor a \((\d{1,7})\) must match the size of tensor b \((\d{1,7})\)/,
+    remedies: (_, { situation }) => {
+      const long = /maximum sequence length for this model \((\d{1,7}) > (\d{1,7})\)/.exec(situation.text)
+      return long === null
+        ? []
+        : [
+            {
+              text: `The text has ${long[1]} tokens and the model takes ${long[2]}: tokenize with truncation=True, max_length=${long[2]}, or cut it into windows (stride, return_overflowing_tokens=True).`,
+            },
+          ]
+    },
+  },
+  {
     pattern: /0D or 1D target tensor expected, multi-target not supported/,
     remedies: only(
       'The labels have one axis too many: for class numbers squeeze it (y.squeeze(1).long()); for one-hot labels take y.argmax(1), or BCEWithLogitsLoss where several classes hold at once.',
@@ -144,15 +157,17 @@ export const TENSORS: readonly Known[] = [
   },
   {
     // Figures in brackets behind their names: the product of the second and third must divide the first.
-    pattern: /([\w ]{3,60}?) \(?(\d{1,9})\)? (?:is|are) not divisible by ([\w ]{3,60}?) \(?(\d{1,6})\)?(?: (?:times|\*|x) ([\w ]{3,60}?) \(?(\d{1,6})\)?)?/,
-    remedies: ([, what = '', given, by, first, and, second]) => {
+    pattern:
+      /([\w ]{3,60}?) \(?(\d{1,9})(?: [x*×] (\d{1,6}))?\)? (?:(?:is|are) not (?:evenly )?divisible by|must be (?:evenly )?divisible by|(?:needs to be|must be) a (?:round )?multiple of) ([\w ]{3,60}?) \(?(\d{1,6})\)?(?: (?:times|\*|x) ([\w ]{3,60}?) \(?(\d{1,6})\)?)?(?=\W|$)/,
+    remedies: ([, what = '', one, times, by, first, and, second]) => {
       const of = Number(first) * Number(second ?? 1)
+      const given = Number(one) * Number(times ?? 1)
       if (of < 2) return []
-      const name = what.trim().split(' ').slice(-3).join(' ')
+      const name = what.trim().replace(/^.*\b[Tt]he /, '')
       const ranks = /world|ranks|GPUs/i.test(name)
       return [
         {
-          text: `Set ${name} to a multiple of ${of}${second === undefined ? '' : ` (${first} × ${second})`}: ${multiples(Number(given), of)}.`,
+          text: `Set ${name} to a multiple of ${of}${second === undefined ? '' : ` (${first} × ${second})`}: ${multiples(given, of)}.`,
         },
         {
           text: ranks
