@@ -45,7 +45,8 @@ export type EndKind = {
 }
 
 /** The rest stands below. */
-const UNFINISHED = /^$|:$|\bbut found$|validation errors? for \w+$|^An error occurred while generating the dataset$/
+const UNFINISHED =
+  /^$|:$|\bbut found$|validation errors? for \w+$|^An error occurred while generating the dataset$|^Exception encountered when calling .{1,80}\.call\(\)\.$/
 const QUOTED = 200
 const rest = (tail: string): string =>
   tail

@@ -182,3 +182,19 @@ test('a compiler that is too new for nvcc is named with its number', () => {
 test('a build that was killed compiles fewer files at once', () => {
   expect(answer('[3/40] /usr/local/cuda/bin/nvcc -c a.cu\nKilled\nninja: build stopped: subcommand failed.\n').all).toContain('MAX_JOBS=2')
 })
+
+test('no words of NVIDIA for an error of HIP', () => {
+  const fault = explainText(logScanner(), 'RuntimeError: HIP error: shared object initialization failed\n')[0]
+  expect(fault?.kind).toBe('cuda_version_mismatch')
+  expect(`${fault?.verdict}\n${fault?.remedies.map((one) => `${one.text} ${one.command ?? ''}`).join('\n')}`).not.toMatch(/CUDA|nvidia/i)
+})
+
+test.each([
+  ['ImportError: Found an incompatible version of torchao. Found version 0.5, but only versions above 0.9.1 are supported', /pip install 'torchao>0\.9\.1'/],
+  [
+    'ValueError: the global size of its dimension 1 should be divisible by 6, but it is equal to 20 (full shape: (4, 20))',
+    /axis 1 to a multiple of 6: 18 or 24/,
+  ],
+])('%s', (error, advice) => {
+  expect(answer(traceback(error)).all).toMatch(advice)
+})

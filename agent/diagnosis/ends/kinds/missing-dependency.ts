@@ -147,6 +147,7 @@ export const missingDependency: EndKind = {
       WEIGHT.exception + 0.5,
       module,
     ),
+    says(/[`'"]([A-Za-z][\w.-]{1,60})[`'"] (?:package |library |module )?is not installed\b/, WEIGHT.exception + 0.6, module),
     says(
       /\b(?:is|are) not installed\b|is required but (?:was )?not (?:found|installed)|Unable to import dependency (\w{1,60})/,
       WEIGHT.exception + 0.5,

@@ -55,6 +55,32 @@ const ROWS: readonly Row[] = [
 const JAX = "python -m pip install --upgrade 'jax[cuda12]'"
 const MORE: readonly Row[] = [
   [
+    /Unable to JIT load the async_io op/,
+    'Install libaio with its headers, and delete what DeepSpeed compiled before (~/.cache/torch_extensions); or offload to the CPU in place of a disk. On Debian and Ubuntu:',
+    'sudo apt-get install -y libaio-dev; ds_report | grep async_io',
+    'DeepSpeed did not find libaio, which offloading to a disk needs.',
+  ],
+  [
+    /Unable to JIT load the \w+ op/,
+    'See what this operation lacks here (compiler, CUDA toolkit, libraries): the WARNING lines above name it too.',
+    'ds_report',
+  ],
+  [
+    /Physical devices cannot be modified after being initialized|Memory growth cannot differ between GPU devices/,
+    'Set memory growth for all GPUs at the very start, before anything uses one: tf.config.experimental.set_memory_growth(gpu, True) for each, or by the environment.',
+    'export TF_FORCE_GPU_ALLOW_GROWTH=true',
+  ],
+  [
+    /'[\w./-]{1,80}' is not registered! Available \w+ are:/,
+    'Run the code that registers it in the same process, before it is used (also under a launcher and in each worker), or correct the name: the message lists what there is.',
+  ],
+  [
+    /[Ee]rror communicating with wandb backend: permission denied|W&B API: permission denied/,
+    'Log in with a key of an account that may write to this entity and project, and check entity= and project=; or record offline.',
+    'wandb login --relogin; export WANDB_MODE=offline',
+    'Weights & Biases refused the account; the training itself is not at fault.',
+  ],
+  [
     /No module named 'torchvision\.transforms\.functional_tensor'/,
     'Change the import in the package that the traceback names to torchvision.transforms.functional (basicsr has no newer release), or go back to torchvision before 0.17 with the PyTorch that belongs to it.',
     undefined,

@@ -21,7 +21,7 @@ function together(first: string, second: string, name: string): readonly Piece[]
       },
       { text: 'See which are installed.', command: `python -m pip show ${first} torch triton` },
     ]
-  if (second === 'torch' && /^torch\._six/.test(name))
+  if (second === 'torch' && name.startsWith('torch._six'))
     return [
       { text: `PyTorch 2 removed ${name}, which ${first} still uses: update ${first} alone.`, command: `python -m pip install --upgrade --no-deps ${first}` },
     ]
@@ -180,6 +180,17 @@ export const PACKAGES: readonly Known[] = [
     },
   },
   {
+    pattern:
+      /incompatible version of ([\w-]{2,40})\. Found version (\d[\w.]{0,20}), but only versions? (above|at least|below|up to) (\d[\w.]{0,20}?)\.? (?:are|is) supported/,
+    remedies: ([, name, , how, version]) => [
+      {
+        text: `Install ${name} in a release that it asks for.`,
+        command: `python -m pip install '${name}${{ above: '>', 'at least': '>=', below: '<' }[how ?? ''] ?? '<='}${version}'`,
+      },
+      { text: `Or remove ${name}, if the program does not need it.`, command: `python -m pip uninstall -y ${name}` },
+    ],
+  },
+  {
     // A version that a package asks for, in its own words.
     pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found)/i,
     remedies: (_, told) => {
@@ -191,7 +202,7 @@ export const PACKAGES: readonly Known[] = [
       if (wanted === undefined || /^torch$/i.test(wanted[1] ?? '')) return []
       const name = (wanted[1] ?? '').toLowerCase()
       const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '')}`
-      const build = /^mmcv/.test(name)
+      const build = name.startsWith('mmcv')
       return [
         {
           text: `Install ${name} in a release that it asks for.`,

@@ -63,6 +63,25 @@ export const TENSORS: readonly Known[] = [
     },
   },
   {
+    pattern: /expected axis -1 of input shape to have value (\d{1,9}), but received input with shape \(None, ([\d, ]{1,60})\)/,
+    remedies: ([, wants, shape = '']) => {
+      const size = shape.split(',').reduce((product, one) => product * (one.trim() === '' ? 1 : Number(one)), 1)
+      return [
+        size === Number(wants)
+          ? { text: `Put a Flatten layer before it: ${shape.replaceAll(', ', ' × ')} is ${wants}.` }
+          : { text: `Give the layer inputs with ${wants} features, or build the model for inputs of shape (${shape}).` },
+      ]
+    },
+  },
+  {
+    pattern: /dimension (\d) should be divisible by (\d{1,6}), but it is equal to (\d{1,9})/,
+    remedies: ([, axis, by, given]) => [
+      {
+        text: `Bring axis ${axis} to a multiple of ${by}: ${multiples(Number(given), Number(by))} in place of ${given} (pad it, or drop the last part), or shard another axis.`,
+      },
+    ],
+  },
+  {
     pattern: /0D or 1D target tensor expected, multi-target not supported/,
     remedies: only(
       'The labels have one axis too many: for class numbers squeeze it (y.squeeze(1).long()); for one-hot labels take y.argmax(1), or BCEWithLogitsLoss where several classes hold at once.',
