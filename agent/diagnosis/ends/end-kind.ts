@@ -44,17 +44,29 @@ export type EndKind = {
   readonly remedies: (told: EndTold) => readonly Piece[]
 }
 
+/** The rest stands below. */
+const UNFINISHED =
+  /^$|:$|\bbut found$|validation errors? for \w+$|^An error occurred while generating the dataset$|^Exception encountered when calling .{1,80}\.call\(\)\.$/
 const QUOTED = 200
 /** pydantic says in its first line only that something is wrong. */
 /** OpenVINO names the lines of its source first, and says last what is wrong. */
 const DEEPEST = /^\[[CGN]PU\] (?![^\n]*build failed)([^\n]{8,400})/m
 const CHECKED = /^[^\n]{0,120}\b(?:Value|Assertion) error, ([^\n]{1,600}?)(?: \[type=|$)/m
+const rest = (tail: string): string =>
+  tail
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(0, 3)
+    .join(' ')
 /** The message in one line, bounded. */
 export function quote({ error }: Pick<EndTold, 'error'>): string {
   if (error === undefined) return ''
-  const text = (CHECKED.exec(error.tail)?.[1] ?? (error.message.startsWith('Exception from ') ? DEEPEST.exec(error.tail)?.[1] : undefined) ?? error.message)
-    .replace(/\s+/g, ' ')
-    .trim()
+  const deepest = CHECKED.exec(error.tail)?.[1] ?? (error.message.startsWith('Exception from ') ? DEEPEST.exec(error.tail)?.[1] : undefined)
+  // Some begin their message on a line of its own.
+  const begun = (deepest ?? error.message).replace(/\s+/g, ' ').trim()
+  const next = deepest === undefined && UNFINISHED.test(begun) ? rest(error.tail) : ''
+  const text = `${begun} ${next}`.trim()
   const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
   const whole = `${named}${text}`
   if (whole.length <= QUOTED) return whole

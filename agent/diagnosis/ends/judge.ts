@@ -205,7 +205,12 @@ const placed = (fault: Fault): Fault =>
   fault.kind === 'cuda_oom' && fault.facts.frame !== undefined ? { ...fault, title: `${fault.title} at ${fault.facts.frame}` } : fault
 
 /** Faults of hardware, memory and platform explain every way in which a program then ends; NCCL's explain what only passes on. */
-function explained({ place, end }: Candidate, fatal: readonly Fault[]): boolean {
+function explained({ place, end, sign }: Candidate, fatal: readonly Fault[]): boolean {
+  const has = (kind: LogKind): boolean => fatal.some((fault) => fault.kind === kind)
+  // A compiler that does not know the GPU, and every call of a GPU after a kernel failed.
+  if (end.kind === 'compile_error' && (has('cuda_version_mismatch') || has('cuda_library_missing'))) return true
+  if (has('cublas_cudnn_error') && sign.type === 'error' && /^(?:RuntimeError: )?miopenStatus/.test(sign.error.message)) return true
+  if (has('illegal_memory_access') && sign.type === 'error' && /\b(?:CUDA|HIP|cuDNN) error\b/.test(sign.error.message)) return true
   if (fatal.length === 0 || place === PLACE.orderFirst || place === PLACE.cause) return false
   if (place >= PLACE.consequence || place === PLACE.weakCause) return true
   const onlyNccl = fatal.every(({ kind }) => kind === 'nccl_error')

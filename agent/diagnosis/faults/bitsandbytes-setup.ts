@@ -158,9 +158,13 @@ export const bitsandbytesSetup = ruleFamily({
       'Quantized loading was requested, and bitsandbytes is missing, too old, or does not work here.',
     ),
     // A traceback that goes through the quantizer's own check: whatever it ends in, the set-up is what failed.
-    rule(
-      /quantizer_bnb_[48]bit\.py", line \d{1,6}, in validate_environment/,
-      'transformers refused to load the quantized model: bitsandbytes is missing, too old, or has no working GPU library.',
-    ),
+    {
+      ...rule(
+        /quantizer_bnb_[48]bit\.py", line \d{1,6}, in validate_environment/,
+        'transformers refused to load the quantized model: bitsandbytes is missing, too old, or has no working GPU library.',
+      ),
+      // It fails there for want of memory too.
+      unless: ({ text, at }) => /dispatched on the CPU or the disk/.test(around(text, at, 0, 8)),
+    },
   ],
 })

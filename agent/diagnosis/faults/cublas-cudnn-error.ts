@@ -81,6 +81,22 @@ const roomy = (matched: Matched): boolean => (freeOf(matched)?.free ?? 0) > PLEN
 
 const MEANINGS: readonly Meaning[] = [
   {
+    pattern: /unable to open database file|sqlite_db/,
+    says: 'MIOpen could not open its database of kernels: the folder is not writable, or the home folder is missing.',
+    pieces: () => [{ text: 'Name folders that can be written.', command: 'export MIOPEN_USER_DB_PATH=/tmp/miopen MIOPEN_CUSTOM_CACHE_DIR=/tmp/miopen-cache' }],
+  },
+  {
+    pattern: /cannot find ROCm device library|Code object build failed|comgr/,
+    says: 'MIOpen compiles kernels at their first use, and the compiler failed.',
+    pieces: () => [
+      {
+        text: "Install ROCm's device libraries in the release of the framework, or name their folder: the compiler did not find them, or cannot read them.",
+        command: 'ls /opt/rocm/amdgcn/bitcode | head -n 3; export ROCM_PATH=/opt/rocm',
+      },
+      { text: 'See that the framework and ROCm belong to one release.', command: 'pip list | grep -i torch; cat /opt/rocm/.info/version' },
+    ],
+  },
+  {
     pattern: /VERSION_MISMATCH/,
     says: 'parts of two different cuDNN versions were loaded together.',
     pieces: (matched) => [
@@ -173,7 +189,17 @@ const near = ({ message, text, at }: Matched): string => {
   const own = STATUS.exec(message)?.[0]
   return `${message} ${text[at + 1] ?? ''}`.replace(new RegExp(STATUS, 'g'), (one) => (one === own ? one : ''))
 }
-const meaningOf = (matched: Matched): Meaning => MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
+/** After a failed check in a kernel every call fails. */
+const broken = ({ message, text, at }: Seen): boolean =>
+  /NOT_INITIALIZED|INTERNAL_ERROR|EXECUTION_FAILED/.test(message) && /\] Assertion `|device-side assert/.test(around(text, at, 12, 0))
+
+const BROKEN: Meaning = {
+  pattern: /^/,
+  says: 'a check inside a kernel failed before (above), and after that every call on the GPU fails, this one too.',
+  pieces: () => [{ text: 'Correct the failed check above: nothing is wrong with this library.' }],
+}
+const meaningOf = (matched: Matched): Meaning =>
+  (broken(matched) ? BROKEN : undefined) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
   return `${STATUS.exec(matched.message)?.[1] ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`

@@ -9,6 +9,7 @@ import { WSL } from './gpu-not-visible/driver-remedies.ts'
 import { SEE_VISIBLE } from './gpu-not-visible/request.ts'
 import { inNccl } from './parts/window.ts'
 import { ran } from '../situation/work.ts'
+import { architecture } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
 import { synchronous } from './remedies/debug.ts'
 import { whoHolds } from './remedies/gpu.ts'
@@ -30,13 +31,28 @@ type Row = {
   readonly kind: LogKind
   readonly title: Rule['title']
   readonly verdict: Rule['verdict']
+  /** Of HIP, where it means something else there. */
+  readonly hip?: string
   readonly remedies: (matched: Matched) => readonly Piece[]
   readonly unless?: (seen: Seen) => boolean
 }
 /** Kinds that keep CUDA's number among their facts. */
 const WITH_CODE: readonly LogKind[] = ['gpu_not_visible', 'cuda_version_mismatch', 'gpu_busy']
-const rule = ({ code, words, names, unless, ...rest }: Row): Rule => ({
+const isHip = ({ match, message }: Seen): boolean => /^(?:HIP|ROCm)\b/.test(match[0]) || /\bHIP error: /.test(message)
+/** What the table says of NVIDIA's driver and tools is of no use there. */
+const forHip = (matched: Matched, pieces: readonly Piece[]): readonly Piece[] => [
+  pieces.filter((piece) => !/nvidia|NVRM|CUDA|libcuda|torch\.version\.cuda/i.test(JSON.stringify(piece ?? ''))),
+  architecture(matched),
+]
+const named = (words: Rule['title'], matched: Matched): string => {
+  const said = typeof words === 'string' ? words : words(matched)
+  return isHip(matched) ? said.replaceAll('CUDA', 'ROCm') : said
+}
+const rule = ({ code, words, names, unless, hip, ...rest }: Row): Rule => ({
   ...rest,
+  title: (matched) => named(rest.title, matched),
+  verdict: (matched) => (isHip(matched) && hip !== undefined ? hip : named(rest.verdict, matched)),
+  remedies: (matched) => (isHip(matched) ? forHip(matched, rest.remedies(matched)) : rest.remedies(matched)),
   pattern: printed(code, words, names),
   severity: 'critical',
   unless: (seen) => quoted(seen) || unless?.(seen) === true,
@@ -105,6 +121,7 @@ const ROWS: readonly Row[] = [
     names: 'cudaErrorSharedObjectInitFailed|CUDA_ERROR_SHARED_OBJECT_INIT_FAILED',
     kind: 'cuda_version_mismatch',
     title: 'A part of the driver could not be loaded',
+    hip: "ROCm could not load the program's code for this GPU: the build has none for it, or does not belong to the ROCm that is installed.",
     verdict: 'CUDA could not initialize a shared library: two driver versions are mixed, or a library of the driver is missing.',
     remedies: (matched) => [
       { text: 'See which libraries of the driver the program can load.', command: 'ldconfig -p | grep -E "libcuda|libnvidia"' },

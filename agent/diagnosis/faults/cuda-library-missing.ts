@@ -1,4 +1,6 @@
 // A CUDA library that a program needs is not found, too short, or of another version than the one it was built for.
+import type { Piece } from './remedies/plan.ts'
+import { pipInstall } from './remedies/pip.ts'
 import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
 import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, takesAnother, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
 import { joinedFrom } from '../joining.ts'
@@ -16,6 +18,18 @@ const lacks = ({ message }: Seen): string | undefined => {
   return owner === undefined ? undefined : `needs ${owner.symbol}, which the ${owner.name} that was loaded does not have`
 }
 /** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
+/** A file of the toolkit's compiler, which the driver and most wheels do not bring. */
+const libdevice = ({ situation }: Seen): readonly Piece[] => [
+  {
+    text: 'Name the folder of a CUDA toolkit to XLA: it holds nvvm/libdevice.',
+    command: 'find / -name "libdevice*.bc" 2>/dev/null\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda',
+  },
+  {
+    text: 'If there is none: install the compiler of CUDA alone, and name its folder (the one that holds nvvm).',
+    command: pipInstall(situation(), 'nvidia-cuda-nvcc-cu12'),
+  },
+]
+
 const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
   const library = ({ match }: Seen): string => file(match[1] ?? '')
   return {
@@ -26,6 +40,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
       `${library(seen)} ${lacks(seen) ?? how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
+      if (library(seen) === 'libdevice') return libdevice(seen)
       return owner !== undefined
         ? symbolRemedies(owner, seen)
         : DRIVERS_OWN.test(library(seen))

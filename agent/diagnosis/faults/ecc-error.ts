@@ -3,8 +3,8 @@ import type { Facts } from '../../model/facts.ts'
 import type { Situation } from '../situation/situation.ts'
 import { diagnose, gpuOf, resetGpu, theGpu } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
-import { ruleFamily } from './parts/rules.ts'
-import { currentDevice, known, whole } from './parts/window.ts'
+import { ruleFamily, type Seen } from './parts/rules.ts'
+import { currentDevice, known, pciBusId, whole } from './parts/window.ts'
 
 /** What was counted decides: rows of DRAM are remapped at a reset, errors of the on-chip SRAM are not. */
 export function eccRemedies(facts: Facts, situation: Situation, seen: string): readonly Piece[] {
@@ -36,6 +36,10 @@ export function eccRemedies(facts: Facts, situation: Situation, seen: string): r
   ]
 }
 
+/** The driver's own line of the same error says which GPU, and that the error was contained. */
+const xidNear = ({ text, at }: Pick<Seen, 'text' | 'at'>): RegExpExecArray | null =>
+  /Xid \(PCI:([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]{0,4}\): (48|94|95),/.exec(text.slice(Math.max(0, at - 8), at + 9).join('\n'))
+
 export const eccError = ruleFamily({
   id: 'ecc-error',
   kind: 'ecc_error',
@@ -63,10 +67,19 @@ export const eccError = ruleFamily({
       severity: 'critical',
       title: 'Uncorrectable memory error',
       verdict: 'The GPU found an error in its memory that ECC could not correct; CUDA stopped the work that used it.',
-      remedies: ({ facts, situation, message }) => eccRemedies(facts, situation(), message),
+      remedies: (matched) =>
+        eccRemedies(matched.facts, matched.situation(), matched.message).map((piece) =>
+          xidNear(matched)?.[2] === '94' && piece !== undefined && piece !== false && 'destroys' in piece
+            ? resetGpu(
+                matched.facts,
+                'It can wait until the work on it has ended, since Xid 94 says that the error was contained; a reset stops what still runs',
+              )
+            : piece,
+        ),
       facts: ({ text, at }) =>
         known({
           cuda_error_code: 214,
+          pci_bus_id: ((found) => (found === undefined ? undefined : pciBusId(found)))(xidNear({ text, at })?.[1]),
           gpu_index: currentDevice(text.slice(at, at + 3).join(' ')) ?? whole(/CUDA device ordinal (\d{1,3})\b/.exec(text[at] ?? '')?.[1]),
         }),
       unless: ({ message }) => /\b0 uncorrectable ECC errors?\b/i.test(message) || /\bXid \(/.test(message),

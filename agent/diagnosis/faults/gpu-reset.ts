@@ -15,6 +15,8 @@ const facts = (seen: Seen): Facts => {
 const GONE =
   /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
 const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset/
+const afterRas = (seen: Seen): boolean =>
+  /[1-9]\d{0,6} uncorrectable hardware errors? detected|\bRAS (?:fatal|poison)|ras_poison/i.test(ofThisCard(seen, 10, 0))
 type End = 'gone' | 'back' | 'open'
 const endOf = (lines: string): End => (GONE.test(lines) ? 'gone' : BACK.test(lines) ? 'back' : 'open')
 
@@ -27,8 +29,8 @@ function remedies(matched: Matched): readonly Piece[] {
   }
   return [
     endOf(lines) !== 'gone' && restart,
-    { text: 'See what led to it: a page fault or another time-out just before names the program.', command: driverLines(driver) },
-    {
+    !afterRas(matched) && { text: 'See what led to it: a page fault or another time-out just before names the program.', command: driverLines(driver) },
+    !afterRas(matched) && {
       text:
         driver === 'amdgpu'
           ? `If it comes back, update kernel, firmware (linux-firmware) and ${matched.situation().gaming ? 'Mesa' : 'ROCm'} together, then report it with these lines.`
@@ -44,6 +46,8 @@ const hang = {
   verdict: (matched: Matched) => {
     const { status, process } = matched.facts
     const where = atCard(matched.facts)
+    // The driver of AMD resets a card after errors in its memory too.
+    if (afterRas(matched)) return `${where.replace(/^t/, 'T')} had uncorrectable errors in its memory; ${ENDS[endOf(near(matched))]} for that.`
     return `${where.replace(/^t/, 'T')} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; ${ENDS[endOf(near(matched))]}. Most likely a program or the driver.`
   },
   remedies,
@@ -58,8 +62,10 @@ const wedged = {
 const firmware = (name: string, what: string, driver: 'amdgpu' | 'xe' = 'amdgpu'): Omit<Rule, 'pattern'> => ({
   severity: 'critical',
   title: `${name} firmware of the GPU does not answer`,
-  verdict: ({ facts: found }) => `The ${name} firmware (${what}) of ${atCard(found)} does not answer its driver. Often a hang of the GPU follows.`,
+  verdict: (matched) =>
+    `The ${name} firmware (${what}) of ${atCard(matched.facts)} does not answer its driver. ${endOf(near(matched)) === 'back' ? 'The driver reset the GPU, and it answers again.' : 'Often a hang of the GPU follows.'}`,
   remedies: (matched) => [
+    endOf(near(matched)) === 'back' && { text: 'Restart the programs that used the GPU: their work on it is lost.' },
     { text: 'See whether the GPU hung before or after it, and which program used it.', command: driverLines(driver) },
     name === 'SMU' && { text: 'Until the reboot stop what reads its sensors: each read waits for seconds and logs these lines again.' },
     { text: 'Update kernel and firmware (linux-firmware) together, and the BIOS of a laptop or mini PC.' },

@@ -27,21 +27,38 @@ function remedies(matched: Matched): readonly Piece[] {
   ]
 }
 /** What is checked in the kernel tells what is out of range. */
-const CHECKS: readonly (readonly [pattern: RegExp, text: string])[] = [
-  [/n_classes|cur_target|ClassNLL|nll_loss/, 'A label is outside of 0 to the number of classes - 1: check the labels, and the size of the last layer.'],
+const CHECKS: readonly (readonly [pattern: RegExp, text: string, why: string])[] = [
+  [
+    /n_classes|cur_target|ClassNLL|nll_loss/,
+    'A label is outside of 0 to the number of classes - 1: check the labels, and the size of the last layer.',
+    'a label is out of range',
+  ],
   [
     /srcIndex < srcSelectDimSize|indexSelect|embedding/i,
     'An index is out of range of the table it selects from: token ids above the vocabulary, or positions above the maximum length.',
+    'an index is out of range of its table',
   ],
-  [/input_val >= zero|probability tensor/, 'A probability or an input is NaN, infinite or outside of 0 to 1: look at the values before the failing call.'],
+  [
+    /input_val >= zero/,
+    'An input of binary cross entropy is NaN or outside of 0 to 1: give the raw outputs to BCEWithLogitsLoss, or pass them through a sigmoid; look for NaN before.',
+    'an input of the loss is not a probability',
+  ],
+  [
+    /probability tensor/,
+    'Sampling met a probability that is NaN, infinite or negative: look for NaN in the logits (fp16 overflows: use bf16 or float32; a temperature near 0 too).',
+    'a probability is not a number',
+  ],
   [
     /idx_dim|index out of bounds|ScatterGather/,
-    'An index is out of range in gather, scatter or indexing: compare its largest value with the size of the dimension.',
+    'An index is out of range in gather, scatter or indexing: compare its smallest and largest value with the size of the dimension (-100 of masked labels is one too).',
+    'an index is out of range',
   ],
 ]
+const checked = ({ message, text, at }: Seen): (typeof CHECKS)[number] | undefined =>
+  CHECKS.find(([pattern]) => pattern.test(`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`))
 function asserted(matched: Matched): readonly Piece[] {
-  const { message, text, at } = matched
-  const known = CHECKS.find(([pattern]) => pattern.test(`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`))?.[1]
+  const { message } = matched
+  const known = checked(matched)?.[1]
   const situation = matched.situation()
   const kernel = /nvfp4|fp8|moe|flash|triton|cutlass|\.cuh/i.test(message)
   return [
@@ -121,20 +138,15 @@ export const illegalMemoryAccess = ruleFamily({
       'Illegal memory access on the GPU',
       `A kernel read or wrote memory that does not belong to it. Likely a bug in the program or a library.${AFTER}`,
     ),
-    rule(
-      /device-side assert\b|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/,
-      710,
-      'Assertion failed on the GPU',
-      `A check inside a kernel failed; most often an index is out of range.${AFTER}`,
-      { remedies: asserted },
-    ),
-    rule(
-      /block: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\],\s{1,3}thread: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\]\s{1,3}Assertion/,
-      710,
-      'Assertion failed on the GPU',
-      'A check inside a kernel failed, and the message names it; most often an index is out of range.',
-      { remedies: asserted },
-    ),
+    rule(/device-side assert\b|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/, 710, 'Assertion failed on the GPU', '', {
+      remedies: asserted,
+      verdict: (matched) =>
+        `A check inside a kernel failed: ${checked(matched)?.[2] ?? 'most often an index is out of range'}.${saysLate(matched) ? '' : AFTER}`,
+    }),
+    rule(/block: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\],\s{1,3}thread: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\]\s{1,3}Assertion/, 710, 'Assertion failed on the GPU', '', {
+      remedies: asserted,
+      verdict: (matched) => `A check inside a kernel failed, and the message names it: ${checked(matched)?.[2] ?? 'most often an index is out of range'}.`,
+    }),
     rule(
       /misaligned address|CUDA_ERROR_MISALIGNED_ADDRESS|cudaErrorMisalignedAddress/,
       716,

@@ -4,6 +4,7 @@ import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import { pipInstall } from './remedies/pip.ts'
+import { rebuilds } from '../ends/python-packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
@@ -28,10 +29,7 @@ const moduleOf = (file: string): string => file.replace(/\.(?:cpython|abi3)?[\w.
 function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   const module = moduleOf(match[1] ?? '')
   const folder = /(?:site|dist)-packages\/([\w-]{1,60})\/[^\s]*$/.exec(match[0].split(': undefined')[0] ?? '')?.[1]
-  return (
-    DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ??
-    (folder === undefined || folder.startsWith('torch') ? undefined : folder.replaceAll('_', '-'))
-  )
+  return DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ?? (folder === undefined || folder === 'torch' ? undefined : folder.replaceAll('_', '-'))
 }
 
 function remedies(matched: Matched): readonly Piece[] {
@@ -40,7 +38,11 @@ function remedies(matched: Matched): readonly Piece[] {
   return [
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
-      command: pipInstall(matched.situation(), name ?? '<PACKAGE>', '--force-reinstall --no-cache-dir --no-build-isolation --no-deps'),
+      command: pipInstall(
+        matched.situation(),
+        name === undefined ? '<PACKAGE>' : rebuilds(name.replaceAll('-', '_'), matched.situation()),
+        '--force-reinstall --no-cache-dir --no-deps',
+      ),
     },
     {
       text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
@@ -52,10 +54,18 @@ function remedies(matched: Matched): readonly Piece[] {
   ]
 }
 
+const before = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => around(text, at, 24, 0)
+
 export const missingDependency = ruleFamily({
   id: 'missing-dependency',
   kind: 'missing_dependency',
-  literals: ['No operator found for `memory_efficient', 'undefined symbol: _Z', "xFormers wasn't build with CUDA", "xFormers can't load C++/CUDA"],
+  literals: [
+    "ModuleNotFoundError: No module named '",
+    'No operator found for `memory_efficient',
+    'undefined symbol: _Z',
+    "xFormers wasn't build with CUDA",
+    "xFormers can't load C++/CUDA",
+  ],
   facts: ({ match }) => known({ module: match[1] === undefined ? 'xformers' : moduleOf(match[1]), pattern: 'abi' }),
   rules: [
     {
@@ -66,6 +76,26 @@ export const missingDependency = ruleFamily({
         `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is part of PyTorch's C++ interface.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
+    },
+    {
+      // pip builds a package in an environment of its own, without what is installed.
+      pattern: /ModuleNotFoundError: No module named '(torch|numpy|packaging|wheel|psutil|ninja)'/,
+      severity: 'critical',
+      title: ({ match }) => `pip hides ${match[1]} from a build`,
+      verdict: ({ match }) =>
+        `A package asks for ${match[1]} while it is built, and pip builds it in an environment of its own, where ${match[1]} is not installed.`,
+      remedies: (matched) => {
+        const name =
+          /pip-install-\w{1,20}[\\/]([\w.-]{2,60}?)_[0-9a-f]{1,40}[\\/]/.exec(before(matched))?.[1] ??
+          /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1]
+        return [
+          {
+            text: `Install ${matched.match[1]} first, then build against it: without isolation.`,
+            command: pipInstall(matched.situation(), `${name ?? '<PACKAGE>'} --no-build-isolation`),
+          },
+        ]
+      },
+      unless: (seen) => !/lines of output\]|pip-install-|pip-build-env|subprocess-exited-with-error/.test(before(seen)),
     },
     {
       pattern: /No operator found for `memory_efficient_attention/,

@@ -18,12 +18,19 @@ function facts({ text, at, message }: Seen): Facts {
 const elsewhere = ({ message, text, at }: Seen): boolean =>
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
-  /\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 2))
+  /\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4))
 
 /** A watchdog's cry names what the rank waited for. */
 const waiting = ({ message }: Seen): string => {
   const operation = /OpType ?= ?(\w{2,24})/.exec(message)?.[1]
   return operation ?? 'a collective operation'
+}
+
+const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|NCCL WARN (?:\[[^\]]{1,40}\] )?)([^\n]{6,160})/
+/** What NCCL itself said of it. */
+const said = ({ text, at }: Seen): string | undefined => {
+  const last = /Last error:\s[^]*/.exec(around(text, at, 1, 6))?.[0]
+  return LAST.exec(last ?? around(text, at, 4, 0))?.[1]?.trim()
 }
 
 export const ncclError = ruleFamily({
@@ -87,10 +94,12 @@ export const ncclError = ruleFamily({
       pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL error[^\n]{0,200}\binvalid (?:usage|argument)/,
       severity: 'critical',
       title: 'NCCL was used wrongly',
-      verdict: ({ match }) =>
-        match[0].startsWith('ranks')
+      verdict: (seen) =>
+        seen.match[0].startsWith('ranks')
           ? 'Two processes came as the same rank, so NCCL does not start.'
-          : 'NCCL refused: two ranks are on the same GPU, or the ranks do not call the same things.',
+          : /Duplicate GPU/.test(seen.message)
+            ? 'NCCL refused: two ranks are on the same GPU.'
+            : `NCCL refused: ${said(seen) === undefined ? 'two ranks are on the same GPU, or the ranks do not call the same things' : `"${said(seen)}"`}.`,
       remedies: usage,
     },
     {
@@ -98,16 +107,10 @@ export const ncclError = ruleFamily({
         /retrieving ncclUniqueId from|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed|ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
       severity: 'critical',
       title: 'NCCL lost a peer or a system call failed',
-      verdict: ({ text, at }) => {
-        // What NCCL says last names the call.
-        const last =
-          /(?:socketStartConnect: |NCCL WARN (?:\[[^\]]{1,40}\] )?|Last error:\s{1,3})((?:Connect to|Call to|socket\w{0,24}:?|Net\w{0,10} ?:?)[^\n]{4,140})/.exec(
-            around(text, at, 3, 5),
-          )?.[1]
-        return last === undefined
+      verdict: (seen) =>
+        said(seen) === undefined
           ? 'A network or system call inside NCCL failed: a peer died, the interface or port is wrong, or shared or locked memory is too small.'
-          : `A network or system call inside NCCL failed: "${last.trim()}".`
-      },
+          : `A network or system call inside NCCL failed: "${said(seen)}".`,
       remedies: system,
       unless: elsewhere,
     },
@@ -156,7 +159,10 @@ export const ncclError = ruleFamily({
       pattern: /(?:NCCL|RCCL) (?:[Ee]rror|failure)\b|ncclInternalError|watchdog thread terminated with exception|DistBackendError:/,
       severity: 'critical',
       title: 'NCCL failed',
-      verdict: 'A collective operation failed inside NCCL. The first error of any rank tells why.',
+      verdict: (seen) =>
+        said(seen) === undefined
+          ? 'A collective operation failed inside NCCL. The first error of any rank tells why.'
+          : `A collective operation failed inside NCCL: "${said(seen)}".`,
       remedies: system,
       unless: elsewhere,
     },

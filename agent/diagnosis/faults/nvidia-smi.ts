@@ -68,7 +68,7 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
 const WHOLE = /FB Memory Usage|<fb_memory_usage>|Product Name|<product_name>/
 
 function fromFields(text: LogText, part: Part, situation: Situation): readonly Recognised[] {
-  const facts = known({ pci_bus_id: part.card === undefined ? undefined : pciBusId(part.card) })
+  const facts = known({ gpu_index: part.index, pci_bus_id: part.card === undefined ? undefined : pciBusId(part.card) })
   const bad = part.fields.flatMap((field) => {
     const what = memoryFault(field)
     return what === undefined ? [] : [{ what, line: field.line }]

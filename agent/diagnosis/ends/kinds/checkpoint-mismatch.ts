@@ -19,7 +19,7 @@ function fullLoad(told: EndTold): readonly Piece[] {
   const name = /GLOBAL ([\w.]{3,120}) was not an allowed global|add_safe_globals\(\[(\w[\w.]{0,80})\]\)/.exec(told.situation.text)
   return [
     {
-      text: `If ${name?.[1] ?? name?.[2] ?? 'the class that the message names'} comes from a library that you trust, allow it before the load: torch.serialization.add_safe_globals([…]).`,
+      text: `If ${name?.[1] ?? name?.[2] ?? 'the class that the message names'} comes from a library that you trust, allow it before the load: torch.serialization.add_safe_globals([${name?.[1] ?? name?.[2] ?? '…'}]).`,
     },
     { text: 'Only for a file that you made yourself or whose source you trust (loading it can run code): torch.load(…, weights_only=False).' },
     {
@@ -29,6 +29,85 @@ function fullLoad(told: EndTold): readonly Piece[] {
     openFrame(told),
   ]
 }
+
+const SIZES =
+  /size mismatch for ([\w.]{1,200}): copying a param with shape torch\.Size\(\[([\d, ]{0,60})\]\) from checkpoint, the shape in current model is torch\.Size\(\[([\d, ]{0,60})\]\)/
+type Sizes = { readonly name: string; readonly had: string; readonly has: string }
+function sizesOf({ error }: EndTold): Sizes | undefined {
+  const [, name, had, has] = SIZES.exec(`${error?.message}\n${error?.tail}`) ?? []
+  return name === undefined || had === undefined || has === undefined ? undefined : { name, had, has }
+}
+/** The tensor that does not fit says which setting differs. */
+function bySizes(sizes: Sizes | undefined): readonly Piece[] {
+  const general: Piece = {
+    text: 'Build the model with the settings that the checkpoint was trained with: layers, width, number of classes, size of the vocabulary.',
+  }
+  if (sizes === undefined) return [general, HEAD]
+  const { name, had, has } = sizes
+  const [was, is] = [had.split(', '), has.split(', ')]
+  if (has === '0')
+    return [
+      {
+        text: 'The model is split by DeepSpeed ZeRO-3, so that each tensor is empty outside of its layer: load the weights before deepspeed.initialize (from_pretrained), or under deepspeed.zero.GatheredParameters(…, modifier_rank=0).',
+      },
+    ]
+  if (/\.lora_[ABE]/.test(name)) {
+    const at = /lora_A/.test(name) ? 0 : 1
+    return [
+      {
+        text: `The adapter has rank ${was[at]}, the model was made with r=${is[at]}: set r=${was[at]}, or read it from the adapter (PeftModel.from_pretrained).`,
+      },
+    ]
+  }
+  if (/embed|lm_head|wte|word_embeddings/.test(name) && was.length === 2 && was[1] === is[1])
+    return [
+      {
+        text: `The vocabulary of the checkpoint has ${was[0]} tokens, that of the model ${is[0]}: call model.resize_token_embeddings(${was[0]}) before the load, with the tokenizer that was saved beside it.`,
+      },
+      general,
+    ]
+  return was.length === is.length &&
+    /(?:^|\.)(?:classifier|head|fc|score|cls_score|out_proj|bbox_pred)\.?\d?\.?(?:weight|bias)?$/.test(name.replace(/\.(?:weight|bias)$/, ''))
+    ? [HEAD, general]
+    : [general, HEAD]
+}
+const HEAD: Piece = {
+  text: 'For a new number of classes leave out the last layer (Transformers: ignore_mismatched_sizes=True): it is then trained from scratch.',
+}
+const listed = (text: string, which: string): readonly string[] =>
+  [...(new RegExp(`${which} key\\(s\\) in state_dict: ([^\\n]{1,4000})`).exec(text)?.[1] ?? '').matchAll(/"([\w.-]{1,200})"/g)].flatMap(
+    ([, name]) => name ?? [],
+  )
+/** Names that are missing against names that are too many: a prefix, or a folder of several states. */
+function byKeys({ error }: EndTold): Piece {
+  const text = `${error?.message}\n${error?.tail}`
+  const [missing, more] = [listed(text, 'Missing'), listed(text, 'Unexpected')]
+  const whole = more.find((name) => /^(?:model|state_dict|model_state_dict|net|weights|ema|module|generator)$/.test(name))
+  if (whole !== undefined || more.some((name) => /^(?:epoch|optimizer\w{0,20}|step|global_step|scheduler|lr_schedulers?)$/.test(name)))
+    return whole === undefined
+      ? { text: 'The file holds more than the weights: print(checkpoint.keys()), and load the entry with them.' }
+      : { text: `The file holds more than the weights, which are in its entry "${whole}": model.load_state_dict(checkpoint["${whole}"]).` }
+  const [first, other] = [missing[0], more[0]]
+  if (first !== undefined && other?.endsWith(`.${first}`) === true) {
+    const prefix = other.slice(0, -first.length)
+    return {
+      text: `The names in the file begin with "${prefix}"${WRAPPERS.get(prefix) ?? ''}, those of the model do not: strip it, {k.removeprefix("${prefix}"): v for k, v in state.items()}.`,
+    }
+  }
+  if (other !== undefined && first?.endsWith(`.${other}`) === true) {
+    const prefix = first.slice(0, -other.length)
+    return {
+      text: `The names of the model begin with "${prefix}"${WRAPPERS.get(prefix) ?? ''}, those in the file do not: load them before the model is wrapped, or add it, {"${prefix}" + k: v for k, v in state.items()}.`,
+    }
+  }
+  return { text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.' }
+}
+const WRAPPERS: ReadonlyMap<string, string> = new Map([
+  ['module.', ' (of DataParallel)'],
+  ['_orig_mod.', ' (of torch.compile)'],
+  ['base_model.model.', ' (of PEFT)'],
+])
+const OPTIMIZER = /loaded state dict (?:contains a parameter group|has a different number)/
 
 export const checkpointMismatch: EndKind = {
   kind: 'checkpoint_mismatch',
@@ -58,7 +137,9 @@ export const checkpointMismatch: EndKind = {
     says(/Weights only load failed/, WEIGHT.message + 0.1, () => ({ pattern: 'weights_only' })),
     (error) => {
       const claim = raises(/^(?:SafetensorError|UnpicklingError|BadZipFile|BadZipfile|DataLossError|CheckpointError|RestoreError)$/)(error)
-      return claim === undefined || /serializing|IoError/.test(error.message) ? undefined : { ...claim, facts: { pattern: 'unreadable' } }
+      return claim === undefined || /serializing|IoError|torch\.utils\.checkpoint/.test(error.message)
+        ? undefined
+        : { ...claim, facts: { pattern: 'unreadable' } }
     },
     (error) => (reading(error) && (error.errno === 22 || error.name === 'EOFError') ? { weight: WEIGHT.message, facts: { pattern: 'unreadable' } } : undefined),
   ),
@@ -80,7 +161,11 @@ export const checkpointMismatch: EndKind = {
         : saying(
             told,
             'could not load a checkpoint',
-            `Its ${told.facts.pattern === 'sizes' ? 'tensors have other sizes than those' : 'tensors have other names than those'} of the model.`,
+            sizesOf(told) !== undefined
+              ? `${sizesOf(told)?.name} is [${sizesOf(told)?.had}] in the checkpoint and [${sizesOf(told)?.has}] in the model.`
+              : OPTIMIZER.test(told.error?.message ?? '')
+                ? 'The optimizer was saved with other parameters than it has now.'
+                : `Its tensors have other ${told.facts.pattern === 'sizes' ? 'sizes' : 'names'} than those of the model.`,
           ),
   remedies: (told) => {
     const { pattern, path } = told.facts
@@ -95,15 +180,16 @@ export const checkpointMismatch: EndKind = {
           { text: 'If it was downloaded, fetch it again: the incomplete file is replaced.', command: 'hf download <REPOSITORY> --force-download' },
           { text: 'Save to a temporary name and rename it when it is complete: a crash while saving then leaves the old one.' },
         ]
-      : [
-          openFrame(told),
-          { text: 'Build the model with the settings that the checkpoint was trained with: layers, width, number of classes, size of the vocabulary.' },
-          pattern === 'sizes' && {
-            text: 'For a new number of classes leave out the last layer (Transformers: ignore_mismatched_sizes=True): it is then trained from scratch.',
-          },
-          pattern === 'keys' && {
-            text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.',
-          },
-        ]
+      : OPTIMIZER.test(told.error?.message ?? '')
+        ? [
+            { text: 'Give the optimizer the same parameters, in the same groups, as when it was saved: freeze, wrap and add parameters before it is made.' },
+            { text: 'If they were changed on purpose: load the weights only, and let the optimizer start anew (it warms up again).' },
+            openFrame(told),
+          ]
+        : [
+            pattern === 'sizes' ? bySizes(sizesOf(told)) : byKeys(told),
+            pattern === 'keys' && { text: 'Else build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
+            openFrame(told),
+          ]
   },
 }

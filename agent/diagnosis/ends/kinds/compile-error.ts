@@ -1,5 +1,6 @@
 // Code that does not compile at run time: torch.compile, Triton, XLA, CUDA extensions.
 import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { builds, compilerSaid } from '../compiler-error.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
@@ -38,12 +39,15 @@ export const compileError: EndKind = {
   title: (told) => `Code could not be compiled${told.facts.frame === undefined ? '' : ` for ${told.facts.frame}`}`,
   verdict: (told) => saying(told, 'failed while code was compiled'),
   remedies: (told) => [
+    /^(?:Unsupported|UserError)$/.test(told.error?.name ?? '') && {
+      text: `What stands below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
+    },
     /inductor|dynamo|compile/i.test(told.situation.text) &&
       told.situation.programs.has('pytorch') && {
         text: 'Run once without torch.compile, to see whether the program itself works.',
         command: setVariables(told.situation, { TORCHDYNAMO_DISABLE: '1' }),
       },
-    /ninja|nvcc|extension|CUDA_HOME/i.test(told.error?.message ?? '') && {
+    builds(told) && {
       text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
       command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
     },
@@ -58,9 +62,17 @@ export const compileError: EndKind = {
         text: 'Mostly the linker finds no libcuda.so, or the headers of this Python (python3-dev) are missing.',
         command: 'ldconfig -p | grep libcuda; ls "$(python -c \'import sysconfig; print(sysconfig.get_paths()["include"])\')/Python.h"',
       },
-    { text: 'The first error of the compiler is the one that counts: look above the traceback for "error:".' },
+    builds(told) && {
+      text:
+        compilerSaid(told) === undefined
+          ? 'The first error of the compiler is the one that counts: look above the traceback for "error:".'
+          : `The first error of the compiler is the one that counts: "${compilerSaid(told)}".`,
+    },
     /No such file/.test(`${told.error?.message} ${told.error?.tail}`) && { text: 'A header is missing: install the development package that brings it.' },
-    { text: 'See whether versions fit together: torch, triton and the GPU.', command: 'python -m pip list | grep -iE "torch|triton"' },
+    !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
+      text: 'See whether versions fit together: torch, triton and the GPU.',
+      command: 'python -m pip list | grep -iE "torch|triton"',
+    },
     openFrame(told),
   ],
 }

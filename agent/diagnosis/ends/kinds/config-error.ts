@@ -1,7 +1,7 @@
 // The program refuses what it was told: arguments, configuration files, combinations that it does not support.
+import { asks } from '../asks.ts'
 import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
-import { askedBy } from '../messages/asked.ts'
 import { INFERENCE, PROGRAM_NAMES } from '../../situation/programs.ts'
 
 const REFUSES =
@@ -61,7 +61,7 @@ export const configError: EndKind = {
     newer(told),
     told.error?.name === 'usage'
       ? { text: 'See which arguments this version takes.', command: `${script(told.situation.subject.script)} --help` }
-      : (asked(told) ?? {
+      : (asks(told) ?? {
           text: `Correct ${option(told.error?.message ?? '') ?? 'the setting that the message names'}, in the command, the configuration file or the environment of the job.`,
         }),
     /--local[-_]rank/.test(told.error?.message ?? '') && {
@@ -72,11 +72,9 @@ export const configError: EndKind = {
     /model type|does not recognize this architecture|not supported/.test(told.error?.message ?? '') &&
       told.situation.programs.has('transformers') && { text: 'A newer model needs a newer library.', command: 'python -m pip install --upgrade transformers' },
     openFrame(told),
-    asked(told) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
+    asks(told) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
 }
-/** Where the message names the option, that is said; else what the message asks for. */
-const asked = (told: EndTold): Piece => (option(told.error?.message ?? '') === undefined ? askedBy(told) || undefined : undefined)
 /** A server that does not know a model's architecture is older than the model. */
 function newer({ error, situation }: EndTold): Piece {
   if (!/architectures?\b|model type/i.test(error?.message ?? '')) return undefined

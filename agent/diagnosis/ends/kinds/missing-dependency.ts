@@ -4,23 +4,11 @@ import { installerOf } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { lookup } from '../../../text/lookup.ts'
+import { installs } from '../python-packages.ts'
 
 const module = (match: RegExpExecArray): { module?: string } => {
   const name = match.slice(1).find((group) => group !== undefined)
   return name === undefined ? {} : { module: name.replace(/[.,;:]+$/, '') }
-}
-/** Distributions that are not called as their modules. */
-const DISTRIBUTIONS: Readonly<Record<string, string>> = {
-  cv2: 'opencv-python-headless',
-  PIL: 'pillow',
-  sklearn: 'scikit-learn',
-  skimage: 'scikit-image',
-  yaml: 'pyyaml',
-  bs4: 'beautifulsoup4',
-  Crypto: 'pycryptodome',
-  dotenv: 'python-dotenv',
-  flash_attn: 'flash-attn',
-  git: 'GitPython',
 }
 const LIBRARIES: Readonly<Record<string, string>> = {
   'libGL.so.1': 'libgl1',
@@ -103,12 +91,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
   // Triton's own releases are for Linux.
-  const distribution =
-    top === undefined
-      ? undefined
-      : top === 'triton' && situation.system === 'windows'
-        ? 'triton-windows'
-        : (lookup(DISTRIBUTIONS, top) ?? top.replaceAll('_', '-'))
+  const distribution = top === undefined ? undefined : top === 'triton' && situation.system === 'windows' ? 'triton-windows' : installs(top, situation)
   const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) && !/No module named/.test(words)
   return [
     {
@@ -118,7 +101,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
     wrongVersion
       ? {
           text: `${top ?? 'The package'} is installed in a version without this name. Install the version that the program was written for.`,
-          command: `python -m pip install '${distribution ?? '<PACKAGE>'}==<VERSION>'`,
+          command: `python -m pip install '${distribution?.replace(/ -.*/, '') ?? '<PACKAGE>'}==<VERSION>'`,
         }
       : { text: `Install ${top ?? 'the package'} into that environment.`, command: `python -m pip install ${distribution ?? '<PACKAGE>'}` },
     situation.programs.has('slurm') && { text: 'Activate the environment in the batch script before the program starts.' },
@@ -165,7 +148,7 @@ export const missingDependency: EndKind = {
     says(/there is no package called .?([\w.]{1,80})/, WEIGHT.message, module),
     says(/Package (\w{1,80}) not found in current path|Can't locate ([\w/:]{1,120})(?:\.pm)? in @INC/, WEIGHT.message, module),
     says(
-      /(?:the )?package (?:for )?(\w[\w.-]{1,60})(?: \w{1,20})? doesn't seem to be installed|(?:requires|needs) the (\w[\w.-]{1,60}) (?:library|package) (?:but|which)/,
+      /(?:the )?package (?:for )?(\w[\w.-]{1,60})(?: \w{1,20})? (?:doesn't seem|seems) to be (?:not )?installed|(?:requires|needs) the (\w[\w.-]{1,60}) (?:library|package) (?:but|which)/,
       WEIGHT.message,
       module,
     ),
@@ -174,6 +157,7 @@ export const missingDependency: EndKind = {
       WEIGHT.exception + 0.5,
       module,
     ),
+    says(/[`'"]([A-Za-z][\w.-]{1,60})[`'"] (?:package |library |module )?is not installed\b/, WEIGHT.exception + 0.6, module),
     says(
       /\b(?:is|are) not installed\b|is required but (?:was )?not (?:found|installed)|Unable to import dependency (\w{1,60})/,
       WEIGHT.exception + 0.5,

@@ -9,6 +9,9 @@ const port = (match: RegExpExecArray): { port?: number } => {
 }
 const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
 
+/** The host that was to be reached. */
+const hostIn = (message: string): string => /(?:to|with) [[(]?([a-zA-Z0-9][\w.-]{1,80}?)[\])]?(?::|, ?)\d{2,5}/.exec(message)?.[1] ?? '<MASTER_HOST>'
+
 export const networkError: EndKind = {
   kind: 'network_error',
   stage: 'consequence',
@@ -47,7 +50,7 @@ export const networkError: EndKind = {
     return rendezvous
       ? [
           { text: 'Look for the rank that is missing or left first: its own log says why. The others only report that it is gone.' },
-          { text: 'From each host see whether the first one can be reached on its port.', command: `nc -zv <MASTER_HOST> ${at}` },
+          { text: 'From each host see whether the first one can be reached on its port.', command: `nc -zv ${hostIn(error?.message ?? '')} ${at}` },
           {
             text: 'All members need the same address, port and world size, and an interface on which they see each other.',
             command: 'env | grep -E "MASTER_|WORLD_SIZE|RANK|NCCL_SOCKET_IFNAME|GLOO_SOCKET_IFNAME"',

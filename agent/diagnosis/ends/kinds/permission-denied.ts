@@ -3,7 +3,9 @@ import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind, type EndTold
 
 /** A service answered so, not the system. */
 const ofService = ({ error, facts }: EndTold): boolean =>
-  facts.path === undefined && facts.errno === undefined && /n.t? have (?:the )?permissions? to\b/.test(error?.message ?? '')
+  facts.path === undefined &&
+  facts.errno === undefined &&
+  /n.t? have (?:the )?permissions? to\b|wandb|W&B|\bAPI\b|[Bb]ackend: permission|Response \[403\]/.test(error?.message ?? '')
 
 export const permissionDenied: EndKind = {
   kind: 'permission_denied',

@@ -1,10 +1,10 @@
 // An exception that nothing caught and that no other kind explains.
+import { asks } from '../asks.ts'
 import { WEIGHT, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall, type GpuCall } from '../gpu-call.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { ran } from '../../situation/work.ts'
-import { askedBy } from '../messages/asked.ts'
 import { EXCEPTIONS } from '../messages/exceptions.ts'
 import { firstKnown, type KnownMessage } from '../messages/message.ts'
 
@@ -26,6 +26,9 @@ const reproduce = ({ situation }: EndTold): Piece =>
         text: 'Reproduce it with a small input under the debugger: it stops where the exception is raised, with all variables at hand.',
         command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}`,
       }
+/** Functions that run while a job works: a step that failed there may have a checkpoint before it. */
+const WORKS = /^(?:train\w{0,20}|fit|forward|backward|step|training_step|evaluate|_call_impl|__next__|generate|predict)$/
+const works = ({ error, situation }: EndTold): boolean => error?.frames.some(({ name }) => WORKS.test(name ?? '')) === true || ran(situation.text)
 
 export const pythonException: EndKind = {
   kind: 'python_exception',
@@ -48,9 +51,12 @@ export const pythonException: EndKind = {
     const means = exceptionOf(told)?.says
     return means === undefined ? said : `${said} ${means}`
   },
-  remedies: (told) =>
-    gpuCallOf(told)?.remedies ?? [
-      askedBy(told),
+  remedies: (told) => {
+    const call = gpuCallOf(told)
+    if (call !== undefined) return call.remedies
+    const asked = asks(told)
+    return [
+      asked,
       exceptionOf(told)?.remedies,
       openFrame(told),
       /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
@@ -63,7 +69,8 @@ export const pythonException: EndKind = {
           : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
         { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
       ],
-      !serves(told) && exceptionOf(told) === undefined && reproduce(told),
-      !serves(told) && ran(told.situation.text) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
-    ],
+      !serves(told) && asked === undefined && exceptionOf(told) === undefined && reproduce(told),
+      !serves(told) && works(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
+    ]
+  },
 }

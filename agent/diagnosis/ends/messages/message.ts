@@ -8,16 +8,20 @@ export type Known = {
   /** Where the same words may come from other programs. */
   readonly when?: (told: EndTold) => boolean
   /** A sentence after the message; left out where the message says it. */
-  readonly says?: string
+  readonly says?: string | ((match: RegExpExecArray, told: EndTold) => string | undefined)
+  /** None: it does not apply here. */
   readonly remedies: (match: RegExpExecArray, told: EndTold) => readonly Piece[]
 }
 export const only = (text: string, command?: string) => (): readonly Piece[] => [command === undefined ? { text } : { text, command }]
 
 export type KnownMessage = { readonly says: string | undefined; readonly remedies: readonly Piece[] }
+/** The first row that fits; a row without advice for this program is passed over. */
 export function firstKnown(rows: readonly Known[], words: string, told: EndTold): KnownMessage | undefined {
   for (const { pattern, when, says, remedies } of rows) {
     const match = pattern.exec(words)
-    if (match !== null && when?.(told) !== false) return { says, remedies: remedies(match, told) }
+    if (match === null || when?.(told) === false) continue
+    const advice = remedies(match, told)
+    if (advice.some(Boolean)) return { says: typeof says === 'function' ? says(match, told) : says, remedies: advice }
   }
   return undefined
 }

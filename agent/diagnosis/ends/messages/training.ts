@@ -35,7 +35,7 @@ export const TRAINING: readonly Known[] = [
     ],
   },
   {
-    pattern: /tokenizer does not have a padding token/,
+    pattern: /tokenizer does not have a padding token|no padding token is defined/,
     remedies: only('Give the tokenizer a padding token before the first batch; most take the one that ends a text (pad_token from eos_token).'),
   },
   {

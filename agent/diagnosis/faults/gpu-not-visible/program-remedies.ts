@@ -3,6 +3,7 @@ import { printTorch } from '../remedies/environment.ts'
 import { generationIn } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { torchWheel, wheelFor } from '../remedies/packages.ts'
+import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
@@ -34,6 +35,11 @@ export function program(matched: Matched): readonly Piece[] {
       text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options).',
       command: 'ray status',
     },
+    programs.has('jax') &&
+      /no platforms that are instances of|Platforms present are: cpu/.test(text) && {
+        text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
+        command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
+      },
     { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     SEE_VISIBLE,
     /\bMIG\b/.test(text) && {

@@ -1,4 +1,5 @@
 // What CUDA programs and frameworks say when they find no GPU.
+import { pipInstall } from '../remedies/pip.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
@@ -41,6 +42,8 @@ export const LITERALS = [
   'cuInit failed',
   'no platforms that are instances of',
   'No visible GPU is found',
+  'Unsloth cannot find any torch accelerator',
+  'not compatible with the installed jaxlib',
   'not compiled with CUDA support',
 ]
 
@@ -160,12 +163,22 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type|no platforms that are instances of (?:gpu|cuda) are present|No visible GPU is found/,
+      /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type|no platforms that are instances of (?:gpu|cuda) are present|No visible GPU is found|Unsloth cannot find any torch accelerator/,
     severity: 'warning',
     title: 'The framework finds no GPU',
     verdict: 'The program looked for a GPU and found none that it can use.',
     remedies: program,
     unless: explained,
+  },
+  {
+    pattern: /JAX plugin (\S{3,40}) version (\S{1,20}) is installed, but it is not compatible with the installed jaxlib version ([\w.]{1,20})/,
+    severity: 'warning',
+    title: 'JAX does not use its CUDA plugin',
+    verdict: ({ match }) => `${match[1]} ${match[2]} does not belong to jaxlib ${match[3]}, so JAX leaves it out and finds no GPU.`,
+    remedies: ({ situation }) => [
+      { text: 'Install jax, jaxlib and the plugin in one command.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
+      { text: 'See which devices JAX finds then.', command: 'python -c "import jax; print(jax.devices())"' },
+    ],
   },
   {
     pattern: /Can't initialize NVML/,

@@ -100,6 +100,10 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
     facts.process === undefined ? situation.programs.has('pytorch') || situation.programs.has('transformers') : /^(?:python|pt_|ray::)/.test(facts.process)
   const runner = facts.process === undefined ? situation.programs.has('ollama') || situation.programs.has('llamacpp') : /^(?:ollama|llama)/.test(facts.process)
   return [
+    /\bninja\b|\bnvcc\b|\bcc1plus\b|\bcicc\b|[Bb]uilding wheel/.test(situation.text) && {
+      text: 'It was killed while it compiled: compile fewer files at once, each takes several GiB.',
+      command: 'export MAX_JOBS=2',
+    },
     runner && {
       text: 'Run a smaller model or quantization, or a shorter context, or put more layers on the GPU where it has room.',
     },

@@ -1,5 +1,6 @@
 // `nvidia-smi -q` and its XML, line by line: which fields show a fault. Also of parts of it that somebody pasted.
 import type { LogText } from '../family.ts'
+import { whole } from '../parts/window.ts'
 
 export type Field = { readonly key: string; readonly value: string }
 
@@ -33,7 +34,10 @@ const REACH = 60
 /** Boards before Turing count by single and double bit errors, under headings of their own. */
 const BITS = /^\W{0,60}(Single|Double) Bit\s*$|<(single|double)_bit>/
 
-export type Part = { readonly fields: readonly (Field & { readonly line: number })[]; readonly card: string | undefined }
+export type Part = { readonly fields: readonly (Field & { readonly line: number })[]; readonly card: string | undefined; readonly index?: number | undefined }
+
+/** The command that was pasted with its answer. */
+const ASKED = /\bnvidia-smi [^\n]{0,80}?(?:-i|--id)[= ](\d{1,3})\b/
 
 /** The fields from `at` to the end of its card's part, and the address of the card, where it stands above. */
 export function partFrom(text: LogText, at: number): Part {
@@ -51,6 +55,8 @@ export function partFrom(text: LogText, at: number): Part {
   for (let line = at; line >= 0 && line > at - 400; line--) {
     const card = cardOf(text[line] ?? '')
     if (card !== undefined) return { fields, card }
+    const asked = ASKED.exec(text[line] ?? '')?.[1]
+    if (asked !== undefined) return { fields, card, index: whole(asked) }
   }
   return { fields, card: undefined }
 }

@@ -1,6 +1,7 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
 import { architectureIn, capabilityText } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
+import { setVariables } from './environment.ts'
 import { COMPUTE_CAP } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
@@ -26,10 +27,18 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
         destroys: true,
       },
     ]
+  // The relatives of gfx1030 and gfx1100, for which PyTorch is built.
+  const override = /\bgfx(?:103[1-6]|110[1-3])\b/.exec(at.text) ?? undefined
   if (vendor === 'amd')
     return [
       { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
-      { text: 'Install the build for your ROCm release; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION).' },
+      {
+        text: `Install the build for your ROCm release${override === undefined ? '; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION)' : ''}.`,
+      },
+      override !== undefined && {
+        text: `Or let ${override[0]} run the code of its supported relative: nearly the same instructions.`,
+        command: setVariables(at, { HSA_OVERRIDE_GFX_VERSION: override[0].startsWith('gfx11') ? '11.0.0' : '10.3.0' }),
+      },
     ]
   if (programs.has('ollama'))
     return [

@@ -105,6 +105,16 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       debug,
     ]
   }
+  if (/no socket interface found/.test(near)) {
+    const set = /NCCL_SOCKET_IFNAME (?:set (?:by environment )?to |=) ?([\w.^,=-]{1,60})/.exec(now.text)?.[1]
+    return [
+      {
+        text: `Name an interface that is up here and by which the ranks reach each other${set === undefined ? '' : `: NCCL_SOCKET_IFNAME is ${set}, which this host or container does not have`}.`,
+        command: `ip -brief address\n${setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' })}`,
+      },
+      set !== undefined && { text: 'Or leave the variable out: NCCL then looks for one itself.', command: 'unset NCCL_SOCKET_IFNAME' },
+    ]
+  }
   const peer = PEER.exec(near)
   const unreachable = /No route to host|[Nn]etwork is unreachable/.exec(near)?.[0]
   if (unreachable !== undefined) {
@@ -166,11 +176,21 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
           }),
   ]
 }
+/** 21903: 2.19.3. */
+const ncclVersion = (code = ''): string => (code.length < 5 ? code : `${Number(code.slice(0, -4))}.${Number(code.slice(-4, -2))}.${Number(code.slice(-2))}`)
 export function usage({ text, at, match }: Matched): readonly Piece[] {
   if (match[0].startsWith('ranks'))
     return [
       {
         text: 'Give every process its own RANK, and all the same WORLD_SIZE: see how the launcher numbers the nodes (--node_rank; Slurm: one task for each GPU).',
+      },
+    ]
+  const versions = /Mismatched NCCL version detected : rank (\d{1,6}) has version (\d{3,6}) rank (\d{1,6}) has version (\d{3,6})/.exec(around(text, at, 4, 4))
+  if (versions !== null)
+    return [
+      {
+        text: `Run all ranks with one NCCL: rank ${versions[1]} has ${ncclVersion(versions[2])}, rank ${versions[3]} ${ncclVersion(versions[4])}. Use the same image or environment on all hosts; LD_LIBRARY_PATH may bring another libnccl.`,
+        command: 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"; ldconfig -p | grep nccl',
       },
     ]
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))

@@ -89,7 +89,18 @@ const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:
 const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
+/** Where in a run it failed: a smaller batch does not help when the state is gathered, or the outputs of an evaluation. */
+const GATHERS =
+  /\bin (?:_unshard_params|_unshard_fsdp_state_params|summon_full_params|_full_pre_state_dict_hook|_full_post_state_dict_hook|get_model_state_dict|_consolidated_16bit_state_dict)\b/
+const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|nested_concat|pad_across_processes|gather_for_metrics)\b/
+
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
+  GATHERS.test(situation.text) && {
+    text: 'It failed while the whole state was gathered on one GPU: save it in shards (SHARDED_STATE_DICT), or on the host (FullStateDictConfig(offload_to_cpu=True, rank0_only=True)).',
+  },
+  EVALUATES.test(situation.text) && {
+    text: 'It failed in the evaluation, whose outputs stay on the GPU: set eval_accumulation_steps, a smaller per_device_eval_batch_size, or preprocess_logits_for_metrics, which keeps only what the metric needs.',
+  },
   smallerBatch(situation),
   {
     text: inForce(situation.text, CHECKPOINTS)

@@ -1,0 +1,12 @@
+// What a compiler of C++ or CUDA said first, in the lines around the error that only says that it failed.
+import type { EndTold } from './end-kind.ts'
+
+/** A compiler of C++ or CUDA ran. */
+export const builds = ({ error }: EndTold): boolean =>
+  /ninja|nvcc|\bg\+\+|\bgcc|\bld\b|building extension|compiling objects|cpp_extension|CUDA_HOME|hipcc|Failed building|failed with exit/i.test(
+    `${error?.message}\n${error?.tail}`,
+  )
+export const compilerSaid = (told: EndTold): string | undefined =>
+  builds(told)
+    ? /(?:^|\n)[^\n]{1,200}?(?::\d{1,6}|\(\d{1,6}\)): (?:fatal )?error:? ([^\n]{5,160})/.exec(told.situation.text)?.[1]?.replace(/^#error\W{1,6}/, '')
+    : undefined

@@ -1,0 +1,216 @@
+// Messages of Python and pip that say which package is missing, hidden by a file of one's own, or of another version than its neighbour.
+import type { Piece } from '../../faults/remedies/plan.ts'
+import type { EndTold } from '../end-kind.ts'
+import { installs, newerName, packageOf, packageOfClass } from '../python-packages.ts'
+import type { Known } from './message.ts'
+
+const PIN: Piece = { text: 'Pin the versions of what the job needs (requirements file, image), so that the next start has the same.' }
+const SHOW = (name: string): Piece => ({ text: `See which ${name} is installed where the job runs.`, command: `python -m pip show ${name}` })
+
+/** The package whose code made the failing call or import; undefined where it is the user's own. */
+const caller = ({ error }: EndTold): string | undefined => packageOf(error?.frames.findLast(({ file }) => !file.startsWith('<'))?.file)
+
+/** Two packages that were made for other releases of each other. */
+function together(first: string, second: string, name: string): readonly Piece[] {
+  // Another torch takes what was built for this one with it, and Triton belongs to it.
+  if (second === 'triton')
+    return [
+      {
+        text: `${first} uses ${name}, which the Triton of this PyTorch does not have: update ${first} alone, Triton belongs to PyTorch.`,
+        command: `python -m pip install --upgrade --no-deps ${first}`,
+      },
+      { text: 'See which are installed.', command: `python -m pip show ${first} torch triton` },
+    ]
+  if (second === 'torch' && name.startsWith('torch._six'))
+    return [
+      { text: `PyTorch 2 removed ${name}, which ${first} still uses: update ${first} alone.`, command: `python -m pip install --upgrade --no-deps ${first}` },
+    ]
+  if (second === 'torch' || first === 'torch')
+    return [
+      {
+        text:
+          second === 'torch'
+            ? `${first} uses ${name}, which the installed PyTorch does not have: install the release of ${first} that was made for this PyTorch.`
+            : `PyTorch uses ${name}, which the installed ${second} does not have: install the release of ${second} that this PyTorch asks for.`,
+        command: `python -m pip install '${second === 'torch' ? first : second}==<VERSION>'`,
+      },
+      { text: 'See which are installed.', command: `python -m pip show ${first} ${second}` },
+    ]
+  return [
+    {
+      text: `${first} uses ${name}, which the installed ${second} does not have: their releases do not belong together. Update both.`,
+      command: `python -m pip install --upgrade ${first} ${second}`,
+    },
+    { text: 'Where one of them must stay: take the release of the other from the same time.', command: `python -m pip show ${first} ${second}` },
+  ]
+}
+const renamed = (name: string, owner: string | undefined): Piece => {
+  const now = newerName(name, owner)
+  return now !== undefined && { text: `In newer releases ${name} is ${now}: change it in the program.` }
+}
+/** A name that a package does not have in the installed release. */
+function lacks(name: string, module: string, told: EndTold): readonly Piece[] {
+  const package_ = packageOf(`/site-packages/${module.split('.')[0]}/`) ?? module
+  const from = caller(told)
+  if (from !== undefined && from !== package_) return together(from, package_, name)
+  const newModel = package_ === 'transformers' && /^[A-Z]\w*(?:For[A-Z]|Config$|Model$|Tokenizer|Processor)/.test(name)
+  return [
+    renamed(name, module),
+    newModel && { text: `${name} is of a newer Transformers than the one that is installed.`, command: 'python -m pip install --upgrade transformers' },
+    SHOW(package_),
+    !newModel && {
+      text: `Then install the release of ${package_} that the program was written for, or change the program: names move from release to release.`,
+      command: `python -m pip install '${package_}==<VERSION>'`,
+    },
+  ]
+}
+const hidden = (path: string): readonly Piece[] => [
+  { text: `Rename ${path}: it has the name of a package, so that Python imports it in place of the package. Remove its __pycache__ too.` },
+]
+const isOwn = (path: string | undefined): path is string => path !== undefined && path.includes('/') && !/(?:site|dist)-packages|[\\/]lib[\\/]python/.test(path)
+
+const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}(?:, ?(?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}){0,3})/g
+
+export const PACKAGES: readonly Known[] = [
+  {
+    pattern: /cannot import name ['"]?(\w{1,80})['"]? from (?:partially initialized module )?['"]([\w.]{1,120})['"](?: \(([^)\n]{1,300})\))?/,
+    says: ([, name, module = '', path]) =>
+      isOwn(path) ? `A file of your own hides the package ${module}.` : path === undefined ? undefined : `The ${module} that is installed has no ${name}.`,
+    remedies: ([, name = '', module = '', path], told) => (isOwn(path) ? hidden(path) : lacks(name, module, told)),
+  },
+  {
+    pattern: /No module named '([\w.]{1,120})'; '([\w.]{1,120})' is not a package/,
+    says: ([, , hider]) => `A file called ${hider?.split('.').at(-1)}.py hides the package ${hider}.`,
+    remedies: ([, , hider = '']) => hidden(`${hider.replaceAll('.', '/')}.py`),
+  },
+  {
+    pattern: /No module named '(mmcv)\._ext'/,
+    says: 'The mmcv that is installed has no compiled operations: it is mmcv-lite, or a build without them.',
+    remedies: () => [
+      {
+        text: 'Install the whole mmcv as OpenMMLab builds it for this PyTorch and CUDA.',
+        command: 'python -m pip uninstall -y mmcv mmcv-lite; python -m pip install openmim; mim install mmcv',
+      },
+    ],
+  },
+  {
+    // Python names the first part that is missing: what stands before the last dot was found.
+    pattern: /No module named '((?!google|nvidia|ruamel)[A-Za-z]\w{0,60})((?:\.\w{1,60})*)\.(\w{1,60})'/,
+    says: ([, top, , last]) => `${top} itself was found, without ${last}: it is of another release, or a folder of that name hides it.`,
+    remedies: ([, top = '', between = '', last = ''], told) => {
+      const name = packageOf(`/site-packages/${top}/`) ?? top
+      const from = caller(told)
+      if (from !== undefined && from !== name) return together(from, name, `${top}${between}.${last}`)
+      return [
+        {
+          text: `See from where ${top} is imported, and in which version: a folder called ${top} beside the script hides the package.`,
+          command: `python -c "import ${top}; print(${top}.__path__)"; python -m pip show ${name}`,
+        },
+        ...lacks(last, top, told).slice(-1),
+      ]
+    },
+  },
+  {
+    pattern: /No module named '_(?:lzma|ctypes|bz2|sqlite3|ssl|tkinter)'/,
+    says: 'This Python was compiled without that part, since the headers of its library were missing.',
+    remedies: () => [
+      {
+        text: 'Install the headers and compile this Python again, or use the Python of the distribution or of conda.',
+        command: 'sudo apt-get install -y liblzma-dev libffi-dev libbz2-dev libsqlite3-dev libssl-dev tk-dev',
+      },
+    ],
+  },
+  {
+    pattern: /module '([\w.]{1,80})' has no attribute '(\w{1,80})'/,
+    says: ([, module, name]) => `The ${module} that was imported has no ${name}.`,
+    remedies: ([, module = '', name = ''], told) => lacks(name, module, told),
+  },
+  {
+    pattern: /(?:(\w{1,60})\.)?(\w{1,60})\(\) got an unexpected keyword argument '(\w{1,60})'/,
+    says: ([, , , name]) => `What was called does not know ${name} in the release that is installed.`,
+    remedies: ([, owner, method = '', name = ''], told) => {
+      const package_ = packageOfClass(owner ?? method)
+      const from = caller(told)
+      // A wrapper of the library itself may stand between.
+      const foreign = from !== package_ && !(package_ === 'trl' && from === 'transformers')
+      if (package_ !== undefined && from !== undefined && foreign && told.facts.frame === undefined) return together(from, package_, name)
+      const now = renamed(name, owner ?? method)
+      if (package_ === undefined && now === false) return []
+      return [
+        now,
+        package_ !== undefined && {
+          text: `${now === false ? `${package_} does not know ${name}: it is older or newer than the program was written for. See` : 'See'} which ${package_} is installed.`,
+          command: `python -m pip show ${package_}`,
+        },
+        package_ !== undefined && now === false && { text: `Update it, or leave ${name} out.`, command: `python -m pip install --upgrade ${package_}` },
+      ]
+    },
+  },
+  {
+    pattern: /numpy\.(?:dtype|ufunc|ndarray) size changed, may indicate binary incompatibility/,
+    says: 'A compiled module was built for another NumPy than the one that is installed.',
+    remedies: (_, told) => {
+      const module = /in init (\w{1,40})|site-packages\/(\w{1,40})\/.{1,80}\.pyx/.exec(told.situation.text)
+      const name = module?.[1] ?? module?.[2]
+      return [
+        {
+          text: `Reinstall ${name ?? 'the module that the traceback names'}: pip then takes a build for this NumPy.`,
+          command: `python -m pip install --force-reinstall --no-cache-dir --no-deps ${name === undefined ? '<PACKAGE>' : installs(name, told.situation)}`,
+        },
+        { text: 'Or go back to NumPy 1, where other modules were built for it.', command: "python -m pip install 'numpy<2'" },
+      ]
+    },
+  },
+  {
+    pattern:
+      /(?:([\w.-]{2,40}) (?:has|have) CUDA version \d[\d.]{1,6} and ([\w.-]{2,40}) has CUDA version|(PyTorch) and (torch\w{2,20}) were compiled with different CUDA)/,
+    remedies: ([, , second, , other], told) => {
+      const name = other ?? second ?? ''
+      const cuda = /PyTorch has CUDA Version=?:? ?(\d{2})\.(\d)|PyTorch has CUDA version (\d{2})\.(\d)/i.exec(`${told.error?.message}`)
+      const index = cuda === null ? undefined : `cu${cuda[1] ?? cuda[3]}${cuda[2] ?? cuda[4]}`
+      return [
+        {
+          text: `Reinstall ${name} for the CUDA of the installed PyTorch${index === undefined ? '' : ` (${index})`}.`,
+          command: /^torch(?:vision|audio)$/.test(name)
+            ? `python -m pip install --force-reinstall torch ${name} --index-url https://download.pytorch.org/whl/${index ?? '<CUDA>'}`
+            : `python -m pip install --force-reinstall --no-deps ${installs(name, { text: '' }).replace('<TORCH>', index === undefined ? '<TORCH>' : `<TORCH>+${index}`)}`,
+        },
+        { text: 'See which PyTorch it is.', command: 'python -c "import torch; print(torch.__version__)"' },
+      ]
+    },
+  },
+  {
+    pattern:
+      /incompatible version of ([\w-]{2,40})\. Found version (\d[\w.]{0,20}), but only versions? (above|at least|below|up to) (\d[\w.]{0,20}?)\.? (?:are|is) supported/,
+    remedies: ([, name, , how, version]) => [
+      {
+        text: `Install ${name} in a release that it asks for.`,
+        command: `python -m pip install '${name}${{ above: '>', 'at least': '>=', below: '<' }[how ?? ''] ?? '<='}${version}'`,
+      },
+      { text: `Or remove ${name}, if the program does not need it.`, command: `python -m pip uninstall -y ${name}` },
+    ],
+  },
+  {
+    // A version that a package asks for, in its own words.
+    pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found)/i,
+    remedies: (_, told) => {
+      const asked = [...`${told.error?.message}`.matchAll(REQUIREMENT)].filter(
+        ([, name]) => name !== undefined && !/^(?:python|cuda|sm|driver|cudnn|got|than|version)$/i.test(name),
+      )
+      // The one that is installed is named with ==.
+      const wanted = asked.find(([, , versions]) => versions?.startsWith('==') !== true) ?? (asked.length === 1 ? asked[0] : undefined)
+      if (wanted === undefined || /^torch$/i.test(wanted[1] ?? '')) return []
+      const name = (wanted[1] ?? '').toLowerCase()
+      const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '')}`
+      const build = name.startsWith('mmcv')
+      return [
+        {
+          text: `Install ${name} in a release that it asks for.`,
+          command: build ? `python -m pip install openmim; mim install '${spec}'` : `python -m pip install '${spec}'`,
+        },
+        SHOW(name.replace(/\[.*/, '')),
+        PIN,
+      ]
+    },
+  },
+]
