@@ -117,7 +117,8 @@ export function createEndReader(): EndReader {
       orders(line, found)
       native.add(line, found, inside)
       if (native.isReading()) failedAt ||= number
-      loss.add(line)
+      // The message of an exception is judged as an error.
+      if (token !== 'raised') loss.add(line)
       if (token === 'other') {
         if (!inside) lines.add(line, found)
         life.add(line, failedAt)

@@ -4,7 +4,7 @@ import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.t
 const port = (match: RegExpExecArray): { port?: number } => {
   const found =
     /(?:port[= ]{1,2}|\]:|\d{1,3}\.\d{1,3}:|localhost:|, )(\d{2,5})\b/.exec(match[0]) ??
-    /(?:port[= ]{1,2}|\]:|(?:\d{1,3}\.){3}\d{1,3}:|localhost:|\('?[\w.:]{1,60}'?, )(\d{2,5})\b/.exec(match.input)
+    /(?:port[= ]{1,2}|\]:|(?:\d{1,3}\.){3}\d{1,3}:|localhost:|\('?[\w.:]{1,60}'?, |connecting to [\w.-]{1,80}:)(\d{2,5})\b/.exec(match.input)
   return found?.[1] === undefined ? {} : { port: Number(found[1]) }
 }
 const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i

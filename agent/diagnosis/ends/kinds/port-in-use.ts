@@ -2,10 +2,11 @@
 import { WEIGHT, anyOf, saying, says, type EndKind } from '../end-kind.ts'
 
 const port = (match: RegExpExecArray): { port?: number } => {
-  const found = /\bport:? ?(\d{2,5})\b|\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|\('[\w.:]{0,60}', (\d{2,5})|:::?(\d{2,5})\b|localhost:(\d{2,5})/i
-    .exec(match.input)
-    ?.slice(1)
-    .find((group) => group !== undefined)
+  const found =
+    /\bport(?: in range)?:? ?(\d{2,5})\b|\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|\('[\w.:]{0,60}', (\d{2,5})|:::?(\d{2,5})\b|localhost:(\d{2,5})/i
+      .exec(match.input)
+      ?.slice(1)
+      .find((group) => group !== undefined)
   return found === undefined ? {} : { port: Number(found) }
 }
 export const portInUse: EndKind = {
