@@ -130,6 +130,11 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.
     (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    // Of the run before, where the one below failed in its own way.
+    (sign.type === 'error' &&
+      sign.facts.rank === undefined &&
+      evidence.begunAt > sign.line &&
+      signs.some((other) => other.type === 'error' && other.at > evidence.begunAt)) ||
     // A user ended a part of its work, and it went on with the next.
     (sign.type === 'order' &&
       !sign.sure &&

@@ -149,6 +149,17 @@ describe('ends without a traceback', () => {
     ['file_missing', 'talk.mkv: No such file or directory'],
     ['job_failed', 'frame=  0 fps=0', 'Rendering failed!'],
     ['python_exception', '--> FOAM FATAL ERROR: ', 'the mesh of this case has no cells', '', 'FOAM exiting'],
+    ['missing_dependency', '/usr/bin/env: ‘ruby3’: No such file or directory'],
+    ['permission_denied', 'Feb 03 04:05:06 node3 systemd[1]: fit.service: Failed at step EXEC spawning /opt/fit/go.sh: Permission denied'],
+    ['config_error', "FATAL Flags parsing error: Unknown command line flag 'stpes'. Did you mean: steps ?", 'Pass --helpfull to see all flags.'],
+    ['job_failed', '  Warning  BackoffLimitExceeded  3m  job-controller  Job has reached the specified backoff limit'],
+    ['segfault', 'forrtl: severe (174): SIGSEGV, segmentation fault occurred', 'srun: error: n4: task 2: Exited with exit code 174'],
+    ['file_missing', 'Could not open the plan: /etc/fit/plan.yaml: No such file or directory'],
+    [
+      'network_error',
+      "fatal: unable to access 'https://git.own.example/x.git/': Could not resolve host: git.own.example",
+      'srun: error: n4: task 0: Exited with exit code 128',
+    ],
     ['job_failed', 'Pod: team.train-worker-1 exited with code 4\t{"type": "Normal"}'],
     [
       'network_error',
@@ -198,6 +209,20 @@ describe('ends without a traceback', () => {
     const behind = (line: string): string => `[5/fit/2 (pid 9)] ${line}`
     const text = ['Traceback (most recent call last):', '  File "/job/fit.py", line 7, in go', '    x["a"]', "KeyError: 'a'", 'leaving'].map(behind)
     expect(faultsOf(...text)).toMatchObject([{ kind: 'python_exception', facts: { exception: 'KeyError', frame: 'fit.py:7' } }])
+  })
+  const TRACEBACK = ['Traceback (most recent call last):', '  File "/job/fit.py", line 7, in go', '    x["a"]', "KeyError: 'a'"]
+  test.each([
+    ["a logger's JSON object", [JSON.stringify({ level: 'error', msg: 'stopped', exc_info: TRACEBACK.join('\n') })]],
+    ["a container engine's own file", TRACEBACK.map((line) => JSON.stringify({ log: `${line}\n`, stream: 'stderr', time: '2031-02-03T04:05:06Z' }))],
+  ])('a traceback in %s', (_, lines) => {
+    expect(faultsOf(...lines)).toMatchObject([{ kind: 'python_exception', facts: { exception: 'KeyError', frame: 'fit.py:7' } }])
+  })
+  test('of two runs in one file the last one counts', () => {
+    const second = ['Traceback (most recent call last):', '  File "/job/late.py", line 3, in go', '    x[9]', 'IndexError: list index out of range']
+    expect(faultsOf(...TRACEBACK, '=== run started 2031-02-03 04:05:06 ===', 'reading', ...second)).toMatchObject([
+      { kind: 'python_exception', facts: { exception: 'IndexError', frame: 'late.py:3' } },
+    ])
+    expect(faultsOf(...TRACEBACK, 'reading', ...second)[0]).toMatchObject({ facts: { exception: 'KeyError' } })
   })
   test("an eviction is the pod's, whatever the node lacked, and names it", () => {
     const [fault, ...others] = faultsOf(

@@ -44,6 +44,8 @@ const STATE_LINES = 6
 /** Why a runtime could not start or had to end it. */
 const REASON =
   /^\s*(?:-\s*)?"?[Rr]eason"?: {1,20}"?(Error|ContainerCannotRun|StartError|RunContainerError|CreateContainerError|CreateContainerConfigError|BackoffLimitExceeded|CrashLoopBackOff|UnexpectedAdmissionError|ErrImagePull|ImagePullBackOff|InvalidImageName|OutOf\w{2,20}|NodeAffinity)"?,?\s*$/
+/** The same in the table of a job's events. */
+const EVENT = /^\s*Warning {2,20}(BackoffLimitExceeded) {2}/
 const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: failed to create (?:shim|task)/
 const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
 
@@ -92,7 +94,7 @@ export function createExitReader(): ExitReader {
       }
       return
     }
-    const reason = REASON.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
+    const reason = REASON.exec(text)?.[1] ?? EVENT.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
     if (reason !== undefined) found({ type: 'exit', at, text: raw, facts: { reason } })
     const failed = SLURM_FAILED.exec(text)
     if (failed !== null) found({ type: 'exit', at, text: raw, facts: { job_id: Number(failed[1]) } })

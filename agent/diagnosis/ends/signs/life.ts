@@ -29,6 +29,8 @@ const STOPS =
   /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
 /** The next run of a job that was preempted or cut, in the same log. */
 const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oading checkpoint|[Rr]estor(?:ed|ing))\b|\(restart \d{1,3}(?:\/\d{1,3})?\)/
+/** A run begins: what failed above is that of another one in the same file. */
+const BEGINS = /^\W{0,6}(?:new |next )?run (?:started|begins?|starts?)\b|^\W{0,6}(?:starting|begin(?:ning)?) (?:a )?(?:new )?run\b|^Script started on /i
 export const isEnding = (text: string): boolean => ENDING.test(text)
 const PLAIN_RECORD = /^\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]/
 
@@ -45,6 +47,8 @@ export type Life = {
   readonly stoppedAt: () => number
   /** Of the last line by which a job went on from where an earlier run stood. */
   readonly resumedAt: () => number
+  /** Of the last line with which a run of its own began. */
+  readonly begunAt: () => number
 }
 
 export function createLife(): Life {
@@ -52,6 +56,7 @@ export function createLife(): Life {
   let closedAt = 0
   let stoppedAt = 0
   let resumedAt = 0
+  let begunAt = 0
   let bar: string | undefined
   let progressAt = 0
   let result = 0
@@ -95,6 +100,7 @@ export function createLife(): Life {
       if (RESULT.test(line.text) && (count === 'first' || !/\d/.test(line.text) || !WORK.test(line.text))) result = number
       if (CLOSED.test(text)) closedAt = number
       if (RESUMES.test(text)) resumedAt = number
+      if (BEGINS.test(line.text)) begunAt = number
       if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
@@ -105,5 +111,6 @@ export function createLife(): Life {
     closedAt: () => closedAt,
     stoppedAt: () => stoppedAt,
     resumedAt: () => resumedAt,
+    begunAt: () => begunAt,
   }
 }

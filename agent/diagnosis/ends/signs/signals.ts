@@ -63,6 +63,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i,
       // gfortran and gdb
       /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
+      // Intel's Fortran
+      /^forrtl: severe \(\d{1,3}\): (?<signal>SIG[A-Z]{2,6})\b/,
       /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
     ],
   ],
