@@ -4,6 +4,7 @@ import type { Facts } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
+import { known as present } from '../faults/parts/window.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
@@ -50,7 +51,7 @@ const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
 function addsTo(sign: Sign): Facts {
   if (sign.type !== 'error') return sign.facts
   const { signal, pid, errno } = classify(sign.error, sign.weak)?.facts ?? {}
-  return { ...(signal === undefined ? {} : { signal }), ...(pid === undefined ? {} : { pid }), ...(errno === undefined ? {} : { errno }), ...sign.facts }
+  return { ...present({ signal, pid, errno }), ...sign.facts }
 }
 
 /** Facts of how it ended that the root does not say itself. */
@@ -59,26 +60,21 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   const native = root.exception === undefined
   for (const { type, facts: said } of others) {
     const { exit_code, rank, pid, job_id, signal, errno, exception, frame, reason } = said
-    const add: Facts = {
-      ...(exit_code === undefined ? {} : { exit_code }),
-      ...(job_id === undefined ? {} : { job_id }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(errno === undefined || type === 'error' ? {} : { errno }),
-      ...(type === 'exit' || type === 'signal' || type === 'order'
-        ? { ...(rank === undefined ? {} : { rank }), ...(pid === undefined ? {} : { pid }) }
-        : pid === undefined || facts.pid !== undefined
-          ? {}
-          : { pid }),
-      // What cleared a failed program away says nothing of its failure.
-      ...(signal === undefined ||
-      kind === 'job_failed' ||
-      (!native && kind === 'python_exception') ||
-      (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
-        ? {}
-        : { signal }),
-      ...(exception === undefined || type !== 'error' ? {} : { exception }),
-      ...(frame === undefined || type !== 'error' ? {} : { frame }),
-    }
+    const ends = type === 'exit' || type === 'signal' || type === 'order'
+    // What cleared a failed program away says nothing of its failure.
+    const cleared =
+      kind === 'job_failed' || (!native && kind === 'python_exception') || (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
+    const add = present({
+      exit_code,
+      job_id,
+      reason,
+      errno: type === 'error' ? undefined : errno,
+      rank: ends ? rank : undefined,
+      pid: ends || facts.pid === undefined ? pid : undefined,
+      signal: cleared ? undefined : signal,
+      exception: type === 'error' ? exception : undefined,
+      frame: type === 'error' ? frame : undefined,
+    })
     facts = { ...add, ...facts }
   }
   return facts

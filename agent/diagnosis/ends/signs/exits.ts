@@ -1,5 +1,6 @@
 // Exit codes and reasons, as launchers, schedulers, engines and IDEs report them. A code that stands for a signal is a signal.
 import type { Facts } from '../../../model/facts.ts'
+import { known, whole } from '../../faults/parts/window.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found } from '../evidence.ts'
 import { signalOfExit } from '../signals.ts'
@@ -107,11 +108,7 @@ export function createExitReader(): ExitReader {
       if (exit === 0 || !Number.isSafeInteger(exit)) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
-      const said: Facts = {
-        exit_code: exit,
-        ...(rank === undefined ? {} : { rank: Number(rank) }),
-        ...(pid === undefined ? {} : { pid: Number(pid) }),
-      }
+      const said = known({ exit_code: exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
       else if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
       else found({ type: 'signal', at, text: raw, signal, by: WORDED.includes(form) ? 'shell' : 'launcher', facts: { ...said, signal } })

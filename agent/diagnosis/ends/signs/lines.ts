@@ -9,13 +9,13 @@ const FORMS: readonly Form[] = [
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
-  ['record', /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/],
+  ['record', /(?<message>\b(?:llama )?runner process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
   ['record', /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/],
   [
     'usage',
-    /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized arguments|the following arguments are required|argument \S{1,80}|ambiguous option|invalid choice|unexpected argument|the following required arguments|one of the arguments|too few arguments|expected (?:one|at least)|No such option|Missing option)[^\n]{0,400})/i,
+    /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized|the following (?:required )?|argument \S{1,80}|ambiguous|invalid choice|unexpected argument|one of the|too few|expected (?:one|at)|No such option|Missing option)\b[^\n]{0,400})/i,
   ],
   [
     'usage',
@@ -37,9 +37,9 @@ const FORMS: readonly Form[] = [
   ['shell', /^(?:\S{1,60}\/)?env: (?<message>[‘'][\w./+-]{1,120}[’']: No such file or directory)$/],
   ['usage', /^FATAL Flags parsing error: (?<message>[^\n]{4,300})/],
   ['shell', /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/],
-  ['shell', /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/],
+  ['shell', /^ERROR: (?<message>(?:Could not find a version|No matching distribution) [^\n]{1,300})/],
   ['shell', /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/],
-  ['shell', /^(?<message>error: (?:could not compile|failed to run custom build command for) [^\n]{1,200})/],
+  ['shell', /^(?<message>error: (?:could not compile|failed to run custom build) [^\n]{1,200})/],
   // set -u
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
@@ -59,10 +59,7 @@ const FORMS: readonly Form[] = [
   ],
   ['message', /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/],
   ['python', /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/],
-  [
-    'message',
-    /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected))$/,
-  ],
+  ['message', /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output|Stale|Remote I\/O|Transport endpoint) [\w ]{4,40})$/],
   ['library', /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/],
   ['r', /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/],
 ]

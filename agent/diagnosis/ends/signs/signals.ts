@@ -1,5 +1,5 @@
 // Lines that say that a process ended by a signal: of shells, launchers, supervisors, the kernel and runtimes.
-import type { Facts } from '../../../model/facts.ts'
+import { known, whole } from '../../faults/parts/window.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found, SignalSign } from '../evidence.ts'
 import { signalName, signalOfExit } from '../signals.ts'
@@ -93,12 +93,12 @@ export function readSignal(line: ReadLine, found: Found): void {
       const { signal: word, code, pid, rank } = groups
       const signal = word === undefined ? signalOfExit(Number(code)) : (lookup(WORD, word) ?? signalName(word))
       if (signal === undefined) continue
-      const facts: Facts = {
+      const facts = known({
         signal,
-        ...(code === undefined ? {} : { exit_code: Number(code) }),
-        ...(pid !== undefined ? { pid: Number(pid) } : line.pid === undefined ? {} : { pid: line.pid }),
-        ...(rank === undefined ? (line.rank === undefined ? {} : { rank: line.rank }) : { rank: Number(rank) }),
-      }
+        exit_code: code === undefined ? undefined : Number(code),
+        pid: whole(pid) ?? line.pid,
+        rank: whole(rank) ?? line.rank,
+      })
       found({ type: 'signal', at: line.number, text: line.raw, signal, by, facts })
       return
     }
