@@ -15,6 +15,8 @@ const FLOOD_LINES = 31_000
 const LOOKS = 5
 const FLOOD_S = 15
 const ASK_MS = 2_000
+/** On a machine that has other work a pair takes minutes: each figure begins no further one after so long. */
+const LONGEST_MS = 100_000
 const TARGETS = { flood: 0.1, scan: 0.05 }
 
 const cpuSeconds = (): number => {
@@ -55,15 +57,18 @@ function readAll(pieces: readonly Buffer[], progress: boolean, secondsPer: numbe
   return took
 }
 
-/** How much more CPU it takes: the median of pairs, each in both orders. */
-function more(pieces: readonly Buffer[], secondsPer: number): number {
+/** How much more CPU it takes: the median of pairs, in one order and the other by turns. */
+function more(pieces: readonly Buffer[], secondsPer: number): { readonly share: number; readonly pairs: number } {
+  const until = Date.now() + LONGEST_MS
   for (const progress of [true, false]) readAll(pieces.slice(0, Math.ceil(pieces.length / 4)), progress, secondsPer)
-  const ratios = Array.from({ length: PAIRS }, (_, pair) => {
-    const first = readAll(pieces, pair % 2 === 0, secondsPer)
-    const second = readAll(pieces, pair % 2 !== 0, secondsPer)
-    return pair % 2 === 0 ? first / second : second / first
-  })
-  return median(ratios) - 1
+  const ratios: number[] = []
+  while (ratios.length === 0 || (ratios.length < PAIRS && Date.now() < until)) {
+    const reads = ratios.length % 2 === 0
+    const first = readAll(pieces, reads, secondsPer)
+    const second = readAll(pieces, !reads, secondsPer)
+    ratios.push(reads ? first / second : second / first)
+  }
+  return { share: median(ratios) - 1, pairs: ratios.length }
 }
 
 function cut(bytes: Buffer, size: number): readonly Buffer[] {
@@ -76,14 +81,20 @@ export async function run(): Promise<void> {
   const flood = more(cut(bytes, perLook).slice(0, FLOOD_S * LOOKS), 1 / LOOKS)
   const scan = more(cut(bytes, READ_BYTES), 0)
   const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+  const figure = ({ share, pairs }: ReturnType<typeof more>): string => `${percent(share)} (${pairs} pairs)`
   printTable([
     {
       what: `more CPU with progress read, ${FLOOD_LINES} lines a second with bars for ${FLOOD_S} s`,
-      figure: percent(flood),
+      figure: figure(flood),
       limit: percent(TARGETS.flood),
-      ok: flood <= TARGETS.flood,
+      ok: flood.share <= TARGETS.flood,
     },
-    { what: `… a log of ${Math.round(bytes.length / 1e6)} MB read at once`, figure: percent(scan), limit: percent(TARGETS.scan), ok: scan <= TARGETS.scan },
+    {
+      what: `… a log of ${Math.round(bytes.length / 1e6)} MB read at once`,
+      figure: figure(scan),
+      limit: percent(TARGETS.scan),
+      ok: scan.share <= TARGETS.scan,
+    },
   ])
 }
 

@@ -44,14 +44,14 @@ const TOTAL = new RegExp(
   'i',
 )
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|\/(?:step|iter)\b|[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u0400-\u04ff]{1,12} ?\/ ?[\u0400-\u04ff]{1,8}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z_]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
   /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
-const COUNTED = /^ (steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
+const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `the 40624th step`. */
 const ORDINAL = /^(?:st|nd|rd|th)(?![a-zA-Z])/
 /** `about 34 minutes remain`: only a length of time is left, not a step. */
@@ -91,7 +91,7 @@ const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
 /** `Verlust 0,4120`, `perte : 1,25`: a comma where others put the point, on a line that has no point in a figure. */
 const COMMA_FIGURE = /(?<=[\p{L}][ :=]{1,3})0,\d{2,9}(?![\d,.])|(?<=[\p{L}][ :=]{1,3})\d{1,6},(?:\d{1,2}|\d{4,9})(?![\d,.])/u
 const POINT_FIGURE = /\d\.\d/
-const COMMAS = /(?<=[\s:=])(\d{1,6}),(\d{1,9})(?=[\s;|)%]|,\s|$)/g
+const COMMAS = /(?<=[\s:=(])(\d{1,6}),(\d{1,9})(?=[\s;|)%]|,\s|$)/g
 const pointed = (text: string): string => (text.includes(',') && !POINT_FIGURE.test(text) && COMMA_FIGURE.test(text) ? text.replace(COMMAS, '$1.$2') : text)
 
 /** `cost=0.55..298.19`, `2018-10-31 15:17`: a range, a date. */

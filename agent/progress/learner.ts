@@ -78,12 +78,22 @@ export function createLearner(): Learner {
   }
 }
 
-/** After two lines: what is called a total, but has risen. */
+/** Twice as far, twice as long. */
+const IN_STEP = 0.15
+
+/** After two lines: what is called a total, but has risen; a time that has grown as the step has is the time since the start. */
 function early(rows: readonly Row[], roles: Roles): Learned | undefined {
   const [first, second] = rows
   if (first === undefined || second === undefined) return undefined
+  const growth = (at: number): number => (second[2 * at] ?? Number.NaN) / (first[2 * at] ?? Number.NaN)
   const count = roles.findIndex((role, at) => role?.is === 'total' && (second[2 * at] ?? 0) > (first[2 * at] ?? Infinity))
-  return count < 0 ? undefined : { count, elapsed: new Set(), risen: 0, still: new Set() }
+  const further = growth(roles.findIndex((role) => role?.is === 'step'))
+  const elapsed = new Set(
+    roles.flatMap((role, at) =>
+      further > 1 + 2 * IN_STEP && role?.is === 'rate' && role.took === true && Math.abs(growth(at) / further - 1) < IN_STEP ? [at] : [],
+    ),
+  )
+  return count < 0 && elapsed.size === 0 ? undefined : { ...(count < 0 ? {} : { count }), elapsed, risen: 0, still: new Set() }
 }
 
 /** Counters of an epoch start again when the figure of the epoch rises by one. */
@@ -199,5 +209,5 @@ const isSum = (at: number, among: readonly number[], rows: readonly Row[]): bool
 
 const moves = (values: Values): boolean => {
   const gaps = gapsOf(values)
-  return gaps.every((gap) => gap !== 0) && !(rising(values) && even(gaps, 3)) && values.some((value) => !Number.isInteger(value))
+  return gaps.every((gap) => gap !== 0) && !rising(values) && values.some((value) => !Number.isInteger(value))
 }

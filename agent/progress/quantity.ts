@@ -67,6 +67,8 @@ const SECONDS: Readonly<Record<string, number>> = {
   days: 86_400,
   秒: 1,
   초: 1,
+  с: 1,
+  сек: 1,
   分: 60,
   分钟: 60,
   小时: 3_600,

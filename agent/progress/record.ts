@@ -3,6 +3,7 @@ import { takeCounter } from './counters.ts'
 import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
+import { isWholeLoss, sumOf } from './whole-loss.ts'
 import { isResource, lossAt, MEAN_WEIGHT, roleOf, type Role } from './roles.ts'
 
 export type Figures = { -readonly [K in keyof Observation]?: Observation[K] }
@@ -171,6 +172,12 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     loss.weight = 5
     metrics += 1
   }
+  const sum = loss.weight < 3 ? sumOf(parts) : undefined
+  if (sum !== undefined) {
+    out.loss = sum
+    out.lossIsPart = false
+    loss.weight = 3
+  }
   // A part is the loss only where it is the only one.
   if (loss.weight < 3 && partNames.size > 1) {
     delete out.loss
@@ -189,18 +196,6 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
   out.metrics = metrics
   return out
-}
-
-/** A decimal called a total that is no less than the parts beside it, or the letter of a loss beside the counter of the steps. */
-function isWholeLoss(
-  { key, whole, value, unit, total, duration, aside }: Field,
-  { step, loss, total: of, learningRate }: Figures,
-  parts: readonly number[],
-): boolean {
-  if (whole || unit !== undefined || total !== undefined || duration !== undefined || aside) return false
-  if (key === 'l') return loss === undefined && step !== undefined && of !== undefined
-  if (key !== 'total') return false
-  return parts.length > 0 ? parts.every((part) => part <= value) : loss === undefined && step !== undefined && learningRate !== undefined
 }
 
 /** `957: 0.660188, 0.689227 avg loss`: the value of the step stands before the mean, and nothing names it. */

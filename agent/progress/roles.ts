@@ -62,6 +62,9 @@ function rateRole(field: Field, words: string): Role | undefined {
   const { value, unit } = field
   if (rateWords(words).foreign) return undefined
   const own = unit === undefined ? undefined : rateOf(value, unit)
+  // `0.0120/step`: seconds, where it is less than a minute.
+  const each = unit?.startsWith('/') === true && !field.whole && value < 60 ? rateOf(value, `s${unit}`) : undefined
+  if (each !== undefined) return { is: 'rate', rate: each, weight: 5, took: true }
   // `17.2/s`: of what, nobody says.
   if (own === undefined && unit !== undefined && /^\/ ?s/.test(unit) && value < TOO_MANY)
     return {

@@ -32,6 +32,11 @@ const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 const RESULTS =
   /^(?:models?|methods?|name|config\w*|dataset|experiment|run|run name|trial|trial name|backbone|arch\w*|network|setting|variant|system|task|optimizer|lr|learning rate)$/
 
+/** What only a finished model is measured by: results by class, by fold. */
+const MEASURE =
+  /^(?:(?:roc |pr |macro |micro |mean |avg )?(?:precision|recall|f1(?:[- ]?score)?|support|auc|auroc|accuracy|acc|m?iou|dice|m?ap(?:@\S+)?|bleu\S*|rouge\S*|wer|cer|r2|mae|rmse|mse|kappa|mcc|mrr|ndcg\S*|sensitivity|specificity))$/i
+const isResults = (cells: readonly string[]): boolean => cells.every((cell, at) => MEASURE.test(cell) || (at === 0 && !MAYBE.test(cell)))
+
 /** Names of a training that says no more of itself. */
 const MAYBE = /\b(?:ep|err|acc|obj|cost|lr|ppl|energy|grad|reward|return|it|eta|mse|mae|nll|fps|score|gen|time left|train|trn)|loss/i
 
@@ -60,7 +65,7 @@ export function createTable(): Table {
       if (text.length > 400) return
       if (!/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) {
         const found = cells(text, /\s{2,}|\t/)
-        if (found.length >= 3 && !MAYBE.test(text) && found.every((cell) => NAME.test(cell))) others = found.length
+        if (found.length >= 3 && (!MAYBE.test(text) || isResults(found)) && found.every((cell) => NAME.test(cell))) others = found.length
         return
       }
       for (const delimiter of DELIMITERS) {

@@ -24,7 +24,9 @@ export type Track = {
   aside: boolean
 }
 
-export const newTrack = (seen: Observation, now: number): Track => ({
+const MAX_TRACKS = 48
+
+const newTrack = (seen: Observation, now: number): Track => ({
   shape: seen.shape,
   last: seen,
   seen: 0,
@@ -35,6 +37,19 @@ export const newTrack = (seen: Observation, now: number): Track => ({
   pace: createPace(),
   aside: false,
 })
+
+/** The one of its shape; among too many the one that was silent longest goes, but for `main`. */
+export function trackIn(tracks: Map<string, Track>, seen: Observation, now: number, main: Track | undefined): Track {
+  const known = tracks.get(seen.shape)
+  if (known !== undefined) return known
+  if (tracks.size >= MAX_TRACKS) {
+    const oldest = [...tracks.values()].filter((each) => each !== main).toSorted((a, b) => a.at - b.at)[0]
+    if (oldest !== undefined) tracks.delete(oldest.shape)
+  }
+  const track = newTrack(seen, now)
+  tracks.set(seen.shape, track)
+  return track
+}
 
 export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
 /** A bar that only counts epochs; the steps are in another. */

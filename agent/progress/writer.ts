@@ -6,7 +6,7 @@ import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
 import { bestOf, besideLines } from './telling.ts'
-import { finished, isEpochBar, newTrack, updateTrack, type Track } from './track.ts'
+import { finished, isEpochBar, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
@@ -20,9 +20,10 @@ export type Writer = {
   readonly count: () => number
 }
 
-const MAX_TRACKS = 48
 /** Faster than any training step: bars over files, lines, embeddings. */
 const TOO_FAST = 2_000
+/** Lines that follow a counter and are of the same statement. */
+const BLOCK = 8
 /** Lines of one statement stand together within so many. */
 const NEAR = 48
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
@@ -45,21 +46,12 @@ export function createWriter(): Writer {
   let looseMetricsAt: number | undefined
   let metricAt: number | undefined
   let learningRate: number | undefined
+  /** Of the last line that counted the steps of a validation. */
+  let evaluatedAt = -Infinity
   let trained = false
   let count = 0
 
-  const trackOf = (seen: Observation): Track => {
-    let track = tracks.get(seen.shape)
-    if (track === undefined) {
-      if (tracks.size >= MAX_TRACKS) {
-        const oldest = [...tracks.values()].filter((each) => each !== main).toSorted((a, b) => a.at - b.at)[0]
-        if (oldest !== undefined) tracks.delete(oldest.shape)
-      }
-      track = newTrack(seen, now)
-      tracks.set(seen.shape, track)
-    }
-    return track
-  }
+  const trackOf = (seen: Observation): Track => trackIn(tracks, seen, now, main)
   const update = (track: Track, seen: Observation, clock: number | undefined): void => {
     if (updateTrack(track, seen, now, clock)) looseRate = undefined
   }
@@ -138,6 +130,7 @@ export function createWriter(): Writer {
       seen.phase === 'evaluating' && /(?<![a-z])train(?:ing)?/i.test(seen.title ?? '') && !/(?<![a-z])(?:valid|val|eval|test)/i.test(seen.title ?? '')
     if (seen.phase !== undefined && !ofTraining && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
+      if (seen.phase === 'evaluating' && seen.step !== undefined) evaluatedAt = now
       return false
     }
     if (seen.metrics > 0 && seen.foreign !== true) {
@@ -146,6 +139,8 @@ export function createWriter(): Writer {
     }
     const trusted = seen.foreign !== true && (seen.loose !== true || seen.rate !== undefined || confirmed.size > 0)
     if (seen.etaSeconds !== undefined && seen.step === undefined && trusted) looseEta = { value: seen.etaSeconds, at: now }
+    // Losses of the validation whose counter stands above them: `Test: [60/242]`, then `cos_loss 0.219`.
+    if (phase === 'evaluating' && now - evaluatedAt <= BLOCK && seen.step === undefined && seen.epoch === undefined) return false
     const track = trackOf(seen)
     update(track, seen, clock)
     // The value of this step stands beside its average on another line.

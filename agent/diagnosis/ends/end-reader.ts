@@ -12,6 +12,7 @@ import { createNativeReader } from './signs/native.ts'
 import { createSpeech } from './signs/speech.ts'
 import { createOrderReader } from './signs/orders.ts'
 import { readSignal } from './signs/signals.ts'
+import { unfolded } from './unfolded.ts'
 
 export type EndEvidence = {
   /** In the order of their lines. */
@@ -26,6 +27,8 @@ export type EndEvidence = {
   readonly stoppedAt: number
   /** The last line by which a job went on from where an earlier run stood; 0 where none does. */
   readonly resumedAt: number
+  /** Where a run of its own began below what failed; 0 where none did. */
+  readonly begunAt: number
   /** The last line that begins as one before a failure did, and the last of any kind that is not about an end. */
   readonly spokeAt: number
   readonly plainAt: number
@@ -84,45 +87,50 @@ export function createEndReader(): EndReader {
     }
   }
 
+  const addOne = (raw: string, number: number): void => {
+    count = number
+    if (isQuoted(raw) || isWarned(raw) || OUT_OF_MEMORY.test(raw)) failedAt = number
+    const whole = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
+    const head = whole.text.indexOf('Traceback (most recent')
+    if (head >= 0) lead = LEAD.exec(whole.text.slice(0, head))?.[0] ?? ''
+    const line = lead !== '' && whole.text.startsWith(lead) ? { ...whole, text: whole.text.slice(lead.length) } : whole
+    const token = tracebacks.add(line)
+    if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
+      keepText(number, raw)
+      failedAt = number
+    }
+    const inside = tracebacks.isOpen(line.writer)
+    isOpen = inside
+    if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
+      if (token === 'detail' || token === 'blank') {
+        // Paddle's
+        if (line.text.includes('[SignalInfo: ')) readSignal(line, found)
+        // Indented fields of a launcher's table, of a pod's status.
+        exits(line, found)
+        orders(line, found)
+        native.add(line, found, true)
+      }
+      // Ray's, whose level stands behind a tab.
+      if (token === 'detail' && line.record) life.add(line, failedAt)
+      return
+    }
+    readSignal(line, found)
+    exits(line, found)
+    orders(line, found)
+    native.add(line, found, inside)
+    if (native.isReading()) failedAt ||= number
+    // The message of an exception is judged as an error.
+    if (token !== 'raised') loss.add(line)
+    if (token === 'other') {
+      if (!inside) lines.add(line, found)
+      life.add(line, failedAt)
+      if (!inside) speech.add(line, failedAt)
+    }
+  }
+
   return {
     add(raw, number) {
-      count = number
-      if (isQuoted(raw) || isWarned(raw) || OUT_OF_MEMORY.test(raw)) failedAt = number
-      const whole = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
-      const head = whole.text.indexOf('Traceback (most recent')
-      if (head >= 0) lead = LEAD.exec(whole.text.slice(0, head))?.[0] ?? ''
-      const line = lead !== '' && whole.text.startsWith(lead) ? { ...whole, text: whole.text.slice(lead.length) } : whole
-      const token = tracebacks.add(line)
-      if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
-        keepText(number, raw)
-        failedAt = number
-      }
-      const inside = tracebacks.isOpen(line.writer)
-      isOpen = inside
-      if (token === 'blank' || token === 'detail' || token === 'frame' || token === 'arrow' || token === 'link') {
-        if (token === 'detail' || token === 'blank') {
-          // Paddle's
-          if (line.text.includes('[SignalInfo: ')) readSignal(line, found)
-          // Indented fields of a launcher's table, of a pod's status.
-          exits(line, found)
-          orders(line, found)
-          native.add(line, found, true)
-        }
-        // Ray's, whose level stands behind a tab.
-        if (token === 'detail' && line.record) life.add(line, failedAt)
-        return
-      }
-      readSignal(line, found)
-      exits(line, found)
-      orders(line, found)
-      native.add(line, found, inside)
-      if (native.isReading()) failedAt ||= number
-      loss.add(line)
-      if (token === 'other') {
-        if (!inside) lines.add(line, found)
-        life.add(line, failedAt)
-        if (!inside) speech.add(line, failedAt)
-      }
+      for (const line of unfolded(raw)) addOne(line, number)
     },
     isOpen: () => isOpen,
     evidence() {
@@ -144,6 +152,7 @@ export function createEndReader(): EndReader {
         closedAt: life.closedAt(),
         stoppedAt: life.stoppedAt(),
         resumedAt: life.resumedAt(),
+        begunAt: life.begunAt(),
         spokeAt: speech.spokeAt(),
         plainAt: speech.plainAt(),
         lines: count,

@@ -43,7 +43,7 @@ const NAMES = new Map<string, number>([
   ['ESTALE', 116],
 ])
 const WRITTEN =
-  /\[Errno (-?\d{1,3})\]|\berrno ?[:=] ?(-?\d{1,3})\b|\bos error (\d{1,3})\b|\bOs \{ code: (\d{1,3})\b|\bError code (\d{1,3}) \(|\bcode: -(\d{1,3}), name: E/
+  /\[Errno (-?\d{1,3})\]|\berrno ?[:=] ?(-?\d{1,3})\b|\bos error (\d{1,3})\b|\bOs \{ code: (\d{1,3})\b|\bError code (\d{1,3}) \(|\bcode: -(\d{1,3}), name: E|\bError (\d{1,3}) connecting to /
 const NAMED =
   /\b(EPERM|ENOENT|EIO|ENOMEM|EACCES|ENOTDIR|EISDIR|EROFS|EADDRINUSE|EADDRNOTAVAIL|ENETUNREACH|ECONNRESET|ETIMEDOUT|ECONNREFUSED|EHOSTUNREACH|ESTALE)\b/
 

@@ -1,4 +1,5 @@
 // What CUDA and HIP mean by the errors that a program brings about itself, for the ends of programs: a wrong call, something unsupported, a graph.
+import { REPORTED_LATE } from '../faults/illegal-memory-access.ts'
 import { setVariables } from '../faults/remedies/environment.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { synchronous } from '../faults/remedies/debug.ts'
@@ -99,7 +100,7 @@ const MEANINGS: readonly Meaning[] = [
   },
 ]
 const OTHER: Omit<Meaning, 'pattern'> = {
-  says: 'a call of the GPU runtime failed. GPU errors are reported late, so the call named here is often not the one at fault.',
+  says: `a call of the GPU runtime failed.${REPORTED_LATE}`,
   remedies: (situation) => [synchronous(situation), update],
 }
 

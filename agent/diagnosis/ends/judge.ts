@@ -4,14 +4,16 @@ import type { Facts } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { logFactsOf, logKindOf } from '../../model/log-kinds.ts'
+import { known as present } from '../faults/parts/window.ts'
 import { plan } from '../faults/remedies/plan.ts'
-import { goesRound, isQuoted, isWarned } from '../reported.ts'
+import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
 import type { EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
+import { gotOver, PARTIAL } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { TIMED_OUT } from './signs/exits.ts'
 
@@ -49,7 +51,7 @@ const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
 function addsTo(sign: Sign): Facts {
   if (sign.type !== 'error') return sign.facts
   const { signal, pid, errno } = classify(sign.error, sign.weak)?.facts ?? {}
-  return { ...(signal === undefined ? {} : { signal }), ...(pid === undefined ? {} : { pid }), ...(errno === undefined ? {} : { errno }), ...sign.facts }
+  return { ...present({ signal, pid, errno }), ...sign.facts }
 }
 
 /** Facts of how it ended that the root does not say itself. */
@@ -58,34 +60,25 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   const native = root.exception === undefined
   for (const { type, facts: said } of others) {
     const { exit_code, rank, pid, job_id, signal, errno, exception, frame, reason } = said
-    const add: Facts = {
-      ...(exit_code === undefined ? {} : { exit_code }),
-      ...(job_id === undefined ? {} : { job_id }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(errno === undefined || type === 'error' ? {} : { errno }),
-      ...(type === 'exit' || type === 'signal' || type === 'order'
-        ? { ...(rank === undefined ? {} : { rank }), ...(pid === undefined ? {} : { pid }) }
-        : pid === undefined || facts.pid !== undefined
-          ? {}
-          : { pid }),
-      // What cleared a failed program away says nothing of its failure.
-      ...(signal === undefined ||
-      kind === 'job_failed' ||
-      (!native && kind === 'python_exception') ||
-      (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
-        ? {}
-        : { signal }),
-      ...(exception === undefined || type !== 'error' ? {} : { exception }),
-      ...(frame === undefined || type !== 'error' ? {} : { frame }),
-    }
+    const ends = type === 'exit' || type === 'signal' || type === 'order'
+    // What cleared a failed program away says nothing of its failure.
+    const cleared =
+      kind === 'job_failed' || (!native && kind === 'python_exception') || (type === 'signal' && signal !== 'SIGABRT' && END_OF.get(kind)?.stage === 'cause')
+    const add = present({
+      exit_code,
+      job_id,
+      reason,
+      errno: type === 'error' ? undefined : errno,
+      rank: ends ? rank : undefined,
+      pid: ends || facts.pid === undefined ? pid : undefined,
+      signal: cleared ? undefined : signal,
+      exception: type === 'error' ? exception : undefined,
+      frame: type === 'error' ? frame : undefined,
+    })
     facts = { ...add, ...facts }
   }
   return facts
 }
-/** What a program may warn of and go on. */
-const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom', 'bitsandbytes_setup', 'cuda_library_missing'])
-/** What a program may be hindered by in a part of its work only. */
-const PARTIAL: ReadonlySet<LogKind> = new Set(['disk_full', 'cache_permission', 'shm_exhausted', 'cublas_cudnn_error', 'cuda_library_missing'])
 const declared = (facts: Facts, kind: LogKind): Facts => {
   const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
@@ -123,19 +116,7 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   const stands = found.filter(
     ({ kind, evidence: lines }) =>
       lines.length === 0 ||
-      lines.some(
-        ({ line, text }) =>
-          evidence.aliveAt <= line ||
-          !(
-            isQuoted(text) ||
-            (!endedBadly &&
-              SOFT.has(kind) &&
-              (isWarned(text) ||
-                goesRound(text) ||
-                (kind === 'cuda_oom' && evidence.progressAt > line) ||
-                (kind === 'nccl_error' && evidence.resumedAt > line && evidence.progressAt > evidence.resumedAt)))
-          ),
-      ),
+      lines.some((seen) => evidence.aliveAt <= seen.line || !(isQuoted(seen.text) || (!endedBadly && gotOver(kind, seen, lines, evidence)))),
   )
   const faults = stands.map((fault) =>
     !endedBadly && PARTIAL.has(fault.kind) && fault.evidence.every(({ line }) => evidence.progressAt > line)
@@ -145,6 +126,18 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
   const handled = (sign: Sign): boolean =>
     // A server that was told to stop, and did.
     (sign.type === 'order' && !sign.sure && sign.kind === 'job_killed' && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    // Of the run before, where the one below failed in its own way.
+    (sign.type === 'error' &&
+      sign.facts.rank === undefined &&
+      evidence.begunAt > sign.line &&
+      signs.some((other) => other.type === 'error' && other.at > evidence.begunAt)) ||
+    // A user ended a part of its work, and it went on with the next.
+    (sign.type === 'order' &&
+      !sign.sure &&
+      sign.kind === 'cancelled' &&
+      sign.text !== '' &&
+      sign.facts.job_id === undefined &&
+      evidence.progressAt > sign.at) ||
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.

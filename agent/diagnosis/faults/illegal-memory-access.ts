@@ -97,12 +97,12 @@ const rule = (pattern: RegExp, code: number, title: string, verdict: string, mor
   pattern,
   severity: 'critical',
   title,
-  verdict: (matched) => sanitized(matched) ?? (saysLate(matched) ? verdict.replace(AFTER, '') : verdict),
+  verdict: (matched) => sanitized(matched) ?? (saysLate(matched) ? verdict.replace(REPORTED_LATE, '') : verdict),
   remedies,
   facts: (seen) => facts(seen, code),
   ...more,
 })
-const AFTER = ' GPU errors are reported late, so the call named here is often not the one at fault.'
+export const REPORTED_LATE = ' GPU errors are reported late, so the call named here is often not the one at fault.'
 
 export const illegalMemoryAccess = ruleFamily({
   id: 'illegal-memory-access',
@@ -136,12 +136,12 @@ export const illegalMemoryAccess = ruleFamily({
       /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress/i,
       700,
       'Illegal memory access on the GPU',
-      `A kernel read or wrote memory that does not belong to it. Likely a bug in the program or a library.${AFTER}`,
+      `A kernel read or wrote memory that does not belong to it. Likely a bug in the program or a library.${REPORTED_LATE}`,
     ),
     rule(/device-side assert\b|CUDA_ERROR_ASSERT\b|cudaErrorAssert\b/, 710, 'Assertion failed on the GPU', '', {
       remedies: asserted,
       verdict: (matched) =>
-        `A check inside a kernel failed: ${checked(matched)?.[2] ?? 'most often an index is out of range'}.${saysLate(matched) ? '' : AFTER}`,
+        `A check inside a kernel failed: ${checked(matched)?.[2] ?? 'most often an index is out of range'}.${saysLate(matched) ? '' : REPORTED_LATE}`,
     }),
     rule(/block: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\],\s{1,3}thread: \[\d{1,9},\s?\d{1,9},\s?\d{1,9}\]\s{1,3}Assertion/, 710, 'Assertion failed on the GPU', '', {
       remedies: asserted,
@@ -151,14 +151,14 @@ export const illegalMemoryAccess = ruleFamily({
       /misaligned address|CUDA_ERROR_MISALIGNED_ADDRESS|cudaErrorMisalignedAddress/,
       716,
       'Misaligned address on the GPU',
-      `A kernel used an address that is not a multiple of what its access needs: a bug in a kernel, or a tensor view that it does not support.${AFTER}`,
+      `A kernel used an address that is not a multiple of what its access needs: a bug in a kernel, or a tensor view that it does not support.${REPORTED_LATE}`,
       { unless: inNccl },
     ),
     rule(
       /unspecified launch failure|CUDA_ERROR_LAUNCH_FAILED|cudaErrorLaunchFailure/,
       719,
       'A kernel failed on the GPU',
-      `A kernel died without a nearer reason: mostly a bad pointer, sometimes failing hardware.${AFTER}`,
+      `A kernel died without a nearer reason: mostly a bad pointer, sometimes failing hardware.${REPORTED_LATE}`,
       { unless: inNccl },
     ),
     rule(
@@ -182,25 +182,25 @@ export const illegalMemoryAccess = ruleFamily({
       /not supported on global\/shared address space|CUDA_ERROR_INVALID_ADDRESS_SPACE/,
       717,
       'Wrong address space on the GPU',
-      `A kernel used an address of the wrong kind.${AFTER}`,
+      `A kernel used an address of the wrong kind.${REPORTED_LATE}`,
     ),
     rule(
       /CUDA_ERROR_INVALID_PC|cudaErrorInvalidPc|CUDA error: invalid program counter/,
       718,
       'A kernel jumped to a wrong address',
-      `A kernel's program counter became invalid: memory overwritten by the program.${AFTER}`,
+      `A kernel's program counter became invalid: memory overwritten by the program.${REPORTED_LATE}`,
     ),
     rule(
       /CUDA_ERROR_HARDWARE_STACK_ERROR|cudaErrorHardwareStackError|CUDA error: hardware stack error/,
       714,
       "A kernel's stack is broken",
-      `A kernel overran its stack.${AFTER}`,
+      `A kernel overran its stack.${REPORTED_LATE}`,
     ),
     rule(
       /(?:CUDA (?:[Ee]rror|failure):? |encode tensor map: )(?:700|710|714|715|716|717|718|719)\b/,
       700,
       'A kernel failed on the GPU',
-      `CUDA names by its number that a kernel did what is not allowed.${AFTER}`,
+      `CUDA names by its number that a kernel did what is not allowed.${REPORTED_LATE}`,
     ),
     {
       ...rule(

@@ -17,14 +17,18 @@ const facts = (seen: Seen): Facts => {
   })
 }
 
+/** The rest of an advice. */
+export const WHO_STOPPED = 'who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.'
+export const podEnded = (pod: string | undefined): Piece => ({ text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${pod ?? '<POD>'}` })
+
 function remedies({ situation }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   return [
     KERNEL_LOG,
     programs.has('slurm') && slurmRecord(subject.slurmJob),
-    programs.has('kubernetes') && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${subject.pod ?? '<POD>'}` },
+    programs.has('kubernetes') && podEnded(subject.pod),
     { text: 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.' },
-    { text: 'If the kernel did not: ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },
+    { text: `If the kernel did not: ask ${WHO_STOPPED}` },
   ]
 }
 

@@ -6,8 +6,12 @@ import { known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const PORT =
-  /\bport:? ?(\d{2,5})\b|\[(?:::|[\w:.]{1,40})\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|\('[\w.:]{0,60}', (\d{2,5})|\blocalhost:(\d{2,5})\b|:(\d{4,5}): (?:bind|listen)/i
-const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined => whole(group(PORT.exec(message)))
+  /\bport(?: in range)?[:=]? {0,2}(\d{2,5})\b|\[(?:::|[\w:.]{1,40})\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|[([]'?[\w.:-]{0,80}'?, (\d{2,5})\b|\blocalhost:(\d{2,5})\b|:::?(\d{2,5})\b|connecting to [\w.-]{1,80}:(\d{2,5})\b|:(\d{4,5}): (?:bind|listen)/i
+export const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined => whole(group(PORT.exec(message)))
+export const whoListens = (port: number | undefined): Piece => ({
+  text: `See which process listens on ${port === undefined ? 'that port' : `port ${port}`}: often an older run of the same job. Stop it, if it should not be there.`,
+  command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
+})
 const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:? ?98|Errno 98|code: -98|EADDRINUSE/.test(seen.message) ? 98 : undefined })
 
 /** By the option that set the port, where the text shows it: it wins over the environment. */
@@ -34,10 +38,7 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
   const ollama = port === 11_434
   return [
     ollama && { text: 'Ollama most likely runs already, as a service: use that one, or stop it first.', command: 'systemctl status ollama' },
-    {
-      text: `See which process listens on ${port === undefined ? 'that port' : `port ${port}`}: often an older run of the same job. Stop it, if it should not be there.`,
-      command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
-    },
+    whoListens(port),
     rendezvous
       ? anotherPort(situation().text, next)
       : programs.has('vllm') || programs.has('sglang') || programs.has('tgi') || programs.has('llamacpp')

@@ -86,6 +86,19 @@ describe('survived', () => {
       '2031-02-03 04:05:06,100\tINFO x.py:10 -- Wrote the latest version of all results',
       'best 0.5',
     ],
+    [
+      'a loss of one trial, in the words of its exception',
+      '[W 2031-02-03 04:05:06,100] Trial 4 failed with parameters: {} because of the following error: ArithmeticError()',
+      'Traceback (most recent call last):',
+      '  File "/job/search.py", line 8, in objective',
+      "    raise ArithmeticError('loss is nan')",
+      'ArithmeticError: loss is nan',
+      '[I 2031-02-03 04:06:06,100] Trial 5 finished with value: 0.5',
+    ],
+    ['a part of the work that a user ended', 'case 1 score 0.4', 'case 2 stopped by user, on to the next', 'case 3 score 0.5'],
+    ['what did not fit at once and was done in pieces', 'MemoryError: Unable to allocate 90. TiB -> in pieces', 'piece 1/3 done', 'piece 3/3 done'],
+    ['a helper that its script killed', 'epoch 4 acc 0.7', './go.sh: line 9:  812 Killed                  watch.sh', 'exit status of training: 0'],
+    ['a full disk that is ignored', 'tile 3 of 80 items', 'OSError: [Errno 28] No space left on device (ignored)', 'tile 4 of 80 items', 'tile 5 of 80 items'],
     ['a title in quotes', 'read 40 notes on "CUDA out of memory" and other tales', 'Early stopping: no better since round 3'],
     [
       'a run that was preempted and resumed',
@@ -136,6 +149,17 @@ describe('ends without a traceback', () => {
     ['file_missing', 'talk.mkv: No such file or directory'],
     ['job_failed', 'frame=  0 fps=0', 'Rendering failed!'],
     ['python_exception', '--> FOAM FATAL ERROR: ', 'the mesh of this case has no cells', '', 'FOAM exiting'],
+    ['missing_dependency', '/usr/bin/env: ‘ruby3’: No such file or directory'],
+    ['permission_denied', 'Feb 03 04:05:06 node3 systemd[1]: fit.service: Failed at step EXEC spawning /opt/fit/go.sh: Permission denied'],
+    ['config_error', "FATAL Flags parsing error: Unknown command line flag 'stpes'. Did you mean: steps ?", 'Pass --helpfull to see all flags.'],
+    ['job_failed', '  Warning  BackoffLimitExceeded  3m  job-controller  Job has reached the specified backoff limit'],
+    ['segfault', 'forrtl: severe (174): SIGSEGV, segmentation fault occurred', 'srun: error: n4: task 2: Exited with exit code 174'],
+    ['file_missing', 'Could not open the plan: /etc/fit/plan.yaml: No such file or directory'],
+    [
+      'network_error',
+      "fatal: unable to access 'https://git.own.example/x.git/': Could not resolve host: git.own.example",
+      'srun: error: n4: task 0: Exited with exit code 128',
+    ],
     ['job_failed', 'Pod: team.train-worker-1 exited with code 4\t{"type": "Normal"}'],
     [
       'network_error',
@@ -185,6 +209,20 @@ describe('ends without a traceback', () => {
     const behind = (line: string): string => `[5/fit/2 (pid 9)] ${line}`
     const text = ['Traceback (most recent call last):', '  File "/job/fit.py", line 7, in go', '    x["a"]', "KeyError: 'a'", 'leaving'].map(behind)
     expect(faultsOf(...text)).toMatchObject([{ kind: 'python_exception', facts: { exception: 'KeyError', frame: 'fit.py:7' } }])
+  })
+  const TRACEBACK = ['Traceback (most recent call last):', '  File "/job/fit.py", line 7, in go', '    x["a"]', "KeyError: 'a'"]
+  test.each([
+    ["a logger's JSON object", [JSON.stringify({ level: 'error', msg: 'stopped', exc_info: TRACEBACK.join('\n') })]],
+    ["a container engine's own file", TRACEBACK.map((line) => JSON.stringify({ log: `${line}\n`, stream: 'stderr', time: '2031-02-03T04:05:06Z' }))],
+  ])('a traceback in %s', (_, lines) => {
+    expect(faultsOf(...lines)).toMatchObject([{ kind: 'python_exception', facts: { exception: 'KeyError', frame: 'fit.py:7' } }])
+  })
+  test('of two runs in one file the last one counts', () => {
+    const second = ['Traceback (most recent call last):', '  File "/job/late.py", line 3, in go', '    x[9]', 'IndexError: list index out of range']
+    expect(faultsOf(...TRACEBACK, '=== run started 2031-02-03 04:05:06 ===', 'reading', ...second)).toMatchObject([
+      { kind: 'python_exception', facts: { exception: 'IndexError', frame: 'late.py:3' } },
+    ])
+    expect(faultsOf(...TRACEBACK, 'reading', ...second)[0]).toMatchObject({ facts: { exception: 'KeyError' } })
   })
   test("an eviction is the pod's, whatever the node lacked, and names it", () => {
     const [fault, ...others] = faultsOf(

@@ -67,6 +67,7 @@ describe.each([
   ['seventh', 0.96],
   ['eighth', 0.96],
   ['ninth', 0.96],
+  ['tenth', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

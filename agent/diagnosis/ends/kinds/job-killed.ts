@@ -2,6 +2,7 @@
 import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+import { podEnded, WHO_STOPPED } from '../../faults/job-killed.ts'
 import { slurmRecord } from '../../faults/remedies/shared.ts'
 
 export const jobKilled: EndKind = {
@@ -39,9 +40,8 @@ export const jobKilled: EndKind = {
       },
     pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
     situation.programs.has('slurm') && slurmRecord(job),
-    situation.programs.has('kubernetes') &&
-      pattern === undefined && { text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },
-    pattern !== 'evicted' && { text: 'Ask who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.' },
+    situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation.subject.pod),
+    pattern !== 'evicted' && { text: `Ask ${WHO_STOPPED}` },
     signal === 'SIGTERM' && { text: 'Save a checkpoint when SIGTERM comes: schedulers send it some seconds before SIGKILL.' },
   ],
 }

@@ -135,6 +135,7 @@ export const missingDependency: EndKind = {
     says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
     says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/^[‘']([\w./+-]{1,120})[’']: No such file or directory$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec(?:: "([^"]{1,200})"| ([^\s:]{1,200}))?:? ?(?:executable file not found in \$PATH|no such file or directory)/, WEIGHT.message, (match) => ({
       ...module(match),
       pattern: 'program',

@@ -1,12 +1,10 @@
 // A host that cannot be reached or resolved, a connection that ends, members of a job that do not find each other.
+import type { Facts } from '../../../model/facts.ts'
+import { known } from '../../faults/parts/window.ts'
+import { portIn } from '../../faults/port-in-use.ts'
 import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.ts'
 
-const port = (match: RegExpExecArray): { port?: number } => {
-  const found =
-    /(?:port[= ]{1,2}|\]:|\d{1,3}\.\d{1,3}:|localhost:|, )(\d{2,5})\b/.exec(match[0]) ??
-    /(?:port[= ]{1,2}|\]:|(?:\d{1,3}\.){3}\d{1,3}:|localhost:|\('?[\w.:]{1,60}'?, )(\d{2,5})\b/.exec(match.input)
-  return found?.[1] === undefined ? {} : { port: Number(found[1]) }
-}
+const port = ({ input }: RegExpExecArray): Facts => known({ port: portIn({ message: input }) })
 const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
 
 /** The host that was to be reached. */

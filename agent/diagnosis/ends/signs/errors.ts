@@ -1,5 +1,5 @@
 // Tracebacks as errors: which of a chain ended the program, where in the user's code, in which rank.
-import type { Facts } from '../../../model/facts.ts'
+import { known } from '../../faults/parts/window.ts'
 import { isWrapper, telling, type Block, type Traceback } from '../../traceback/traceback.ts'
 import { frameName, isUserFrame, userFrame } from '../../traceback/user-frame.ts'
 import type { ErrorSeen, ErrorSign, SignalSign } from '../evidence.ts'
@@ -54,12 +54,7 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const block = telling(blocks)
   if (block === undefined) return undefined
   const frame = userFrame(blocks, block)
-  const facts: Facts = {
-    ...(rank === undefined ? {} : { rank }),
-    ...(pid === undefined ? {} : { pid }),
-    ...(frame === undefined ? {} : { frame: frameName(frame) }),
-    ...(block.raised === undefined ? {} : { exception: block.raised.name }),
-  }
+  const facts = known({ rank, pid, frame: frame === undefined ? undefined : frameName(frame), exception: block.raised?.name })
   if (traceback.fatal !== undefined && block.raised === undefined) {
     const signal = signalName(traceback.fatal)
     if (signal !== undefined) return { type: 'signal', at: first, text: textOf(first), signal, by: 'itself', facts: { ...facts, signal } }

@@ -1,5 +1,6 @@
 // Exit codes and reasons, as launchers, schedulers, engines and IDEs report them. A code that stands for a signal is a signal.
 import type { Facts } from '../../../model/facts.ts'
+import { known, whole } from '../../faults/parts/window.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found } from '../evidence.ts'
 import { signalOfExit } from '../signals.ts'
@@ -44,6 +45,8 @@ const STATE_LINES = 6
 /** Why a runtime could not start or had to end it. */
 const REASON =
   /^\s*(?:-\s*)?"?[Rr]eason"?: {1,20}"?(Error|ContainerCannotRun|StartError|RunContainerError|CreateContainerError|CreateContainerConfigError|BackoffLimitExceeded|CrashLoopBackOff|UnexpectedAdmissionError|ErrImagePull|ImagePullBackOff|InvalidImageName|OutOf\w{2,20}|NodeAffinity)"?,?\s*$/
+/** The same in the table of a job's events. */
+const EVENT = /^\s*Warning {2,20}(BackoffLimitExceeded) {2}/
 const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: failed to create (?:shim|task)/
 const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
 
@@ -92,7 +95,7 @@ export function createExitReader(): ExitReader {
       }
       return
     }
-    const reason = REASON.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
+    const reason = REASON.exec(text)?.[1] ?? EVENT.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
     if (reason !== undefined) found({ type: 'exit', at, text: raw, facts: { reason } })
     const failed = SLURM_FAILED.exec(text)
     if (failed !== null) found({ type: 'exit', at, text: raw, facts: { job_id: Number(failed[1]) } })
@@ -106,11 +109,7 @@ export function createExitReader(): ExitReader {
       if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1') return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
-      const said: Facts = {
-        exit_code: exit,
-        ...(rank === undefined ? {} : { rank: Number(rank) }),
-        ...(pid === undefined ? {} : { pid: Number(pid) }),
-      }
+      const said = known({ exit_code: exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
       else if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
       else found({ type: 'signal', at, text: raw, signal, by: WORDED.includes(form) ? 'shell' : 'launcher', facts: { ...said, signal } })

@@ -9,13 +9,13 @@ const FORMS: readonly Form[] = [
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
-  ['record', /(?<message>\b(?:llama )?runner process (?:has terminated|(?:is )?no longer running)[^"\n]{0,300})/],
+  ['record', /(?<message>\b(?:llama )?runner process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
   ['record', /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/],
   [
     'usage',
-    /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized arguments|the following arguments are required|argument \S{1,80}|ambiguous option|invalid choice|unexpected argument|the following required arguments|one of the arguments|too few arguments|expected (?:one|at least)|No such option|Missing option)[^\n]{0,400})/i,
+    /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized|the following (?:required )?|argument \S{1,80}|ambiguous|invalid choice|unexpected argument|one of the|too few|expected (?:one|at)|No such option|Missing option)\b[^\n]{0,400})/i,
   ],
   [
     'usage',
@@ -32,10 +32,14 @@ const FORMS: readonly Form[] = [
     'shell',
     /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
   ],
+  // systemd
+  ['shell', /: Failed at step EXEC spawning (?<message>\S{1,300}: (?:Permission denied|No such file or directory|Exec format error))$/],
+  ['shell', /^(?:\S{1,60}\/)?env: (?<message>[‘'][\w./+-]{1,120}[’']: No such file or directory)$/],
+  ['usage', /^FATAL Flags parsing error: (?<message>[^\n]{4,300})/],
   ['shell', /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/],
-  ['shell', /^ERROR: (?<message>(?:Could not find a version that satisfies the requirement|No matching distribution found for) [^\n]{1,300})/],
+  ['shell', /^ERROR: (?<message>(?:Could not find a version|No matching distribution) [^\n]{1,300})/],
   ['shell', /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/],
-  ['shell', /^(?<message>error: (?:could not compile|failed to run custom build command for) [^\n]{1,200})/],
+  ['shell', /^(?<message>error: (?:could not compile|failed to run custom build) [^\n]{1,200})/],
   // set -u
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
@@ -55,10 +59,7 @@ const FORMS: readonly Form[] = [
   ],
   ['message', /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/],
   ['python', /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/],
-  [
-    'message',
-    /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output error|Stale (?:NFS )?file handle|Remote I\/O error|Transport endpoint is not connected))$/,
-  ],
+  ['message', /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output|Stale|Remote I\/O|Transport endpoint) [\w ]{4,40})$/],
   ['library', /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/],
   ['r', /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/],
 ]
@@ -70,9 +71,11 @@ const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =
-  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
+/** What a launcher adds below the last words of its program. */
+const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
   /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because /
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
@@ -97,7 +100,8 @@ export function createLineReader(): LineReader {
     add(line, found) {
       const text = line.text.trimEnd()
       if (text.trim() === '') return
-      lastWords = undefined
+      const launcher = LAUNCHER.test(text)
+      if (!launcher) lastWords = undefined
       if (text.length > 2_000 || !MAY.test(line.raw)) return
       if (NOT.test(text) || NOT.test(line.raw)) return
       for (const [name, pattern] of FORMS) {
@@ -109,7 +113,7 @@ export function createLineReader(): LineReader {
         return
       }
       const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
-      if (message !== undefined) lastWords = signOf(line, 'message', message)
+      if (message !== undefined && !(launcher && lastWords !== undefined)) lastWords = signOf(line, 'message', message)
       const record =
         (KLOG_ERROR.exec(line.raw) ?? LOGGER_ERROR.exec(line.raw))?.groups?.['message'] ??
         (line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined)

@@ -1,5 +1,5 @@
 // Lines that say that a process ended by a signal: of shells, launchers, supervisors, the kernel and runtimes.
-import type { Facts } from '../../../model/facts.ts'
+import { known, whole } from '../../faults/parts/window.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found, SignalSign } from '../evidence.ts'
 import { signalName, signalOfExit } from '../signals.ts'
@@ -63,6 +63,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i,
       // gfortran and gdb
       /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
+      // Intel's Fortran
+      /^forrtl: severe \(\d{1,3}\): (?<signal>SIG[A-Z]{2,6})\b/,
       /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
     ],
   ],
@@ -91,12 +93,12 @@ export function readSignal(line: ReadLine, found: Found): void {
       const { signal: word, code, pid, rank } = groups
       const signal = word === undefined ? signalOfExit(Number(code)) : (lookup(WORD, word) ?? signalName(word))
       if (signal === undefined) continue
-      const facts: Facts = {
+      const facts = known({
         signal,
-        ...(code === undefined ? {} : { exit_code: Number(code) }),
-        ...(pid !== undefined ? { pid: Number(pid) } : line.pid === undefined ? {} : { pid: line.pid }),
-        ...(rank === undefined ? (line.rank === undefined ? {} : { rank: line.rank }) : { rank: Number(rank) }),
-      }
+        exit_code: code === undefined ? undefined : Number(code),
+        pid: whole(pid) ?? line.pid,
+        rank: whole(rank) ?? line.rank,
+      })
       found({ type: 'signal', at: line.number, text: line.raw, signal, by, facts })
       return
     }

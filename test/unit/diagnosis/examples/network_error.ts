@@ -36,4 +36,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: `requests.exceptions.SSLError: HTTPSConnectionPool(host='hub.example.org', port=443): Max retries exceeded with url: /x (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate')))`,
     kinds: ['network_error'],
   },
+  {
+    name: 'a store by its name',
+    text: 'redis.exceptions.ConnectionError: Error 111 connecting to queue-1:6380. Connection refused.',
+    kinds: ['network_error'],
+    facts: { port: 6380, errno: 111 },
+  },
 ]

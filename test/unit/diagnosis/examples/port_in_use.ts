@@ -23,5 +23,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
     facts: { port: 8080 },
   },
+  {
+    name: 'a range of ports',
+    text: 'OSError: Cannot find empty port in range: 7861-7861. Name another one.',
+    kinds: one,
+    facts: { port: 7861 },
+  },
   { name: 'quiet: words', text: 'The address is not in use any more; the next run may bind it.', kinds: [] },
 ]
