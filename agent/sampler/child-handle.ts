@@ -5,7 +5,7 @@ import { stackOf } from '../text/error.ts'
 import { createConnections, type ConnectInside } from './connections.ts'
 import type { UnkillableChildren } from './unkillable-children.ts'
 import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
-import { parseInFlightCall, type Failed, type GpuSample, type Hello, type InFlightCall, type Rate, type StartRequest } from './protocol.ts'
+import { parseInFlightCall, type Failed, type GpuSample, type Hello, type InFlightCall, type ProcessRow, type Rate, type StartRequest } from './protocol.ts'
 import { createSeriesTable, type SeriesInterner } from './series-table.ts'
 import { checkMessage } from './validate.ts'
 import { watchDeadline } from './deadline.ts'
@@ -79,6 +79,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   let stderr = ''
   let crashCall: InFlightCall | undefined
   const lastGaps = new Map<string, readonly Gap[]>()
+  const lastProcesses = new Map<string, readonly ProcessRow[]>()
 
   const child: ChildProcess = fork(options.entry, [], {
     execArgv: [...options.execArgv],
@@ -130,7 +131,14 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
       return complain(`a sample of request ${sample.id} came, but request ${request?.id ?? 'none'} is open`)
     const place = `${sample.index}/${sample.rate}`
     if (sample.gaps !== undefined) lastGaps.set(place, sample.gaps)
-    handlers.sample({ sample, readings: table.resolve(sample.series, sample.values), gaps: lastGaps.get(place) ?? [], t: request.t })
+    if (sample.processes !== undefined) lastProcesses.set(place, sample.processes)
+    const same = sample.sameProcesses === true ? lastProcesses.get(place) : undefined
+    handlers.sample({
+      sample: same === undefined ? sample : { ...sample, processes: same },
+      readings: table.resolve(sample.series, sample.values),
+      gaps: lastGaps.get(place) ?? [],
+      t: request.t,
+    })
   }
   const take = (raw: unknown): void => {
     if (over) return
