@@ -1,7 +1,8 @@
 // One sampler child from fork to end: start, one request in flight, deadlines, the call in flight at its end. Decides nothing; says once how it ended.
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
 import { stackOf } from '../text/error.ts'
+import { takeChild } from './child-process.ts'
 import { createConnections, type ConnectInside } from './connections.ts'
 import type { UnkillableChildren } from './unkillable-children.ts'
 import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
@@ -81,15 +82,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   const lastGaps = new Map<string, readonly Gap[]>()
   const lastProcesses = new Map<string, readonly ProcessRow[]>()
 
-  const child: ChildProcess = fork(options.entry, [], {
-    execArgv: [...options.execArgv],
-    // One heap instead of one for each of Node's threads: 1.2 MiB less, and nothing here allocates in parallel (glibc, mallopt(3)).
-    env: { ...options.env, MALLOC_ARENA_MAX: '1' },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'json',
-    // A session of its own: what a terminal sends to all of its programs (SIGHUP when it closes, SIGINT) is the parent's to answer.
-    detached: true,
-  })
+  const child: ChildProcess = takeChild(options)
   const { pid } = child
 
   const end = (how: ChildEnd): void => {
