@@ -7,6 +7,7 @@ import type { Gap, Reading } from '../model/reading.ts'
 import { makeSeries, type Labels, type Series } from '../model/series.ts'
 import type { ProcessRow } from '../sampler/protocol.ts'
 import { createLoadShares, type GpuLoad, type LoadShares } from './gpu-utilization.ts'
+import { keyOf, listedOf, type Key, type Listed } from './listed-processes.ts'
 
 export const gpuMemoryMetrics = [
   processGpuMemoryBytes,
@@ -49,6 +50,7 @@ type ProcessEntry = {
   seen: number
   /** One that has not changed is the same object again. */
   last: Reading | undefined
+  lastRatio: Reading | undefined
 }
 type ContainerEntry = {
   readonly who: ContainerIdentity
@@ -59,20 +61,21 @@ type ContainerEntry = {
   bytes: number
   unknown: number
   ratio: number
+  last: Reading | undefined
+  lastRatio: Reading | undefined
 }
 /** So many rounds in a row in which no listed process is in /proc; a single process that just ended is no sign of anything. */
 const ROUNDS_OF_STRANGERS = 3
 /** Less in use is what the driver itself takes; no process need be behind it. */
 const HIDDEN_LEAST_BYTES = 2 ** 30
-/** A pid or a container's id, with the instance where there is one: most GPUs have none, and no text is made for their rows each second. */
-type Key = string | number
-const keyOf = ({ gi, ci }: ProcessRow, id: Key): Key => (gi === undefined && ci === undefined ? id : `${gi ?? ''}/${ci ?? ''}/${id}`)
 type GpuEntry = {
   readonly labels: Labels
   readonly unattributed: Series
   readonly processes: Map<Key, ProcessEntry>
   readonly containers: Map<Key, ContainerEntry>
   readonly shares: LoadShares
+  /** What is made of a list, kept as long as the same one comes. */
+  listed: Listed | undefined
   round: number
   strangers: number
 }
@@ -111,22 +114,10 @@ const sameProcess = (a: ProcessIdentity | undefined, b: ProcessIdentity | undefi
     a.unit === b.unit &&
     sameContainer(a.container, b.container))
 
-/**
- * One row per (gi, ci, pid): NVML may list a process for the GPU and again for its instance (nvml-abi section 9.4); the larger figure is the whole,
- * and a row that names no instance says nothing beside one of the same pid that does.
- */
-function mergeRows(rows: readonly ProcessRow[]): ReadonlyMap<Key, ProcessRow> {
-  const merged = new Map<Key, ProcessRow>()
-  const placed = new Set<number>()
-  for (const row of rows) if (row.gi !== undefined) placed.add(row.pid)
-  for (const row of rows) {
-    if (row.gi === undefined && placed.has(row.pid)) continue
-    const key = keyOf(row, row.pid)
-    const known = merged.get(key)
-    if (known === undefined || (known.bytes ?? -1) < (row.bytes ?? -1)) merged.set(key, row)
-  }
-  return merged
-}
+/** The reading again where its value is the same. */
+const again = (last: Reading | undefined, series: Series, value: number): Reading => (last?.value === value ? last : { series, value })
+/** A hundredth of a percent; more digits would only be written and stored. */
+const round4 = (ratio: number): number => Math.round(ratio * 1e4) / 1e4
 
 const isInInstance = ({ labels }: Series): boolean => labels['gi'] !== undefined
 
@@ -161,6 +152,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       gap,
       seen: 0,
       last: undefined,
+      lastRatio: undefined,
     }
     gpu.processes.set(key, entry)
     return entry
@@ -184,6 +176,8 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       bytes: 0,
       unknown: 0,
       ratio: 0,
+      last: undefined,
+      lastRatio: undefined,
     }
     gpu.containers.set(key, entry)
     return entry
@@ -198,6 +192,7 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
       processes: new Map(),
       containers: new Map(),
       shares: createLoadShares(),
+      listed: undefined,
       round: 0,
       strangers: 0,
     }
@@ -216,9 +211,13 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     let attributed = 0
     let unknown = 0
     let identified = 0
-    const rows = mergeRows(processes)
-    const ratios = load === undefined ? undefined : gpu.shares.divide(load, [...new Set([...rows.values()].map(({ pid }) => pid))], load.t)
-    for (const [key, row] of rows) {
+    if (gpu.listed?.of !== processes) gpu.listed = listedOf(processes)
+    const { rows, pids } = gpu.listed
+    const ratios = load === undefined ? undefined : gpu.shares.divide(load, pids, load.t)
+    for (let at = 0; at < rows.length; at++) {
+      const listed = rows[at]
+      if (listed === undefined) continue
+      const [key, row] = listed
       const place = (): Labels => ({
         ...gpu.labels,
         ...(row.gi === undefined ? {} : { gi: String(row.gi) }),
@@ -232,11 +231,10 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
         gaps.push(entry.gap)
       } else {
         attributed += row.bytes
-        if (entry.last?.value !== row.bytes) entry.last = { series: entry.series, value: row.bytes }
-        readings.push(entry.last)
+        readings.push((entry.last = again(entry.last, entry.series, row.bytes)))
       }
       const ratio = row.gi === undefined ? ratios?.get(row.pid) : undefined
-      if (ratio !== undefined) readings.push({ series: entry.utilization, value: ratio })
+      if (ratio !== undefined) readings.push((entry.lastRatio = again(entry.lastRatio, entry.utilization, round4(ratio))))
       const container = entry.who?.container
       if (container === undefined) continue
       const sum = containerEntry(gpu, keyOf(row, container.id), container, place)
@@ -266,10 +264,11 @@ export function createGpuMemoryAttribution(identify: IdentifyProcess, { seesAllP
     for (const [key, sum] of gpu.containers) {
       if (sum.seen !== round) gpu.containers.delete(key)
       else if (sum.unknown > 0) gaps.push(sum.gap)
-      else readings.push({ series: sum.series, value: sum.bytes })
+      else readings.push((sum.last = again(sum.last, sum.series, sum.bytes)))
     }
     if (ratios !== undefined)
-      for (const { utilization, ratio } of gpu.containers.values()) if (!isInInstance(utilization)) readings.push({ series: utilization, value: ratio })
+      for (const sum of gpu.containers.values())
+        if (!isInInstance(sum.utilization)) readings.push((sum.lastRatio = again(sum.lastRatio, sum.utilization, round4(sum.ratio))))
     if (usedBytes === undefined) gaps.push({ ...why, metric: gpuMemoryUnattributedBytes.name, labels: gpu.labels })
     else if (unknown > 0)
       gaps.push({

@@ -24,6 +24,8 @@ export function createLoadShares(): LoadShares {
       if (loads !== undefined && loads.length > 0) newest = { t, loads }
       const [only] = pids
       if (ratio === undefined || only === undefined) return undefined
+      // Nobody else holds it, and no sample of this look names another one.
+      if (pids.length === 1 && loads?.length === 0) return new Map([[only, ratio]])
       // What no sample says is certain where nothing runs, or only one process can.
       if (ratio < IDLE) return new Map(pids.map((pid) => [pid, 0]))
       const current = newest !== undefined && Math.abs(t - newest.t) <= HOLDS_MS ? newest.loads : []

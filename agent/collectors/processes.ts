@@ -58,8 +58,13 @@ function attach(device: Device): Attached {
       }
       // Graphics and MPS lists are missing on many drivers and GPUs, and are not needed; without the compute list nothing is known.
       for (const { pid } of rows.values()) known.add(pid)
-      if (compute) out.processes([...rows.values()])
-      else out.gap(LISTED, device.labels, failure ?? failureOf('nvmlDeviceGetComputeRunningProcesses_v3', 13))
+      if (compute) {
+        known.listed(rows.size)
+        out.processes([...rows.values()])
+        return
+      }
+      known.unread()
+      out.gap(LISTED, device.labels, failure ?? failureOf('nvmlDeviceGetComputeRunningProcesses_v3', 13))
     },
   }
 }

@@ -167,7 +167,10 @@ export function createExposition(options: ExpositionOptions): Exposition {
   const learnLabels = (): void => {
     labels.begin()
     for (const { readings, gaps } of latest.groups()) {
-      for (const { series } of readings) labels.learn(series)
+      for (let at = 0; at < readings.length; at++) {
+        const reading = readings[at]
+        if (reading !== undefined) labels.learn(reading.series)
+      }
       for (const gap of gaps) if (gap.metric === PROCESS_MEMORY) labels.learnProcess(gap.labels)
     }
     labels.end()

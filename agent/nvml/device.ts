@@ -41,10 +41,12 @@ export type ProcessEntry = {
 export type ProcessKind = 'Compute' | 'Graphics' | 'MPSCompute'
 export type ProcessQuery = { readonly name: string; readonly ask: () => number; readonly entries: () => readonly ProcessEntry[] }
 
-/** How busy a process kept the SMs in one of the driver's sample periods (1/6 s to 1 s); `timeUs` is the driver's time. */
-export type ProcessSample = { readonly pid: number; readonly timeUs: number; readonly ratio: number }
-/** `samples`: those since the last question; empty when there are none, which is no failure: no process used the GPU, or the period is not over. */
-export type UtilizationQuery = { readonly name: string; readonly ask: () => number; readonly samples: () => readonly ProcessSample[] }
+/**
+ * How busy a process kept the SMs in each of the driver's sample periods (1/6 s to 1 s) since the last question, in columns that are filled anew with each:
+ * hundreds come in a second. None is no failure: no process used the GPU, or the period is not over. `timeUs` is the driver's time, `percent` 0 to 100.
+ */
+export type ProcessSamples = { count: number; pid: Uint32Array; timeUs: Float64Array; percent: Uint8Array }
+export type UtilizationQuery = { readonly name: string; readonly ask: () => number; readonly samples: Readonly<ProcessSamples> }
 
 /** What the accounting mode wrote down of a process; `ms`: from its start on the GPU to its end. */
 export type AccountedProcess = {

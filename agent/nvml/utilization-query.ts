@@ -1,10 +1,10 @@
 // How busy each process kept a GPU: the driver's time-stamped samples since the last question, in R550's call where the driver has it, else in the old one.
 import { ARGUMENT_VERSION_MISMATCH, FUNCTION_NOT_FOUND, INSUFFICIENT_SIZE, NOT_FOUND, NOT_SUPPORTED, SUCCESS, isPermanent } from './codes.ts'
-import type { ProcessSample, UtilizationQuery } from './device.ts'
+import type { ProcessSamples, UtilizationQuery } from './device.ts'
 import { PROCESSES_SAMPLES, PROCESS_SAMPLE, PROCESS_SAMPLE_V1 } from './layouts.ts'
 import type { Library } from './library.ts'
-import type { FunctionName } from './names.ts'
-import { bind } from './query.ts'
+import { functionOrdinal, type FunctionName } from './names.ts'
+import { bind, wide } from './query.ts'
 
 /** The driver keeps a ring of samples; more than this since a second ago is no list of processes. */
 const MOST_SAMPLES = 16_384
@@ -37,43 +37,53 @@ export function utilizationQuery(library: Library, gpu: number, handle: bigint):
     })
   }
   const count = new Uint32Array(2)
+  const older = library.native('nvmlDeviceGetProcessUtilization')
+  const ordinal = functionOrdinal('nvmlDeviceGetProcessUtilization')
   ways.push({
     name: 'nvmlDeviceGetProcessUtilization',
     shape: PROCESS_SAMPLE,
     ask(since) {
+      if (older === undefined) return FUNCTION_NOT_FOUND
       count[0] = room
-      return bind(library, gpu, 'nvmlDeviceGetProcessUtilization', [handle, words, count, since])()
+      library.say(gpu, ordinal)
+      return older(handle, words, count, since)
     },
     count: () => count[0] ?? 0,
   })
 
   let permanent = SUCCESS
-  let lastSeen = 0n
-  let samples: readonly ProcessSample[] = []
+  let lastSeenUs = 0
+  const samples: ProcessSamples = { count: 0, pid: new Uint32Array(room), timeUs: new Float64Array(room), percent: new Uint8Array(room) }
   /** What looks like no sample is left out: real drivers fill entries of processes that have gone with anything. */
-  const decode = (shape: Shape, found: number): ProcessSample[] => {
-    const view = new DataView(words.buffer)
-    const list: ProcessSample[] = []
+  const decode = ({ size, pid: pidAt, timeStamp, smUtil }: Shape, found: number): void => {
+    if (samples.pid.length < room) Object.assign(samples, { pid: new Uint32Array(room), timeUs: new Float64Array(room), percent: new Uint8Array(room) })
+    let newest = lastSeenUs
     for (let i = 0; i < Math.min(found, room); i++) {
-      const at = i * shape.size
-      const [pid, sm] = [view.getUint32(at + shape.pid, true), view.getUint32(at + shape.smUtil, true)]
-      const time = view.getBigUint64(at + shape.timeStamp, true)
-      if (pid === 0 || sm > PERCENT || time <= lastSeen) continue
-      list.push({ pid, timeUs: Number(time), ratio: sm / PERCENT })
+      const at = (i * size) / 4
+      const [pid, percent] = [words[at + pidAt / 4] ?? 0, words[at + smUtil / 4] ?? 0]
+      const timeUs = wide(words[at + timeStamp / 4] ?? 0, words[at + timeStamp / 4 + 1] ?? 0)
+      if (pid === 0 || percent > PERCENT || !(timeUs > lastSeenUs)) continue
+      samples.pid[samples.count] = pid
+      samples.timeUs[samples.count] = timeUs
+      samples.percent[samples.count++] = percent
+      newest = Math.max(newest, timeUs)
     }
-    return list
+    // The first answer is the whole ring, whatever its age.
+    if (lastSeenUs === 0) samples.count = 0
+    lastSeenUs = newest
   }
   const ask = (): number => {
     if (permanent !== SUCCESS) return permanent
     const [way] = ways
     if (way === undefined) return FUNCTION_NOT_FOUND
+    const lastSeen = BigInt(lastSeenUs)
     let code = way.ask(lastSeen)
     for (let tries = 0; code === INSUFFICIENT_SIZE && room < MOST_SAMPLES && tries < MOST_TRIES; tries++) {
       room = Math.min(Math.max(2 * way.count() + 5, 2 * room), MOST_SAMPLES)
       words = new Uint32Array((room * PROCESS_SAMPLE_V1.size) / 4)
       code = way.ask(lastSeen)
     }
-    samples = []
+    samples.count = 0
     if (code === NOT_FOUND) return SUCCESS
     if (code !== SUCCESS) {
       // The new call is missing on some GPUs of drivers that have it.
@@ -84,12 +94,8 @@ export function utilizationQuery(library: Library, gpu: number, handle: bigint):
       if (isPermanent(code)) permanent = code
       return code
     }
-    const isFirst = lastSeen === 0n
-    const found = decode(way.shape, way.count())
-    for (const { timeUs } of found) if (BigInt(timeUs) > lastSeen) lastSeen = BigInt(timeUs)
-    // The first answer is the whole ring, whatever its age.
-    samples = isFirst ? [] : found
+    decode(way.shape, way.count())
     return SUCCESS
   }
-  return { name: ways[0]?.name ?? 'nvmlDeviceGetProcessUtilization', ask, samples: () => samples }
+  return { name: ways[0]?.name ?? 'nvmlDeviceGetProcessUtilization', ask, samples }
 }

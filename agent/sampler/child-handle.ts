@@ -1,11 +1,12 @@
 // One sampler child from fork to end: start, one request in flight, deadlines, the call in flight at its end. Decides nothing; says once how it ended.
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
 import { stackOf } from '../text/error.ts'
+import { takeChild } from './child-process.ts'
 import { createConnections, type ConnectInside } from './connections.ts'
 import type { UnkillableChildren } from './unkillable-children.ts'
 import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
-import { parseInFlightCall, type Failed, type GpuSample, type Hello, type InFlightCall, type Rate, type StartRequest } from './protocol.ts'
+import { parseInFlightCall, type Failed, type GpuSample, type Hello, type InFlightCall, type ProcessRow, type Rate, type StartRequest } from './protocol.ts'
 import { createSeriesTable, type SeriesInterner } from './series-table.ts'
 import { checkMessage } from './validate.ts'
 import { watchDeadline } from './deadline.ts'
@@ -79,16 +80,9 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   let stderr = ''
   let crashCall: InFlightCall | undefined
   const lastGaps = new Map<string, readonly Gap[]>()
+  const lastProcesses = new Map<string, readonly ProcessRow[]>()
 
-  const child: ChildProcess = fork(options.entry, [], {
-    execArgv: [...options.execArgv],
-    // One heap instead of one for each of Node's threads: 1.2 MiB less, and nothing here allocates in parallel (glibc, mallopt(3)).
-    env: { ...options.env, MALLOC_ARENA_MAX: '1' },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'json',
-    // A session of its own: what a terminal sends to all of its programs (SIGHUP when it closes, SIGINT) is the parent's to answer.
-    detached: true,
-  })
+  const child: ChildProcess = takeChild(options)
   const { pid } = child
 
   const end = (how: ChildEnd): void => {
@@ -130,7 +124,14 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
       return complain(`a sample of request ${sample.id} came, but request ${request?.id ?? 'none'} is open`)
     const place = `${sample.index}/${sample.rate}`
     if (sample.gaps !== undefined) lastGaps.set(place, sample.gaps)
-    handlers.sample({ sample, readings: table.resolve(sample.series, sample.values), gaps: lastGaps.get(place) ?? [], t: request.t })
+    if (sample.processes !== undefined) lastProcesses.set(place, sample.processes)
+    const same = sample.sameProcesses === true ? lastProcesses.get(place) : undefined
+    handlers.sample({
+      sample: same === undefined ? sample : { ...sample, processes: same },
+      readings: table.resolve(sample.series, sample.values),
+      gaps: lastGaps.get(place) ?? [],
+      t: request.t,
+    })
   }
   const take = (raw: unknown): void => {
     if (over) return

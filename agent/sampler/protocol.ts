@@ -102,6 +102,8 @@ export type GpuSample = {
   readonly xids?: readonly { readonly xid: number; readonly gi?: number; readonly ci?: number }[]
   /** Present with the rate that reads processes; absent when they could not be read (then a gap says why). */
   readonly processes?: readonly ProcessRow[]
+  /** In place of `processes`: they are those of the sample before, of this GPU and rate, as nearly always. */
+  readonly sameProcesses?: true
   /** With the same rate; absent where the driver does not say (MIG), then a gap says why. Empty: no new samples. */
   readonly loads?: readonly ProcessLoad[]
 }

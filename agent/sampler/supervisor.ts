@@ -5,6 +5,7 @@ import { secondsText } from '../text/span.ts'
 import { createUnkillableChildren } from './unkillable-children.ts'
 import { createBackoff, doubling } from './backoff.ts'
 import type { ConnectInside } from './connections.ts'
+import { CHILD_FLAGS } from './child-process.ts'
 import { startChild, type ChildEnd, type ChildHandlers, type Sample, type SamplerChild } from './child-handle.ts'
 import { createHangPolicy } from './hang-policy.ts'
 import { createProber, whenNext } from './prober.ts'
@@ -73,12 +74,6 @@ const HEALTHY_MS = 60_000
 const GRACE_MS = 500
 /** Tried all the same, whatever `mayWork` says: a driver may show itself in a way that we do not know. */
 const TRIED_ANYWAY_MS = 30 * 60_000
-/**
- * The child holds a few hundred kB of live data; a small young generation keeps its memory small (nvml readings make little garbage), and V8's own threads would
- * only wake for it. V8's second optimizing compiler would cost a tenth of its time: the first (Maglev) makes the little that runs here fast enough.
- */
-const CHILD_FLAGS = ['--max-semi-space-size=1', '--max-old-space-size=64', '--single-threaded', '--no-turbofan', '--no-warnings'] as const
-
 export function createSupervisor(options: SupervisorOptions, events: SupervisorEvents): Supervisor {
   const { deadlineMs = 2_000, startDeadlineMs = 30_000, maxUnkillable = 4, peakHz = 10, libraries, childEntry } = options
   const { lateMs = deadlineMs / 4, hangWindowMs = 600_000 } = options

@@ -57,6 +57,7 @@ function faultOf(message: Fields): string | undefined {
       if (!isOptional(message['gaps'], (gaps) => isArrayOf(gaps, isGap))) return 'gaps with metric, labels and a known reason'
       if (!isOptional(message['xids'], (xids) => isArrayOf(xids, isXid))) return 'xids with a number each'
       if (!isOptional(message['processes'], (rows) => isArrayOf(rows, isProcess))) return 'processes with pid, type and bytes'
+      if (!isOptional(message['sameProcesses'], (same) => same === true)) return 'sameProcesses true or absent'
       if (!isOptional(message['loads'], (loads) => isArrayOf(loads, isLoad))) return 'loads with pid and ratio'
       return undefined
     case 'done':

@@ -84,13 +84,20 @@ function servicesOf(options: SourcesOptions): Services {
   }
 }
 
+/** The cards first: their driver takes longest to answer, and the others start meanwhile. */
+const FIRST: ReadonlySet<string> = new Set(['gpu', 'cards'])
+const inOrder = (sources: readonly ReloadableSource[]): readonly ReloadableSource[] => [
+  ...sources.filter(({ id }) => FIRST.has(id)),
+  ...sources.filter(({ id }) => !FIRST.has(id)),
+]
+
 export function createSources(options: SourcesOptions): Sources {
   const services = servicesOf(options)
   const definitions: readonly SourceDefinition[] = Object.values(registry)
   const sources: readonly ReloadableSource[] = definitions.flatMap((definition) => definition.create(services) ?? [])
   return {
     async start({ emit, every, log }) {
-      await Promise.all(sources.map(async (source) => source.start({ emit, every, log: log(source.id) })))
+      await Promise.all(inOrder(sources).map(async (source) => source.start({ emit, every, log: log(source.id) })))
     },
     async stop() {
       await Promise.all(sources.map(async (source) => source.stop()))

@@ -4,6 +4,8 @@ import { type Arguments, type Command, type Io } from '../command.ts'
 import { watchHangups, type Hangups } from './hangups.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from '../config/settings.ts'
 import { startLines } from './start-lines.ts'
+import { CHILD_FLAGS, dropPrepared, prepareChild } from '../../sampler/child-process.ts'
+import { CHILD_ENTRY } from '../../sampler/entry.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import { messageOf } from '../../text/error.ts'
 
@@ -41,6 +43,9 @@ async function runAgent({ config }: LoadedConfig, { args, io, hangups, logger }:
   const stopped = stopSignal(plainOr(logger, (text) => io.err(`warpwatch: ${text}\n`)))
   const recording = args.flags.get('record')
   const record = typeof recording === 'string' ? recording : undefined
+  // The sampler boots while this process loads the rest.
+  if (config.simulate.scenario === 'off' && config.gpu.source !== 'off' && config.gpu.source !== 'nvidia-smi')
+    prepareChild({ entry: CHILD_ENTRY, execArgv: CHILD_FLAGS, env: process.env })
   const { startAgent } = await import('../../agent.ts')
   let agent: Awaited<ReturnType<typeof startAgent>>
   try {
@@ -50,6 +55,8 @@ async function runAgent({ config }: LoadedConfig, { args, io, hangups, logger }:
     if (logger.format() === 'json') log.error(text)
     else io.err(`warpwatch: ${text}\n`)
     return 1
+  } finally {
+    dropPrepared()
   }
   hangups.onHangup(() => {
     log.debug?.('SIGHUP: reading the configuration again')

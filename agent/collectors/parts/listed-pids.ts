@@ -3,11 +3,20 @@ import type { Device } from '../../nvml/device.ts'
 
 /** More than a GPU has in a day; the oldest are forgotten. */
 const MOST_PIDS = 8_192
-const listed = new WeakMap<Device, Set<number>>()
 
-export function listedPids(device: Device): { readonly add: (pid: number) => void; readonly has: (pid: number) => boolean } {
-  const pids = listed.get(device) ?? new Set<number>()
-  listed.set(device, pids)
+export type ListedPids = {
+  readonly add: (pid: number) => void
+  readonly has: (pid: number) => boolean
+  /** How many stand in the newest list. */
+  readonly listed: (count: number) => void
+  /** Undefined before the first list, and where it could not be read. */
+  readonly count: () => number | undefined
+  readonly unread: () => void
+}
+
+function createListedPids(): ListedPids {
+  const pids = new Set<number>()
+  let now: number | undefined
   return {
     add(pid) {
       if (pids.has(pid)) return
@@ -16,5 +25,16 @@ export function listedPids(device: Device): { readonly add: (pid: number) => voi
       if (oldest !== undefined) pids.delete(oldest)
     },
     has: (pid) => pids.has(pid),
+    listed: (count) => void (now = count),
+    count: () => now,
+    unread: () => void (now = undefined),
   }
+}
+
+const byDevice = new WeakMap<Device, ListedPids>()
+
+export function listedPids(device: Device): ListedPids {
+  let known = byDevice.get(device)
+  if (known === undefined) byDevice.set(device, (known = createListedPids()))
+  return known
 }

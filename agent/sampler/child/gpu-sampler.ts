@@ -2,7 +2,7 @@
 import * as collectors from '../../collectors/index.ts'
 import type { Attached } from '../../collectors/collector.ts'
 import type { OpenedGpu } from '../../nvml/session.ts'
-import type { GpuSample, Rate } from '../protocol.ts'
+import type { GpuSample, ProcessRow, Rate } from '../protocol.ts'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 import type { SeriesIds } from './series-ids.ts'
@@ -21,6 +21,10 @@ export type GpuSampler = {
 
 const RATES: readonly Rate[] = ['fast', 'slow', 'rare']
 
+const isSameRow = (a: ProcessRow | undefined, b: ProcessRow): boolean =>
+  a !== undefined && a.pid === b.pid && a.bytes === b.bytes && a.type === b.type && a.gi === b.gi && a.ci === b.ci
+const areSameRows = (a: readonly ProcessRow[], b: readonly ProcessRow[]): boolean => a.length === b.length && b.every((row, at) => isSameRow(a[at], row))
+
 export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler {
   const { device } = opened
   const byRate = new Map<Rate, { readonly attached: readonly Attached[]; readonly output: Output }>()
@@ -35,6 +39,8 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
   const signature = opened.migSignature()
   let state: 'fine' | 'gone' | undefined
   let driverGone = false
+  /** As the parent has them. */
+  let told: readonly ProcessRow[] | undefined
 
   return {
     opened,
@@ -61,6 +67,8 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
       state = failure === undefined ? 'fine' : 'gone'
       const gaps = output.end(failure === undefined ? undefined : { labels: device.labels, failure })
       const rows = failure === undefined ? output.rows() : undefined
+      const isSame = rows !== undefined && told !== undefined && areSameRows(told, rows)
+      if (rows !== undefined && !isSame) told = rows
       const loads = failure === undefined ? output.processLoads() : undefined
       return {
         ...base,
@@ -68,7 +76,7 @@ export function createGpuSampler(opened: OpenedGpu, ids: SeriesIds): GpuSampler 
         series: failure === undefined ? output.series() : [],
         values: failure === undefined ? output.values() : [],
         ...(gaps === undefined ? {} : { gaps }),
-        ...(rows === undefined ? {} : { processes: rows }),
+        ...(rows === undefined ? {} : isSame ? { sameProcesses: true as const } : { processes: rows }),
         ...(loads === undefined ? {} : { loads }),
       }
     },

@@ -39,7 +39,9 @@ export function createSleeping({ sleep, registry, silence, emit }: SleepingOptio
   return {
     mayRead: () => sleep.mayRead(now()),
     sampled({ sample, readings }) {
-      for (const reading of readings) {
+      for (let at = 0; at < readings.length; at++) {
+        const reading = readings[at]
+        if (reading === undefined) continue
         const { name } = reading.series.metric
         if (!LASTING.has(name) || !isWhole(reading)) continue
         const known = lasting.get(sample.uuid) ?? new Map<string, Reading>()

@@ -1,9 +1,10 @@
 // Samples of processes and the accounting mode, read from the fake library by either call: each sample once, nothing that is none.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { processUtilization } from '../../../agent/collectors/process-utilization.ts'
+import { utilizationByProcess } from '../../../agent/collectors/process-utilization.ts'
 import { accounting } from '../../../agent/collectors/accounting.ts'
 import { processes } from '../../../agent/collectors/processes.ts'
 import { openSession, type Session } from '../../../agent/nvml/session.ts'
+import { createGpuSampler } from '../../../agent/sampler/child/gpu-sampler.ts'
 import { createOutput } from '../../../agent/sampler/child/output.ts'
 import { createSeriesIds } from '../../../agent/sampler/child/series-ids.ts'
 import { fakeLibrary } from '../../fakes/nvml/build.ts'
@@ -32,7 +33,7 @@ describe.skipIf(fakeLibrary() === undefined)('usage of processes (needs a C comp
     const show = (): void => write({ ...h100(0), samples })
     show()
     const session = await opened(profile)
-    const attached = processUtilization.attach(deviceOf(session))
+    const attached = utilizationByProcess.attach(deviceOf(session))
     const output = createOutput(createSeriesIds())
     const loads = () => {
       output.begin()
@@ -54,10 +55,72 @@ describe.skipIf(fakeLibrary() === undefined)('usage of processes (needs a C comp
     session.stop()
   })
 
+  test('of one process alone samples are asked for seldom, and each time again once they name another one', async () => {
+    const [own, other] = [FIRST_PID, FIRST_PID + 1]
+    let samples: readonly FakeSample[] = [{ timeUs: 1_000_000, pid: own, sm: 50 }]
+    const show = (...pids: readonly number[]): void =>
+      write({
+        ...h100(
+          0,
+          {},
+          pids.map((pid) => ({ pid, bytes: 5 })),
+        ),
+        samples,
+      })
+    show(own)
+    const session = await opened('full')
+    const device = deviceOf(session)
+    const [lists, attached] = [processes.attach(device), utilizationByProcess.attach(device)]
+    const output = createOutput(createSeriesIds())
+    const look = () => {
+      output.begin()
+      lists?.read(output, 0)
+      attached?.read(output, 0)
+      output.end()
+      return output.processLoads() ?? []
+    }
+    let at = 1
+    const sample = (pid: number): void => void (samples = [...samples.slice(-20), { timeUs: ++at * 1_000_000, pid, sm: 40 }])
+    const told = (looks: number, of: (turn: number) => number): number =>
+      Array.from({ length: looks }, (_, turn) => {
+        sample(of(turn))
+        show(own)
+        return look().length
+      }).filter((length) => length > 0).length
+    look()
+    for (let turn = 0; turn < 60; turn++) look()
+    expect(told(8, () => own)).toBe(2)
+    // One that no list named: from the first answer that names it on, each time.
+    expect(told(12, (turn) => (turn % 2 === 0 ? own : other))).toBeGreaterThanOrEqual(9)
+    for (let turn = 0; turn < 60; turn++) look()
+    // Two that are listed: at once.
+    sample(other)
+    show(own, other)
+    expect(look()).not.toEqual([])
+    session.stop()
+  })
+
+  test('a list of processes that has not changed is not sent again', async () => {
+    const gpu = (bytes: number): FakeGpu => h100(0, {}, [{ pid: FIRST_PID, bytes }])
+    write(gpu(5))
+    const session = await opened('full')
+    const found = session.open(0)
+    if (!('device' in found)) throw new Error(found.detail)
+    const sampler = createGpuSampler(found, createSeriesIds())
+    const row = (bytes: number) => [{ pid: FIRST_PID, type: 'C', bytes }]
+    expect(sampler.sample('fast', 1)).toMatchObject({ processes: row(5) })
+    const same = sampler.sample('fast', 2)
+    expect([same.processes, same.sameProcesses]).toEqual([undefined, true])
+    write(gpu(6))
+    const changed = sampler.sample('fast', 3)
+    expect([changed.processes, changed.sameProcesses]).toEqual([row(6), undefined])
+    session.stop()
+  })
+
   test('with MIG there are no samples, and a gap says so', async () => {
     write(migH100(0))
     const session = await opened('full')
-    const attached = processUtilization.attach(deviceOf(session))
+    const attached = utilizationByProcess.attach(deviceOf(session))
     const output = createOutput(createSeriesIds())
     output.begin()
     attached?.read(output, 0)

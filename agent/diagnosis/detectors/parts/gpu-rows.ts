@@ -55,11 +55,16 @@ export function createGpuRows<Name extends string>(present: Present, columns: Re
 
   return {
     read() {
-      for (const row of rows.values()) {
+      rows.forEach((row) => {
         row.readT = undefined
-        for (const name of names) row.now[name] = undefined
-      }
-      for (const metric of metrics) {
+        for (let at = 0; at < names.length; at++) {
+          const name = names[at]
+          if (name !== undefined) row.now[name] = undefined
+        }
+      })
+      for (let of = 0; of < metrics.length; of++) {
+        const metric = metrics[of]
+        if (metric === undefined) continue
         const readings = present.of(metric)
         const times = pace !== undefined && columns[pace].metric === metric ? present.timesOf(metric) : undefined
         for (let at = 0; at < readings.length; at++) {

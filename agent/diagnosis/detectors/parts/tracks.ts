@@ -154,11 +154,11 @@ export function createTracks(): TracksFold {
   }
   /** The card's figures and the process's own must be of one time, whichever scrape brought them. */
   const noteHistory = (t: number): void => {
-    for (const { nvml, uuid, endedT, mig, memory: history } of tracks.values()) {
-      if (nvml === undefined || endedT !== undefined || mig || !touched.has(uuid)) continue
+    tracks.forEach(({ nvml, uuid, endedT, mig, memory: history }) => {
+      if (nvml === undefined || endedT !== undefined || mig || !touched.has(uuid)) return
       const gpu = gpus.get(uuid)
       if (gpu !== undefined && (nvml.t === t || gpu.t === t) && Math.abs(gpu.t - nvml.t) <= ONE_TIME_MS) history.onCard(gpu.t, gpu.used, gpu.free, nvml.bytes)
-    }
+    })
   }
   /** Used and free come as readings of their own; they belong together when they are of one time. */
   const noteMemory = (name: string, { uuid, gpu, gi }: Labels, t: number, value: number): void => {
