@@ -109,7 +109,9 @@ function nobodyText(answer: Answer): string {
       : `ranks disagree about ${rootText(answer)}; the evidence does not say which of them is wrong`
   return answer.root === undefined
     ? 'all ranks wait in collectives; the evidence does not say which of them is missing or disagrees'
-    : `all its ranks joined ${rootText(answer)} and none finishes it, most likely because of the connection between them`
+    : answer.verdict === 'unknown'
+      ? `all its ranks joined ${rootText(answer)} and had not finished it at that moment`
+      : `all its ranks joined ${rootText(answer)} and none finishes it, most likely because of the connection between them`
 }
 
 const atText = (at: Frame | undefined): string => (at === undefined ? '' : ` at ${placeText(at)} in ${at.function}`)

@@ -11,6 +11,8 @@ export type Movement = {
   readonly state: 'ended' | 'still' | 'moves' | 'open'
   readonly confidence: Confidence
   readonly evidence: readonly string[]
+  /** Only GPUs that wait say so, and were seen once: now and then a running job shows the same. */
+  readonly once?: true
 }
 
 const figure = (seconds: number): string => (seconds < 10 ? seconds.toFixed(1) : String(Math.round(seconds)))
@@ -84,6 +86,7 @@ export function movementOf(job: Job): Movement {
     return {
       state: 'still',
       confidence: 'likely',
+      once: true,
       evidence: [`no GPU computes: ${counted(spinning.length, 'GPU')} of ${known.length} only ${spinning.length === 1 ? 'waits' : 'wait'} in a kernel`],
     }
   return { state: 'open', confidence: 'likely', evidence: [] }
