@@ -41,6 +41,10 @@ export function movementOf(job: Job): Movement {
       confidence: 'likely',
       evidence: [`the ${working.length === 1 ? 'GPU' : 'GPUs'} of ${ranksText(working)} ${working.length === 1 ? 'computes' : 'compute'}`],
     }
+  if (counts !== undefined && counts.dead.length > 0)
+    return { state: 'ended', confidence: 'read', evidence: [`${ranksText(counts.dead)} ${counts.dead.length === 1 ? 'does' : 'do'} not answer NCCL (RAS)`] }
+  if (counts?.unchanged === true)
+    return { state: 'still', confidence: 'likely', evidence: ['no collective was launched between two RAS answers, as far as they say'] }
   const timers = job.ranks.flatMap((rank) => job.of(rank)?.stalledSeconds ?? [])
   const looked = job.ranks.filter((rank) => job.of(rank)?.still !== undefined)
   const still = looked.filter((rank) => job.of(rank)?.still === true)
