@@ -72,7 +72,8 @@ function ofOne(evidence: Evidence, { stands, doing, cause }: Answer): string | u
   const at = me === undefined ? undefined : stands.get(me.rank)
   if (me === undefined || at === undefined || others.length > 0) return undefined
   const does = doing.get(me.rank) ?? 'unknown'
-  const what = does === 'code' || does === 'unknown' ? 'stands' : DOES[does]
+  // A look of some seconds does not show whether it ends.
+  const what = does === 'code' || does === 'unknown' ? 'stands' : does === 'loop' ? 'computes on the CPU' : DOES[does]
   return `${me.pid === undefined ? `Rank ${me.rank}` : `Process ${me.pid}`} ${me.still === false ? 'runs' : what}, at ${placeText(at)} in ${at.function}.`
 }
 
