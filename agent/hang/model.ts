@@ -103,7 +103,7 @@ export type RankEvidence = {
   figures?: GpuFigures
 }
 
-/** One rank of a communicator as NCCL's RAS reports it. */
+/** One rank of a communicator as NCCL's RAS reports it. Its place is `host:pid`, or `#` and its rank in the job where that is known. */
 export type RasRank = { readonly rank: number; readonly place: string; readonly counts: Readonly<Record<string, number>> }
 export type RasComm = {
   readonly id: string

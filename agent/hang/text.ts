@@ -72,7 +72,8 @@ function ofOne(evidence: Evidence, { stands, doing, cause }: Answer): string | u
   const at = me === undefined ? undefined : stands.get(me.rank)
   if (me === undefined || at === undefined || others.length > 0) return undefined
   const does = doing.get(me.rank) ?? 'unknown'
-  const what = does === 'code' || does === 'unknown' ? 'stands' : DOES[does]
+  // A look of some seconds does not show whether it ends.
+  const what = does === 'code' || does === 'unknown' ? 'stands' : does === 'loop' ? 'computes on the CPU' : DOES[does]
   return `${me.pid === undefined ? `Rank ${me.rank}` : `Process ${me.pid}`} ${me.still === false ? 'runs' : what}, at ${placeText(at)} in ${at.function}.`
 }
 
@@ -109,7 +110,9 @@ function nobodyText(answer: Answer): string {
       : `ranks disagree about ${rootText(answer)}; the evidence does not say which of them is wrong`
   return answer.root === undefined
     ? 'all ranks wait in collectives; the evidence does not say which of them is missing or disagrees'
-    : `all its ranks joined ${rootText(answer)} and none finishes it, most likely because of the connection between them`
+    : answer.verdict === 'unknown'
+      ? `all its ranks joined ${rootText(answer)} and had not finished it at that moment`
+      : `all its ranks joined ${rootText(answer)} and none finishes it, most likely because of the connection between them`
 }
 
 const atText = (at: Frame | undefined): string => (at === undefined ? '' : ` at ${placeText(at)} in ${at.function}`)

@@ -1,14 +1,17 @@
 // Reads a pickle of plain data (dicts, lists, tuples, numbers, text) without running anything in it: protocols 2 to 5 of Python, and
 // what PyTorch's C++ pickler writes (protocol 2, every integer above 32 bits as LONG1 of 8 bytes; torch/csrc/jit/serialization/pickler.cpp).
+import type { EqualLists } from './equal-lists.ts'
 import { SnapshotError } from './error.ts'
+import { integerAt } from './integers.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { refusal } from './opcodes.ts'
+import type { RowReader } from './rows.ts'
 import { utf8Text } from './text.ts'
 
 export type PickleDict = { readonly [key: string]: PickleValue }
 export type PickleValue = null | boolean | number | bigint | string | PickleDict | readonly PickleValue[]
 
-type Item = null | boolean | number | bigint | string | Bare | Item[]
+export type Item = null | boolean | number | bigint | string | Bare | Item[]
 
 /** Dicts without a prototype chain, so that a key such as __proto__ is a key like any other; V8 keeps them compact, unlike Object.create(null). */
 class Bare {
@@ -21,10 +24,14 @@ export type PickleOptions = {
   /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that are not needed. */
   readonly leaveEmpty?: (key: string, value: unknown) => boolean
   readonly limits?: Limits
+  /** Made for these bytes: lists that stand in them many times are then one list, which nobody may change. */
+  readonly equalLists?: EqualLists<Item>
+  /** With equalLists: dicts that become lists of the values that are wanted of them. */
+  readonly rowOf?: RowReader<Item>
 }
 
 /** The value that the pickle holds. Throws a SnapshotError for whatever is not plain data, is damaged, or is larger than the limits. */
-export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: PickleOptions = {}): PickleValue {
+export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equalLists, rowOf }: PickleOptions = {}): PickleValue {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = bytes.length
   // What lies above `height` is left over and never read.
@@ -32,6 +39,11 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   const marks: number[] = []
   const memo: (Item | undefined)[] = []
   let [at, opcodeAt, height, floor, containers, values] = [0, 0, 0, 0, 0, 0]
+  /** Where the opcode that made an empty container ends; only the next one can tell that it is the first to fill it. */
+  let emptyUntil = -1
+  let changedList: Item[]
+  /** Whether the mark that was closed last was the first to fill its container. */
+  let first = false
 
   const fail = (text: string): SnapshotError => new SnapshotError(`${text}, at byte ${opcodeAt}`)
   const truncated = (): SnapshotError => new SnapshotError(`the pickle is truncated: the file ends at byte ${end}`)
@@ -62,6 +74,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
     const from = marks.pop()
     if (from === undefined) throw fail('the pickle is damaged: no mark on the stack')
     floor = marks.at(-1) ?? 0
+    if (equalLists !== undefined) first = equalLists.closed()
     return from
   }
   const grown = (newContainers: number, newValues: number): void => {
@@ -78,7 +91,25 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   }
   const empty = <T extends Item>(container: T): T => {
     grown(1, 0)
+    emptyUntil = at
     return container
+  }
+  /** Counted like a list that is read again, so that the limits are those of the whole pickle. */
+  const known = (): Item[] | undefined => {
+    const found = equalLists?.find(opcodeAt)
+    if (found === undefined) return undefined
+    take(found.bytes - 1)
+    grown(found.containers, found.values)
+    return found.list
+  }
+  /** The list at this place of the stack, to be added to: a copy where it stands in other places too. */
+  const ownList = (place: number): Item[] => {
+    const list = place >= floor ? stack[place] : undefined
+    if (!Array.isArray(list)) throw fail('the pickle is damaged: values are added to something that is no list')
+    if (equalLists?.isGiven(list) !== true) return list
+    const copy = [...list]
+    stack[place] = copy
+    return copy
   }
   const memoized = (index: number): Item => {
     const value = memo[index]
@@ -88,6 +119,10 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   const keep = (index: number): void => {
     if (index > memo.length + limits.memoGap || index >= limits.memo)
       throw fail(`kept values must be in order, at most ${limits.memo}: index ${index} follows ${memo.length}`)
+    if (equalLists !== undefined) {
+      if (memo[index] === undefined) equalLists.kept()
+      else equalLists.changed()
+    }
     memo[index] = top()
   }
   const setAll = (from: number): void => {
@@ -95,8 +130,12 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
     if (!(dict instanceof Bare)) throw fail('the pickle is damaged: items are set in something that is no dict')
     const count = height - from
     if (count % 2 === 1) throw fail('the pickle is damaged: a key without a value')
-    const first = stack[from]
-    if (leaveEmpty === undefined || typeof first !== 'string' || !leaveEmpty(first, stack[from + 1])) {
+    const firstKey = stack[from]
+    const row = first ? rowOf?.(stack, from, height) : undefined
+    if (row !== undefined) {
+      grown(0, count)
+      stack[from - 1] = row
+    } else if (leaveEmpty === undefined || typeof firstKey !== 'string' || !leaveEmpty(firstKey, stack[from + 1])) {
       grown(0, count)
       for (let i = from; i < height; i += 2) {
         const key = stack[i]
@@ -106,12 +145,12 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
     }
     height = from
   }
-  const addAll = (from: number): void => {
-    const list = from > floor ? stack[from - 1] : undefined
-    if (!Array.isArray(list)) throw fail('the pickle is damaged: values are added to something that is no list')
+  const addAll = (from: number): Item[] => {
+    const list = ownList(from - 1)
     grown(0, height - from)
     for (let i = from; i < height; i += 1) list.push(stack[i] ?? null)
     height = from
+    return list
   }
   const text = (length: number): string => {
     if (length > limits.textBytes && length <= end - at) throw fail(`a text of ${length} bytes: at most ${limits.textBytes}`)
@@ -121,17 +160,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
   const length8 = (): number => Number(view.getBigUint64(take(8), true))
   const long = (length: number): number | bigint => {
     if (length > limits.longBytes) throw fail(`an integer of ${length} bytes: at most ${limits.longBytes}`)
-    const from = take(length)
-    if (length === 0) return 0
-    if (length <= 6) {
-      let small = view.getInt8(at - 1)
-      for (let i = at - 2; i >= from; i -= 1) small = small * 256 + (bytes[i] ?? 0)
-      return small
-    }
-    let value = BigInt(view.getInt8(at - 1))
-    for (let i = at - 2; i >= from; i -= 1) value = (value << 8n) | BigInt(bytes[i] ?? 0)
-    const number = Number(value)
-    return Number.isSafeInteger(number) ? number : value
+    return integerAt(view, take(length), length)
   }
   /** Raw bytes are plain data, but nothing in a snapshot is one: their place is kept, not they. */
   const opaque = (length: number): null => {
@@ -170,6 +199,8 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
         push(empty(new Bare()))
         break
       case 0x5d: // EMPTY_LIST
+        push(known() ?? empty([]))
+        break
       case 0x29: // EMPTY_TUPLE
       case 0x8f: // EMPTY_SET
         push(empty([]))
@@ -187,21 +218,27 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS }: P
         if (marks.length >= limits.marks) throw fail(`more than ${limits.marks} containers inside each other: too deep to read`)
         floor = height
         marks.push(floor)
+        equalLists?.opened(emptyUntil === opcodeAt ? opcodeAt - 1 : undefined, containers, values)
         break
       case 0x75: // SETITEMS
         setAll(closeMark())
+        equalLists?.filled(undefined, at, containers, values)
         break
       case 0x73: // SETITEM
         if (height - floor < 3) throw fail('the pickle is damaged: no dict, key and value on the stack')
+        first = false
         setAll(height - 2)
+        equalLists?.changed()
         break
       case 0x65: // APPENDS
       case 0x90: // ADDITEMS
-        addAll(closeMark())
+        changedList = addAll(closeMark())
+        equalLists?.filled(changedList, at, containers, values)
         break
       case 0x61: // APPEND
         if (height - floor < 2) throw fail('the pickle is damaged: no list and value on the stack')
         addAll(height - 1)
+        equalLists?.changed()
         break
       case 0x8c: // SHORT_BINUNICODE
         push(text(bytes[take(1)] ?? 0))

@@ -1,12 +1,14 @@
 // `warpwatch explain [FILE]`: what went wrong in a pasted log, why, and what to change.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { redactDeep } from '../../lib/redact.ts'
+import type { Answer, Evidence } from '../../hang/model.ts'
 import type { Fault } from '../../model/fault.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError, type Command, type Io } from '../command.ts'
 
 /** A piece that is read, copied and searched while it lies in the processor's cache: four times this costs a fifth more, a quarter of it the same. */
 const CHUNK_BYTES = 2 ** 20
+const REPORT_BYTES = 256 * 2 ** 10
 
 /** The bytes of a file, or of stdin, piece by piece; each piece holds until the next is asked for. */
 export function* chunksOf(file: string | undefined, command = 'explain'): Generator<Uint8Array> {
@@ -61,9 +63,34 @@ async function explainLines(file: string | undefined, io: Io): Promise<number> {
   return found ? 1 : 0
 }
 
-async function explainWhole(file: string | undefined): Promise<readonly Fault[]> {
+/** Keeps the beginning of a log that is read: a report of NCCL's RAS is known by it, and is whole in it. */
+function* keepingHead(chunks: Iterable<Uint8Array>, head: Buffer[]): Generator<Uint8Array> {
+  let left = REPORT_BYTES
+  for (const chunk of chunks) {
+    if (left > 0) head.push(Buffer.from(chunk.subarray(0, left)))
+    left -= chunk.length
+    yield chunk
+  }
+}
+
+/** What a pasted report of `ncclras` says of the job; undefined for any other text. */
+async function ofReport(head: Buffer): Promise<{ readonly evidence: Evidence; readonly answer: Answer } | undefined> {
+  if (!head.includes('\nJob summary')) return undefined
+  const [{ createEvidence }, { isReport, readReport }, { judge }] = await Promise.all([
+    import('../../hang/model.ts'),
+    import('../../hang/evidence/ras-report.ts'),
+    import('../../hang/judge/judge.ts'),
+  ])
+  const text = head.toString('utf8')
+  if (!isReport(text)) return undefined
+  const evidence = createEvidence()
+  readReport(text, evidence)
+  return evidence.ranks.size === 0 ? undefined : { evidence, answer: judge(evidence) }
+}
+
+async function explainWhole(chunks: Iterable<Uint8Array>): Promise<readonly Fault[]> {
   const [{ explainStream }, { logScanner }] = await Promise.all([import('../../diagnosis/explain.ts'), import('../../diagnosis/log-scanner.ts')])
-  return explainStream(logScanner(), chunksOf(file))
+  return explainStream(logScanner(), chunks)
 }
 
 export const explain: Command = {
@@ -79,7 +106,15 @@ export const explain: Command = {
     const file = args.positionals[0]
     if (args.flags.has('jsonl')) return explainLines(file, io)
     // People paste the answer into tickets.
-    const faults = redactDeep(await explainWhole(file))
+    const head: Buffer[] = []
+    const faults = redactDeep(await explainWhole(keepingHead(chunksOf(file), head)))
+    const report = faults.length > 0 ? undefined : await ofReport(Buffer.concat(head))
+    if (report !== undefined) {
+      const [{ answerJson, answerText }, { isColoured }] = await Promise.all([import('../hang/answer.ts'), import('../paint.ts')])
+      if (args.flags.has('json')) io.out(`${JSON.stringify({ faults, hang: answerJson(report.evidence, report.answer) })}\n`)
+      else io.out(answerText(report.evidence, report.answer, isColoured(io.env)))
+      return report.answer.verdict === 'hang' ? 1 : 0
+    }
     if (args.flags.has('json')) io.out(`${JSON.stringify({ faults })}\n`)
     else {
       const [{ answerText }, { isColoured }] = await Promise.all([import('./answer.ts'), import('../paint.ts')])

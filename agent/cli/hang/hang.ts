@@ -1,27 +1,32 @@
-// `warpwatch hang DIR` and `hang PID`: which rank did not join which collective, where it stands, since when, and what to change.
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+// `warpwatch hang DIR`, `hang FILE` and `hang PID`: which rank did not join which collective, where it stands, since when, and what to change.
+import { readFileSync, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import type { Evidence } from '../../hang/model.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError, type Command, type Io } from '../command.ts'
 
-function folderOf(path: string, cwd: string): string {
-  const folder = resolve(cwd, path)
+const MOST_BYTES = 64 * 2 ** 20
+
+async function addPath(path: string, cwd: string, evidence: Evidence): Promise<void> {
+  const { readFolder, readFileInto } = await import('../../hang/evidence/folder.ts')
+  const whole = resolve(cwd, path)
   try {
-    if (statSync(folder).isDirectory()) return folder
+    const found = statSync(whole)
+    if (found.isDirectory()) return readFolder(whole, evidence)
+    if (found.isFile() && found.size <= MOST_BYTES) readFileInto({ path, name: basename(whole), bytes: readFileSync(whole) }, evidence)
+    else evidence.problems.push(`${path}: neither a folder nor a file of at most 64 MiB`)
   } catch (error) {
     throw new UsageError(`hang: ${path} cannot be read: ${messageOf(error)}`, { cause: error })
   }
-  throw new UsageError(`hang: ${path} is a file; give the folder with the dumps, logs and stacks of the job`)
 }
 
 async function ofFolders(paths: readonly string[], io: Io): Promise<Evidence> {
-  const [{ createEvidence }, { readFolder }] = await Promise.all([import('../../hang/model.ts'), import('../../hang/evidence/folder.ts')])
+  const { createEvidence } = await import('../../hang/model.ts')
   const evidence = createEvidence()
-  for (const path of paths) readFolder(folderOf(path, io.cwd), evidence)
+  for (const path of paths) await addPath(path, io.cwd, evidence)
   if (evidence.ranks.size === 0)
     throw new UsageError(
-      `hang: nothing of a job was found in ${paths.join(', ')}: expected Flight Recorder dumps (nccl_trace_rank_0), logs (rank_0.log), stacks (rank_0.txt) or RAS answers${evidence.problems.length === 0 ? '' : `; ${evidence.problems[0] ?? ''}`}`,
+      `hang: nothing of a job was found in ${paths.join(', ')}: expected Flight Recorder dumps (nccl_trace_rank_0), logs (rank_0.log), stacks (rank_0.txt) or RAS answers of a communicator that spans the job${evidence.problems.length === 0 ? '' : `; ${evidence.problems[0] ?? ''}`}`,
     )
   return evidence
 }
@@ -47,8 +52,8 @@ function secondsOf(text: string | true | undefined): number {
 export const hang: Command = {
   name: 'hang',
   summary: 'finds the rank that a hung distributed job waits for: which collective, which line of code, since when',
-  positionals: ['DIR|PID'],
-  optionalPositionals: ['DIR…'],
+  positionals: ['DIR|FILE|PID'],
+  optionalPositionals: ['DIR|FILE…'],
   flags: {
     seconds: { kind: 'value', value: 'N', help: `time between the two looks at a running process (default: ${DEFAULT_SECONDS})` },
     json: { kind: 'switch', help: 'print JSON' },

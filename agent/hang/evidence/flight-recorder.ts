@@ -1,12 +1,13 @@
 // PyTorch's Flight Recorder: the dump of one rank, as the C++ pickler writes it or as JSON, of every version from torch 2.2 on.
-import { isFields, isList, optionalCount, type Fields } from '../../allocator/snapshot/fields.ts'
+import { isFields, isList, type Fields } from '../../allocator/snapshot/fields.ts'
+import { createEqualLists } from '../../allocator/snapshot/equal-lists.ts'
 import { LIMITS } from '../../allocator/snapshot/limits.ts'
-import { readPickle } from '../../allocator/snapshot/pickle.ts'
+import { readPickle, type Item } from '../../allocator/snapshot/pickle.ts'
+import { createRowReader, type RowReader } from '../../allocator/snapshot/rows.ts'
 import { messageOf } from '../../text/error.ts'
 import { rankOf, type Evidence, type Group, type Op } from '../model.ts'
 import { withBatches, type Recorded } from './batches.ts'
 import { EvidenceError, headText, type EvidenceReader } from './definition.ts'
-import { opName } from './ops.ts'
 import { createSharedParts, position, words, type SharedParts } from './shared-parts.ts'
 
 /** 2000 entries with stacks are about 3 MB; larger buffers are asked for, and cost memory to read. */
@@ -51,37 +52,70 @@ function groupsOf(top: Fields): ReadonlyMap<string, Group> {
   )
 }
 
-function opOf(entry: Fields, group: Group, parts: SharedParts): Op {
-  const called = words(entry['profiling_name'])
-  const space = called.indexOf(' ')
-  const p2p = entry['is_p2p'] === true
-  const base = opName(space < 0 ? called : called.slice(0, space))
+/** What is read of an entry, under the names of all versions. */
+const COLUMN = {
+  frames: 0,
+  record_id: 1,
+  id: 2,
+  process_group: 3,
+  collective_seq_id: 4,
+  seq_id: 5,
+  p2p_seq_id: 6,
+  profiling_name: 7,
+  time_created_ns: 8,
+  input_sizes: 9,
+  input_dtypes: 10,
+  output_sizes: 11,
+  output_dtypes: 12,
+  state: 13,
+  time_discovered_completed_ns: 14,
+  retired: 15,
+  timeout_ms: 16,
+  is_p2p: 17,
+} as const
+const COLUMNS = Object.keys(COLUMN)
+type Entry = readonly unknown[]
+
+/** The pickle's reader gives entries as rows; those of JSON, and of pickles that Python wrote, are dicts. */
+const entryOf = (value: unknown): Entry | undefined =>
+  isList(value) ? (value.length === COLUMNS.length ? value : undefined) : isFields(value) ? COLUMNS.map((name) => value[name]) : undefined
+
+const collectivesOf = (entry: Entry): number => position(entry[COLUMN.collective_seq_id] ?? entry[COLUMN.seq_id]) ?? 0
+
+function opOf(entry: Entry, group: Group, parts: SharedParts): Op {
+  const { name, pair } = parts.called(entry[COLUMN.profiling_name])
+  const p2p = entry[COLUMN.is_p2p] === true
+  const sizes = entry[COLUMN.input_sizes]
   // One tensor on each side is all_to_all_single; the recorder names both kinds alike.
-  const single = base === 'all_to_all' && isList(entry['input_sizes']) && entry['input_sizes'].length === 1
-  const { inputs, elements, dtypes } = parts.shapes(entry)
-  const [issued, completed] = [nanoseconds(entry['time_created_ns']), nanoseconds(entry['time_discovered_completed_ns'])]
-  const timeout = optionalCount(entry, 'timeout_ms')
+  const single = name === 'all_to_all' && isList(sizes) && sizes.length === 1
+  const { inputs, elements, dtypes } = parts.shapes([sizes, entry[COLUMN.output_sizes], entry[COLUMN.input_dtypes], entry[COLUMN.output_dtypes]])
+  const [issued, completed] = [nanoseconds(entry[COLUMN.time_created_ns]), nanoseconds(entry[COLUMN.time_discovered_completed_ns])]
+  const timeout = position(entry[COLUMN.timeout_ms])
+  const state = entry[COLUMN.state]
   // Filled field by field: a dump has thousands of entries, and objects that are spread into each other cost most of the time to read it.
   const op: Writable<Op> = {
-    record: position(entry['record_id'] ?? entry['id']) ?? 0,
+    record: position(entry[COLUMN.record_id] ?? entry[COLUMN.id]) ?? 0,
     group: group.key,
-    seq: position(p2p ? entry['p2p_seq_id'] : (entry['collective_seq_id'] ?? entry['seq_id'])) ?? 0,
-    name: single ? 'all_to_all_single' : base,
+    seq: p2p ? (position(entry[COLUMN.p2p_seq_id]) ?? 0) : collectivesOf(entry),
+    name: single ? 'all_to_all_single' : name,
     p2p,
     inputs,
     elements,
     dtypes,
     // Gloo's entries stay `scheduled`; only `retired` says that they ended.
-    state: entry['state'] === 'completed' || entry['retired'] === true ? 'done' : entry['state'] === 'started' ? 'started' : 'waiting',
-    frames: parts.frames(entry['frames']),
+    state: state === 'completed' || entry[COLUMN.retired] === true ? 'done' : state === 'started' ? 'started' : 'waiting',
+    frames: parts.frames(entry[COLUMN.frames]),
   }
   if (issued !== undefined) op.issued = issued
   if (completed !== undefined) op.completed = completed
   if (timeout !== undefined) op.timeoutSeconds = timeout / 1000
-  const ends = space < 0 ? undefined : endsOf(called.slice(space + 1).split(' ', 1)[0] ?? '', group)
+  const ends = pair === undefined ? undefined : endsOf(pair, group)
   if (ends !== undefined) [op.from, op.to] = ends
   return op
 }
+
+const rowOf = (): RowReader<Item> => createRowReader<Item>({ first: 'frames', columns: COLUMNS }, null)
+const pickleOf = (bytes: Uint8Array): unknown => readPickle(bytes, { limits: DUMP_LIMITS, equalLists: createEqualLists(bytes), rowOf: rowOf() })
 
 type Writable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] }
 
@@ -101,16 +135,26 @@ export function readDump(top: Fields, rank: number, evidence: Evidence): void {
   const me = rankOf(evidence, rank)
   const recorded: Recorded[] = []
   const parts = createSharedParts()
-  for (const entry of entries) {
-    if (!isFields(entry)) continue
-    const [name = '', desc = ''] = isList(entry['process_group']) ? entry['process_group'].map(words) : [words(entry['process_group'])]
+  const named = new Map<string, Group>()
+  const groupOf = (name: string, desc: string): Group => {
+    const key = `${name} ${desc}`
+    const known = named.get(key)
+    if (known !== undefined) return known
     const configured = groups.get(name) ?? (desc === 'default_pg' ? groups.get('') : undefined)
     const group = configured === undefined ? { key: name, name, desc, members: [] } : { ...configured, name, desc }
     if (!evidence.groups.has(group.key)) evidence.groups.set(group.key, group)
+    named.set(key, group)
+    return group
+  }
+  for (const one of entries) {
+    const entry = entryOf(one)
+    if (entry === undefined) continue
+    const group = entry[COLUMN.process_group]
+    const [name, desc] = isList(group) ? group : [group, '']
     recorded.push({
-      op: opOf(entry, group, parts),
-      collectives: position(entry['collective_seq_id'] ?? entry['seq_id']) ?? 0,
-      transfers: position(entry['p2p_seq_id']),
+      op: opOf(entry, groupOf(words(name), words(desc)), parts),
+      collectives: collectivesOf(entry),
+      transfers: position(entry[COLUMN.p2p_seq_id]),
     })
   }
   recorded.sort((a, b) => a.op.record - b.op.record)
@@ -131,7 +175,7 @@ export const flightRecorder: EvidenceReader = {
     if (file.rank === undefined) throw new EvidenceError('the name of a Flight Recorder dump ends with its rank, as in nccl_trace_rank_3')
     let top: unknown
     try {
-      top = file.head[0] === 0x80 ? readPickle(file.bytes(), { limits: DUMP_LIMITS }) : JSON.parse(file.text())
+      top = file.head[0] === 0x80 ? pickleOf(file.bytes()) : JSON.parse(file.text())
     } catch (error) {
       throw new EvidenceError(`not a Flight Recorder dump that can be read: ${messageOf(error).replace(/ \(dump again[^)]*\)/, '')}`, { cause: error })
     }

@@ -1,10 +1,13 @@
 // Shapes and call sites of a dump's entries, each kept once: a few hundred of them stand in thousands of entries, of every rank alike.
 import { isFields, isList } from '../../allocator/snapshot/fields.ts'
 import type { Frame, Op } from '../model.ts'
+import { opName } from './ops.ts'
 
 const MOST_FRAMES = 64
 /** A dump with more different ones than a program has is not kept from being read, only from being shared. */
 const MOST_KEPT = 50_000
+/** Shapes that are looked through for one list of inputs. */
+const MOST_BESIDE = 16
 
 export const words = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 300) : typeof value === 'number' ? String(value) : '')
 /** Positions count from −1 (none); JSON has them as text. */
@@ -28,8 +31,21 @@ const elements = (value: unknown): string =>
     ? String(value.reduce<number>((sum, shape) => sum + (isList(shape) ? shape.reduce<number>((product, length) => product * Number(length), 1) : 0), 0))
     : ''
 
+/** Input sizes, output sizes, and the types of both. */
+export type Parts = readonly [unknown, unknown, unknown, unknown]
 export type Shapes = Pick<Op, 'inputs' | 'elements' | 'dtypes'>
-export type SharedParts = { readonly frames: (value: unknown) => readonly Frame[]; readonly shapes: (entry: Readonly<Record<string, unknown>>) => Shapes }
+/** The name of an operation, and what follows it: `0->1` or `1<-0` for a send or receive. */
+export type Called = { readonly name: string; readonly pair: string | undefined }
+export type SharedParts = {
+  readonly frames: (value: unknown) => readonly Frame[]
+  readonly shapes: (parts: Parts) => Shapes
+  readonly called: (value: unknown) => Called
+}
+
+function calledOf(text: string): Called {
+  const space = text.indexOf(' ')
+  return space < 0 ? { name: opName(text), pair: undefined } : { name: opName(text.slice(0, space)), pair: text.slice(space + 1).split(' ', 1)[0] ?? '' }
+}
 
 type Numbered = { readonly frame: Frame; readonly number: number }
 
@@ -38,7 +54,7 @@ export function createSharedParts(): SharedParts {
   const files = new Map<string, Map<number, Numbered[]>>()
   const [lists, shapes] = [new Map<string, readonly Frame[]>(), new Map<string, Shapes>()]
   let count = 0
-  const kept = <Part>(known: Map<string, Part>, key: string, make: () => Part): Part => {
+  const kept = <Key, Part>(known: Map<Key, Part>, key: Key, make: () => Part): Part => {
     const found = known.get(key)
     if (found !== undefined) return found
     const made = make()
@@ -59,29 +75,36 @@ export function createSharedParts(): SharedParts {
     }
     return made
   }
+  const framesOf = (stack: readonly unknown[]): readonly Frame[] => {
+    const list: Frame[] = []
+    let key = ''
+    for (const one of stack.slice(0, MOST_FRAMES)) {
+      if (!isFields(one)) continue
+      const { frame, number } = numbered(words(one['filename']), position(one['line']) ?? 0, words(one['name']))
+      key += `${number} `
+      list.push(frame)
+    }
+    return kept(lists, key, () => list)
+  }
+  const shapesOf = ([insizes, outsizes, intypes, outtypes]: Parts): Shapes => {
+    const [inputs, outputs, ins, outs] = [sizes(insizes), sizes(outsizes), sizes(intypes), sizes(outtypes)]
+    const make = (): Shapes => ({ inputs, elements: { inputs: elements(insizes), outputs: elements(outsizes) }, dtypes: `${ins}${outs}` })
+    // Where the text is cut, it does not say all sizes.
+    return inputs.length >= 400 || outputs.length >= 400 ? make() : kept(shapes, `${inputs}\n${outputs}\n${ins}\n${outs}`, make)
+  }
+  // A list that stands in many entries is the same one where the reader of the pickle gives it so.
+  const stacksRead = new Map<readonly unknown[], readonly Frame[]>()
+  const names = new Map<unknown, Called>()
+  const shapesRead = new Map<unknown, { readonly parts: Parts; readonly shapes: Shapes }[]>()
   return {
-    frames(value) {
-      if (!isList(value) || value.length === 0) return []
-      const list: Frame[] = []
-      let key = ''
-      for (const one of value.slice(0, MOST_FRAMES)) {
-        if (!isFields(one)) continue
-        const { frame, number } = numbered(words(one['filename']), position(one['line']) ?? 0, words(one['name']))
-        key += `${number} `
-        list.push(frame)
-      }
-      return kept(lists, key, () => list)
+    frames: (value) => (isList(value) && value.length > 0 ? kept(stacksRead, value, () => framesOf(value)) : []),
+    shapes(parts) {
+      const read = kept(shapesRead, parts[0], () => [])
+      for (const known of read) if (known.parts[1] === parts[1] && known.parts[2] === parts[2] && known.parts[3] === parts[3]) return known.shapes
+      const made = shapesOf(parts)
+      if (read.length < MOST_BESIDE) read.push({ parts, shapes: made })
+      return made
     },
-    shapes(entry) {
-      const [inputs, outputs] = [sizes(entry['input_sizes']), sizes(entry['output_sizes'])]
-      const [ins, outs] = [sizes(entry['input_dtypes']), sizes(entry['output_dtypes'])]
-      const make = (): Shapes => ({
-        inputs,
-        elements: { inputs: elements(entry['input_sizes']), outputs: elements(entry['output_sizes']) },
-        dtypes: `${ins}${outs}`,
-      })
-      // Where the text is cut, it does not say all sizes.
-      return inputs.length >= 400 || outputs.length >= 400 ? make() : kept(shapes, `${inputs}\n${outputs}\n${ins}\n${outs}`, make)
-    },
+    called: (value) => kept(names, value, () => calledOf(words(value))),
   }
 }

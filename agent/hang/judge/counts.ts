@@ -28,6 +28,7 @@ function rankFinder(job: Job): (place: string) => number | undefined {
     if (fitting.length === 1 && fitting[0] !== undefined) hostOf.set(address, fitting[0])
   }
   return (place) => {
+    if (place.startsWith('#')) return Number(place.slice(1))
     const at = place.lastIndexOf(':')
     const ranks = byPid.get(place.slice(at + 1)) ?? []
     if (ranks.length <= 1) return ranks[0]
@@ -38,6 +39,8 @@ function rankFinder(job: Job): (place: string) => number | undefined {
 export type Counts = {
   /** Nothing was launched by anybody between two answers so many seconds apart; 0 where something was; undefined where it cannot be told. */
   readonly frozenSeconds: number | undefined
+  /** Two answers without a time have the same counts. */
+  readonly unchanged: boolean
   readonly moved: boolean
   readonly dead: readonly number[]
   /** Ranks behind in a communicator and ahead in none; empty where counts are equal. */
@@ -62,7 +65,9 @@ export function countsOf(job: Job): Counts | undefined {
   const ranksAt = (places: readonly string[]): number[] => [...new Set(places.flatMap((place) => find(place) ?? []))].toSorted((a, b) => a - b)
   return {
     frozenSeconds: polls.length > 1 && counted && apart > 0 ? (same ? apart : 0) : undefined,
-    moved: polls.length > 1 && !same,
+    unchanged: polls.length > 1 && counted && same && first.at === undefined,
+    // A report as text has counts only where they differ.
+    moved: polls.length > 1 && !same && (first.at !== undefined || first.comms.some(({ ranks }) => ranks.length > 0)),
     dead: ranksAt(last.comms.flatMap(({ dead }) => dead.map(({ place }) => place))),
     behind: ranksAt(launches.behind),
     ahead: ranksAt(launches.ahead),

@@ -30,7 +30,8 @@ export function blockersOf(job: Job, rank: number): readonly Blocker[] {
       return [{ rank: member, why: theirs.state === 'done' || job.head(member) === theirs ? 'joined' : 'behind' }]
     }
     const issued = job.issued(member, op.group)
-    if (issued === undefined) return []
+    // Of a rank without a dump only its stack may be known.
+    if (issued === undefined) return isAway(job, member) ? [{ rank: member, why: 'absent' }] : []
     return [{ rank: member, why: issued >= op.seq ? 'joined' : 'absent' }]
   })
 }

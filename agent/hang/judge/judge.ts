@@ -9,7 +9,7 @@ import { doingOf, standingOf, waitsForOthers } from './places.ts'
 import { opText } from './signature.ts'
 import { stragglersOf } from './straggler.ts'
 import { loneWorkers } from './lone.ts'
-import { undecidedOf, type Undecided } from './undecided.ts'
+import { undecidedOf, waitsApart, type Undecided } from './undecided.ts'
 import { andList } from '../../text/grammar.ts'
 
 const waitingOf = (job: Job): Waiting[] =>
@@ -118,6 +118,8 @@ function answer(job: Job, parts: Partial<Answer> & Pick<Answer, 'verdict' | 'cau
 
 /** All joined: most likely the connection. Else no rank can be named, and which of the others it is stays open. */
 const CAUSE_WITHOUT_CULPRITS: Readonly<Record<Undecided['state'], Cause>> = { joined: 'transport', unread: 'transport', open: 'missing', elsewhere: 'order' }
+
+const LOOK_AGAIN = 'they were looked at once, and a running job shows the same for a moment: look again after 10 s; if nothing has moved, it hangs'
 
 function reasonText({ ranks, cause, calls, reason }: Suspects): string {
   if (ranks.length > 0) return `${ranks.length === 1 ? 'rank' : 'ranks'} ${andList(ranks.map(String))} ${reason}`
@@ -258,6 +260,9 @@ export function judge(evidence: Evidence): Answer {
   if (isIdleServer(job, culprits)) return answer(job, { ...common, verdict: 'healthy', cause: 'none', culprits: [] })
   // A disagreement is no state of a healthy job, whenever it is seen.
   const sure = (found?.cause === 'mismatch' || found?.cause === 'late') && culprits.length > 0
+  // One look at GPUs that all wait in a kernel: a running job shows that now and then.
+  const seenOnce = movement.once === true && undecided !== undefined && (undecided.state === 'unread' || waitsApart(job))
   if (movement.state === 'open' && !sure) return answer(job, { ...common, verdict: 'unknown', cause })
+  if (seenOnce && !sure) return answer(job, { ...common, verdict: 'unknown', cause, evidence: [...common.evidence, LOOK_AGAIN] })
   return answer(job, { ...common, verdict: 'hang', cause })
 }

@@ -11,6 +11,8 @@ export type Movement = {
   readonly state: 'ended' | 'still' | 'moves' | 'open'
   readonly confidence: Confidence
   readonly evidence: readonly string[]
+  /** Only GPUs that wait say so, and were seen once: now and then a running job shows the same. */
+  readonly once?: true
 }
 
 const figure = (seconds: number): string => (seconds < 10 ? seconds.toFixed(1) : String(Math.round(seconds)))
@@ -39,6 +41,10 @@ export function movementOf(job: Job): Movement {
       confidence: 'likely',
       evidence: [`the ${working.length === 1 ? 'GPU' : 'GPUs'} of ${ranksText(working)} ${working.length === 1 ? 'computes' : 'compute'}`],
     }
+  if (counts !== undefined && counts.dead.length > 0)
+    return { state: 'ended', confidence: 'read', evidence: [`${ranksText(counts.dead)} ${counts.dead.length === 1 ? 'does' : 'do'} not answer NCCL (RAS)`] }
+  if (counts?.unchanged === true)
+    return { state: 'still', confidence: 'likely', evidence: ['no collective was launched between two RAS answers, as far as they say'] }
   const timers = job.ranks.flatMap((rank) => job.of(rank)?.stalledSeconds ?? [])
   const looked = job.ranks.filter((rank) => job.of(rank)?.still !== undefined)
   const still = looked.filter((rank) => job.of(rank)?.still === true)
@@ -84,6 +90,7 @@ export function movementOf(job: Job): Movement {
     return {
       state: 'still',
       confidence: 'likely',
+      once: true,
       evidence: [`no GPU computes: ${counted(spinning.length, 'GPU')} of ${known.length} only ${spinning.length === 1 ? 'waits' : 'wait'} in a kernel`],
     }
   return { state: 'open', confidence: 'likely', evidence: [] }

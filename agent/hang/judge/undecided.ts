@@ -50,3 +50,16 @@ export function undecidedOf(job: Job, root: Op | undefined): Undecided {
         : `all ${counted(job.members(root.group).length, 'rank')} of the group joined the same operation and none finishes it${types}`,
   }
 }
+
+/** Two groups without a common rank in which everybody waits for the end: one broken connection is not the reason, a running job shows it at any moment. */
+export function waitsApart(job: Job): boolean {
+  const groups = new Set(job.ranks.flatMap((rank) => job.head(rank)?.group ?? []))
+  const whole = [...groups].map((key) => job.members(key)).filter((ranks) => joinedByAll(job, ranks))
+  return whole.some((ranks) => whole.some((others) => !others.some((rank) => ranks.includes(rank))))
+}
+
+function joinedByAll(job: Job, ranks: readonly number[]): boolean {
+  const [first] = ranks
+  const op = first === undefined ? undefined : job.head(first)
+  return op !== undefined && !op.p2p && ranks.length > 1 && ranks.every((rank) => job.head(rank)?.group === op.group && job.head(rank)?.seq === op.seq)
+}

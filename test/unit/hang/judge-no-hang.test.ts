@@ -40,6 +40,35 @@ describe('what is no hang', () => {
     expect(judged({ ...gpus(figures), ...files })).toMatchObject(said)
   })
 
+  describe('all GPUs wait in a kernel, seen once', () => {
+    const allSpin = gpus([spin, spin, spin, spin])
+    const stacks: Files = Object.fromEntries([0, 1, 2, 3].map((rank) => [`stacks/rank_${rank}.txt`, WAITS]))
+    const LOOK_AGAIN: unknown = expect.stringContaining('look again after 10 s')
+    test('without anything that says in what: a running job shows it for a moment, so it is not called a hang', () => {
+      const { verdict, culprits, evidence } = judged({ ...allSpin, ...stacks })
+      expect({ verdict, culprits }).toEqual({ verdict: 'unknown', culprits: [] })
+      expect(evidence.at(-1)).toEqual(LOOK_AGAIN)
+    })
+    test('all of one group wait for its end: a hang of its connection', () => {
+      expect(judged({ ...dumps(WORLD, [waiting, waiting, waiting, waiting]), ...allSpin })).toMatchObject({ verdict: 'hang', cause: 'transport', culprits: [] })
+    })
+    test('two groups wait for their end at once: no connection explains both', () => {
+      const pairs = { '1': { desc: 'left', ranks: [0, 1] }, '2': { desc: 'right', ranks: [2, 3] } }
+      const of = (group: string): Step[] => waiting.map((step) => ({ ...step, group }))
+      const { verdict, evidence } = judged({ ...dumps(pairs, [of('1'), of('1'), of('2'), of('2')]), ...allSpin })
+      expect(verdict).toBe('unknown')
+      expect(evidence.at(-1)).toEqual(LOOK_AGAIN)
+    })
+    test('two looks without a launch between them: a hang', () => {
+      const count = { Broadcast: 0, Reduce: 0, AllGather: 0, ReduceScatter: 0, AllReduce: 9 }
+      const ranks = [0, 1, 2, 3].map((rank) => ({ rank, host: '10.0.0.1', pid: 100 + rank, collective_counts: count }))
+      const poll = (timestamp: string): string =>
+        JSON.stringify({ nccl_version: '2.29.7', timestamp, communicators: [{ hash: '0x1', secondary_hash: '0x2:0x3', size: 4, ranks, missing_ranks: [] }] })
+      const polls = { 'ras/poll_0.json': poll('2026-11-27 10:00:00'), 'ras/poll_1.json': poll('2026-11-27 10:01:00') }
+      expect(judged({ ...allSpin, ...stacks, ...polls })).toMatchObject({ verdict: 'hang', culprits: [] })
+    })
+  })
+
   test('dumps alone look the same in a running job, so the verdict is unknown', () => {
     expect(judged(dumps(WORLD, [steps(7), waiting, waiting, waiting])).verdict).toBe('unknown')
   })

@@ -1,5 +1,8 @@
 // Who holds up a job of which no recorder tells: from the GPUs, NCCL's counts and what a comparison of the calls says.
 import { describe, expect, test } from 'vitest'
+import { judge } from '../../../agent/hang/judge/judge.ts'
+import { createEvidence, rankOf } from '../../../agent/hang/model.ts'
+import { headline } from '../../../agent/hang/text.ts'
 import { judged, standing, WAITS, type Files } from './job-folder.ts'
 
 describe('without dumps', () => {
@@ -112,5 +115,23 @@ describe('without dumps', () => {
       `[rank${me}]: RuntimeError: Detected mismatch between collectives on ranks. Rank ${me} is running collective: CollectiveFingerPrint(SequenceNumber=4, OpType=ALLREDUCE), but Rank ${other} is running collective: CollectiveFingerPrint(SequenceNumber=4, OpType=BROADCAST).\n`
     expect(judged({ ...all, 'job.log': says(0, 3) + says(1, 3) + says(3, 0) })).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [3] })
     expect(judged({ ...all, 'job.log': says(0, 3) })).toMatchObject({ verdict: 'hang', cause: 'mismatch', culprits: [] })
+  })
+})
+
+describe('one process, looked at once', () => {
+  const looked = (process: { state: string; cpuShare: number }, still: boolean): string => {
+    const evidence = createEvidence()
+    const me = rankOf(evidence, 0)
+    me.pid = 4242
+    me.process = process
+    me.still = still
+    me.threads.push({ id: '1', frames: [{ file: '/job/tokens.py', line: 31, function: 'merge' }] })
+    return headline(evidence, judge(evidence))
+  }
+  test('that computes at one line may go on for long or for ever: only what it does and where is said', () => {
+    expect(looked({ state: 'R', cpuShare: 1 }, true)).toBe('Process 4242 computes on the CPU, at /job/tokens.py:31 in merge.')
+  })
+  test('that was at two lines runs', () => {
+    expect(looked({ state: 'R', cpuShare: 1 }, false)).toBe('Process 4242 runs, at /job/tokens.py:31 in merge.')
   })
 })

@@ -122,6 +122,19 @@ describe('who holds up a job', () => {
 })
 
 describe('where some dumps are lost', () => {
+  test('two ranks read data while the others wait for them: both are named, also the one that left no dump', () => {
+    const reads = stackOf(['/usr/lib/python3.12/queue.py', 180, 'get'], ['/venv/lib/python3.12/site-packages/torch/utils/data/dataloader.py', 733, '__next__'])
+    const inGroup = (group: string, count: number, last: Step = {}): Step[] => steps(count, last).map((step) => ({ ...step, group }))
+    const [left, right] = [inGroup('1', 8, { state: 'scheduled' }), inGroup('2', 8, { state: 'scheduled' })]
+    const found = judged({
+      nccl_trace_rank_0: dumpOf(GRID, left),
+      nccl_trace_rank_1: dumpOf(GRID, inGroup('1', 7)),
+      nccl_trace_rank_2: dumpOf(GRID, right),
+      ...standing([WAITS, reads, WAITS, reads]),
+    })
+    expect(found).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [1, 3] })
+  })
+
   test('the wait that began first counts, also where the times of logs have no year', () => {
     // Rank 2 is missing in both groups. Its peer in the group of two began to wait first; rank 1 left a log only.
     const groups: Groups = { ...WORLD, '1': { desc: 'tp', ranks: [2, 3] } }
