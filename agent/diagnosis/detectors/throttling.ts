@@ -96,6 +96,16 @@ function factsOf({ now }: Row, active: readonly Reason[], memoryLimit: number, a
     ...(affected.length === 0 ? {} : { affected }),
   }
 }
+/** The figure that a title needs: how hot what is too hot is. */
+function heatText({ now }: Row, active: readonly Reason[]): string {
+  const [first] = active
+  if (first === undefined || !REASONS[first].heat) return ''
+  // Where both are hot the memory is the cause: the chip's own limit may be far.
+  const isMemory = active.includes('memory_temperature')
+  const celsius = isMemory ? now.memory : now.temperature
+  if (celsius === undefined || first === 'hw_slowdown') return ''
+  return `${first === 'memory_temperature' ? ':' : isMemory ? ', memory at' : ' at'} ${Math.round(celsius)} °C`
+}
 /** The figures that belong to the reasons. */
 function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): string {
   const parts: string[] = []
@@ -191,7 +201,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
         about: { uuid },
         state: 'faulty',
         severity: active.some((name) => REASONS[name].severity === 'critical') ? 'critical' : severity,
-        title: `GPU ${index}: ${title}`,
+        title: `GPU ${index}: ${title}${heatText(row, active)}`,
         verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and errors get likelier'}: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
         facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
         remedies: filled(remedies, row),
