@@ -143,6 +143,7 @@ describe('the table', () => {
     const byPid = new Map([[9, 'slurm:4']])
     expect(jobKeyOf(incident('a', { subject: { container: { name: 'c', namespace: 'n', pod: 'p' } } }), byPid)).toBe('n/p')
     expect(jobKeyOf(incident('a', { subject: { process: { pid: 9 } } }), byPid)).toBe('slurm:4')
+    expect(jobKeyOf(incident('a', { subject: { process: { pid: 8 } }, facts: { job_id: 4711 } }), byPid)).toBe('slurm:4711')
     expect(jobKeyOf(incident('a', { subject: { gpu: { index: 0 } } }), byPid)).toBeUndefined()
     const subject = { container: { name: 'train' } }
     const told = [

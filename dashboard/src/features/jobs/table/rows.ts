@@ -1,6 +1,6 @@
 // The rows of the jobs' table: those that run and those that held a card within the range, filtered and sorted. Pure.
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
-import { jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
+import { jobHit, jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
 import { busyRatio, type Job } from '../running.ts'
 import type { Past } from '../past.ts'
 import { sortRows, type SortKey, type SortState } from '../../../parts/table/sort.ts'
@@ -43,9 +43,11 @@ const ended = (name: JobName): Job => ({
   restarts: undefined,
 })
 
-/** The job that an incident hit: its container, else the one that its process belongs to. */
-export function jobKeyOf({ subject: { container, process } }: Pick<IncidentSummary, 'subject'>, jobByPid: ReadonlyMap<number, string>): string | undefined {
-  if (container !== undefined) return jobOf({ container: container.name, namespace: container.namespace, pod: container.pod }).key
+/** The job that an incident hit: its container or Slurm job, else the one that its process belongs to. */
+export function jobKeyOf(incident: Pick<IncidentSummary, 'subject' | 'facts'>, jobByPid: ReadonlyMap<number, string>): string | undefined {
+  const own = jobHit(incident)
+  if (own !== undefined) return own.key
+  const { process } = incident.subject
   return process === undefined ? undefined : (jobByPid.get(process.pid) ?? `pid:${process.pid}`)
 }
 
