@@ -96,13 +96,16 @@ function factsOf({ now }: Row, active: readonly Reason[], memoryLimit: number, a
     ...(affected.length === 0 ? {} : { affected }),
   }
 }
+/** NVML's slowdown threshold is where the hardware steps in; the driver does some degrees sooner. */
+const NEAR_CELSIUS = 5
 /** The figure that a title needs: how hot what is too hot is. */
 function heatText({ now }: Row, active: readonly Reason[]): string {
   const [first] = active
   if (first === undefined || !REASONS[first].heat) return ''
-  // Where both are hot the memory is the cause: the chip's own limit may be far.
-  const isMemory = active.includes('memory_temperature')
-  const celsius = isMemory ? now.memory : now.temperature
+  const { temperature, slowdownAt } = now
+  const isChipHot = temperature !== undefined && (slowdownAt === undefined || temperature >= slowdownAt - NEAR_CELSIUS)
+  const isMemory = active.includes('memory_temperature') && (first === 'memory_temperature' || !isChipHot)
+  const celsius = isMemory ? now.memory : temperature
   if (celsius === undefined || first === 'hw_slowdown') return ''
   return `${first === 'memory_temperature' ? ':' : isMemory ? ', memory at' : ' at'} ${Math.round(celsius)} °C`
 }

@@ -31,11 +31,16 @@ function Hints({ row }: { readonly row: WasteRow }) {
   const containers = frame.value?.containers ?? []
   return (
     <ul class="waste-hints">
-      {hints.map(({ job, text }) => (
+      {hints.map(({ job, slurm_job: slurm, text }) => (
         <li key={`${job ?? ''} ${text}`}>
           {job !== undefined && (
             <>
-              <a href={hrefOf('jobs', [], { text: job })}>{jobName(job, containers)}</a>:{' '}
+              {slurm === undefined ? (
+                <a href={hrefOf('jobs', [], { text: job })}>{jobName(job, containers)}</a>
+              ) : (
+                <a href={hrefOf('jobs', [`slurm:${slurm}`])}>{`${job} (Slurm job ${slurm})`}</a>
+              )}
+              :{' '}
             </>
           )}
           {text}
