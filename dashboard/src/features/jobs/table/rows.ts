@@ -58,6 +58,14 @@ function hitBy(incident: IncidentSummary, jobByPid: ReadonlyMap<number, string>)
   return new Set([...(own === undefined ? [] : [own]), ...others])
 }
 
+/** Whoever holds memory of a GPU that is sick now, such as one that is throttled: the incident names no job, and slows down each. */
+function onItsGpu(incident: IncidentSummary, jobs: readonly Job[]): readonly string[] {
+  const { status, consequences, subject } = incident
+  const { gpu, process } = subject
+  if (status !== 'firing' || gpu?.uuid === undefined || process !== undefined || jobHit(incident) !== undefined || consequences.length > 0) return []
+  return jobs.filter(({ holdings }) => holdings.some(({ index, bytes }) => index === gpu.index && bytes !== 0)).map(({ key }) => key)
+}
+
 export function rowsOf(
   jobs: readonly Job[],
   past: Pick<Past, 'from' | 'spans' | 'peaks' | 'idle'> | undefined,
@@ -73,7 +81,7 @@ export function rowsOf(
   const byJob = new Map<string, IncidentSummary[]>()
   for (const incident of incidents) {
     if (incident.status !== 'firing' && incident.last_seen_at < from) continue
-    for (const key of hitBy(incident, jobByPid)) byJob.set(key, [...(byJob.get(key) ?? []), incident])
+    for (const key of [...hitBy(incident, jobByPid), ...onItsGpu(incident, jobs)]) byJob.set(key, [...(byJob.get(key) ?? []), incident])
   }
   const row = (job: Job, endedAt: number | undefined): JobRow => {
     const hit = (byJob.get(job.key) ?? []).toSorted((a, b) => b.started_at - a.started_at)
