@@ -44,6 +44,9 @@ export type IncidentProcess = {
   readonly gpu?: string
   readonly uuid?: string
   readonly container?: string
+  /** Of one outside of containers. */
+  readonly slurm_job?: string
+  readonly unit?: string
   readonly gpu_memory_bytes: number
 }
 /** The settings of a container that matter to a fault; what the engine does not report is absent. */

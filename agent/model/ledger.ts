@@ -65,9 +65,15 @@ export type WasteRow = { readonly [Name in WasteGroup]?: string } & {
   readonly gpu_hours_queueable: number
   readonly gpu_hours_lost: number
   /** Runs that ended badly, and what each job of them lost, the most first. */
-  readonly died: readonly { readonly job: string; readonly job_id: string; readonly runs: number; readonly gpu_hours_lost: number }[]
+  readonly died: readonly {
+    readonly job: string
+    readonly job_id: string
+    readonly slurm_job?: string
+    readonly runs: number
+    readonly gpu_hours_lost: number
+  }[]
   /** Jobs that asked for more GPUs than they used, or whose memory peak is far below what their GPUs have. */
-  readonly oversized: readonly { readonly job: string; readonly job_id: string; readonly text: string }[]
+  readonly oversized: readonly { readonly job: string; readonly job_id: string; readonly slurm_job?: string; readonly text: string }[]
   /** Of the idle and lost time, by the user's own factors. */
   readonly price?: number
   readonly currency?: string

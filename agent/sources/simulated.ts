@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import type { Event } from '../model/event.ts'
 import type { Source } from '../model/source.ts'
 import { createGpuScraper } from './simulated/gpu-scrapes.ts'
+import { createHostJobs } from './simulated/host-jobs.ts'
 import { createHostScraper } from './simulated/host-scrapes.ts'
 import { createProbes } from './simulated/probes.ts'
 import { createRandom } from './simulated/random.ts'
@@ -55,6 +56,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   const gpuScrapes = createGpuScraper(world)
   const hostScrapes = createHostScraper(world, createRandom(seed, 'host'), firstT, options.hostname ?? 'gpu-host')
   const probes = createProbes(world)
+  const hostJobs = createHostJobs(world)
   const act = scenario.begin(stage)
   const wallSeconds = 1 / speed
 
@@ -77,7 +79,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
       for (let n = 0; n < speed; n++) step(t)
       const scrapes = [...gpuScrapes(ticks, t), ...hostScrapes(t)]
       ticks += 1
-      return [...stage.takeEvents(), ...scrapes, ...probes(t)]
+      return [...stage.takeEvents(), ...hostJobs(t), ...scrapes, ...probes(t)]
     },
   }
 }

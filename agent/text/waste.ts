@@ -6,14 +6,15 @@ export const hoursText = (hours: number): string => hours.toFixed(hours < 100 ? 
 export const priceText = (price: number, currency: string | undefined): string => `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`
 
 /** `job`: which it is about. */
-export type WasteHint = { readonly job?: string; readonly text: string }
+export type WasteHint = { readonly job?: string; readonly slurm_job?: string | undefined; readonly text: string }
 
 /** One for each thing that would help, with its effect. */
 export const wasteHints = ({ gpu_hours_queueable: free, oversized, died }: WasteRow): readonly WasteHint[] => [
   ...(free === 0 ? [] : [{ text: `Ending idle sessions frees ${hoursText(free)} GPU hours: whole hours in which the GPU ran nothing` }]),
-  ...oversized.map(({ job, text }) => ({ job, text: `${text}; requesting less leaves the rest to others` })),
-  ...died.map(({ job, runs, gpu_hours_lost: gone }) => ({
+  ...oversized.map(({ job, slurm_job, text }) => ({ job, slurm_job, text: `${text}; requesting less leaves the rest to others` })),
+  ...died.map(({ job, slurm_job, runs, gpu_hours_lost: gone }) => ({
     job,
+    slurm_job,
     text: `${counted(runs, 'run')} ended badly and lost ${gone < 0.05 ? 'under 0.1' : hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
   })),
 ]

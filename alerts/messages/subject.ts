@@ -37,6 +37,7 @@ export function sharedTitle({ title }: Pick<Incident, 'title'>): string {
     .replace(/^GPU \d+: ?/, '')
     .replace(/^GPU \d+ /, 'GPU ')
     .replace(/ (?:on|of) GPU \d+$/, '')
+    .replace(/(?:, memory at| at|:) \d+ °C$/, '')
     .replace(/^\S{1,120}(?: \(pid \d+\))? ran out of (?:GPU )?memory\b.*$/, 'Out of GPU memory')
   return clip(upperFirst(bare), 160)
 }

@@ -96,6 +96,19 @@ function factsOf({ now }: Row, active: readonly Reason[], memoryLimit: number, a
     ...(affected.length === 0 ? {} : { affected }),
   }
 }
+/** NVML's slowdown threshold is where the hardware steps in; the driver does some degrees sooner. */
+const NEAR_CELSIUS = 5
+/** The figure that a title needs: how hot what is too hot is. */
+function heatText({ now }: Row, active: readonly Reason[]): string {
+  const [first] = active
+  if (first === undefined || !REASONS[first].heat) return ''
+  const { temperature, slowdownAt } = now
+  const isChipHot = temperature !== undefined && (slowdownAt === undefined || temperature >= slowdownAt - NEAR_CELSIUS)
+  const isMemory = active.includes('memory_temperature') && (first === 'memory_temperature' || !isChipHot)
+  const celsius = isMemory ? now.memory : temperature
+  if (celsius === undefined || first === 'hw_slowdown') return ''
+  return `${first === 'memory_temperature' ? ':' : isMemory ? ', memory at' : ' at'} ${Math.round(celsius)} °C`
+}
 /** The figures that belong to the reasons. */
 function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): string {
   const parts: string[] = []
@@ -191,7 +204,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
         about: { uuid },
         state: 'faulty',
         severity: active.some((name) => REASONS[name].severity === 'critical') ? 'critical' : severity,
-        title: `GPU ${index}: ${title}`,
+        title: `GPU ${index}: ${title}${heatText(row, active)}`,
         verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and errors get likelier'}: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
         facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
         remedies: filled(remedies, row),

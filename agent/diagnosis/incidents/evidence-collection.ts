@@ -33,7 +33,7 @@ export function createEvidenceCollection(evidence: EvidenceReader, elapsed: () =
       open.logLines.filter(({ stream }) => stream !== 'numbers'),
       seenBefore
         ? [{ ...evidence.after(line), matched: true }]
-        : evidence.before(line).map((kept) => (kept.matched !== true && shows.has(kept.text.trim()) ? { ...kept, matched: true } : kept)),
+        : evidence.before(line, [...open.gpus]).map((kept) => (kept.matched !== true && shows.has(kept.text.trim()) ? { ...kept, matched: true } : kept)),
     )
     open.logs.add(logKey(line))
   }
@@ -54,6 +54,7 @@ export function createEvidenceCollection(evidence: EvidenceReader, elapsed: () =
         if (open.complete || !open.logs.has(key)) continue
         const marked = open.logLines.findIndex(({ matched }) => matched === true)
         if (Math.abs(line.t - open.lastSeenAt) > AFTER_MS || !evidence.canTakeMore(open.logLines, marked + 1)) continue
+        if (evidence.isOfOtherGpu(line.text, [...open.gpus])) continue
         open.logLines = evidence.merge(open.logLines, [evidence.after(line)])
         open.changed = true
       }

@@ -27,6 +27,9 @@ export type EvidenceOptions = {
 export type Scope = { readonly subject: IncidentSubject; readonly gpus: readonly string[] }
 export type EvidenceReader = ReturnType<typeof createEvidenceReader>
 
+/** As the NVIDIA driver names a GPU in the kernel's log; `busKey` knows every spelling of the address. */
+const NAMED_GPU = /\bPCI:[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}/i
+
 const sameLine = (a: IncidentLogLine, b: IncidentLogLine): boolean => a.t === b.t && a.text === b.text && a.origin === b.origin
 
 export function createEvidenceReader({ recent, logs, identities, settingsOf }: EvidenceOptions) {
@@ -40,11 +43,19 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
       return true // the host's own
     }
 
+  /** The kernel's log is that of all GPUs: a line that names another one would be read as this one's. */
+  const isOfOtherGpu = (text: string, gpus: readonly string[]): boolean => {
+    const bus = gpus.length === 0 ? undefined : NAMED_GPU.exec(text)?.[0]
+    const gpu = bus === undefined ? undefined : identities.gpuByBus(bus)
+    return gpu !== undefined && !gpus.includes(gpu.uuid)
+  }
+
   return {
-    /** The lines before a fault, the fault's own marked. */
-    before(line: LogLine): readonly IncidentLogLine[] {
-      const recent = logs.recent(line, LINES_BEFORE)
+    isOfOtherGpu,
+    /** The lines before a fault, the fault's own marked; without those that name another GPU. */
+    before(line: LogLine, gpus: readonly string[]): readonly IncidentLogLine[] {
       const own = keptLine(line)
+      const recent = logs.recent(line, LINES_BEFORE).filter((kept) => sameLine(kept, own) || !isOfOtherGpu(kept.text, gpus))
       return recent.map((kept) => (sameLine(kept, own) ? { ...kept, matched: true } : kept))
     },
     after: (line: LogLine): IncidentLogLine => keptLine(line),
@@ -76,7 +87,7 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
         if (known === undefined || known.lastT < ring.lastT) seen.set(key, ring)
       }
       for (const ring of seen.values()) {
-        const { pid, inner_pid: inner, process, gpu, uuid, container } = ring.labels
+        const { pid, inner_pid: inner, process, gpu, uuid, container, slurm_job: slurm, unit } = ring.labels
         found.push({
           pid: Number(pid),
           ...(inner === undefined ? {} : { inner_pid: Number(inner) }),
@@ -84,6 +95,8 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
           ...(gpu === undefined ? {} : { gpu }),
           ...(uuid === undefined ? {} : { uuid }),
           ...(container === undefined ? {} : { container }),
+          ...(slurm === undefined ? {} : { slurm_job: slurm }),
+          ...(unit === undefined ? {} : { unit }),
           gpu_memory_bytes: lastValue(ring),
         })
       }

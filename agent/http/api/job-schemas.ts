@@ -86,7 +86,7 @@ export const jobGroup = z
   .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
 export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })
 
-const jobName = { job: z.string(), job_id: z.string() }
+const jobName = { job: z.string(), job_id: z.string(), slurm_job: z.string().optional() }
 export const waste = z
   .object({
     host: z.string(),

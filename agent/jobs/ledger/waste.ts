@@ -51,6 +51,9 @@ const GROUP_OF: Readonly<Record<WasteGroup, (job: JobRow) => string | undefined>
   account: ({ last: { account } }) => account,
 }
 
+/** Other views know a Slurm job by its number. */
+const named = ({ job, job_id: id, last: { slurm_job: slurm } }: JobRow) => ({ job, job_id: id, ...(slurm === undefined ? {} : { slurm_job: slurm }) })
+
 type About = Omit<WasteSummary, 'rows'>
 export function wasteOf(held: readonly HeldBy[], jobs: readonly JobRow[], factors: CostFactors, about: About, by: WasteGroup = 'user'): WasteSummary {
   const rows = held.map(({ key, heldMs, idleMs, wholeHoursMs, activeMs, joules }): WasteRow => {
@@ -69,11 +72,11 @@ export function wasteOf(held: readonly HeldBy[], jobs: readonly JobRow[], factor
         .filter((job) => badRuns(job) > 0 && job.gpu_seconds.lost > 0)
         .toSorted((a, b) => b.gpu_seconds.lost - a.gpu_seconds.lost)
         .slice(0, MAX_JOBS)
-        .map((job) => ({ job: job.job, job_id: job.job_id, runs: badRuns(job), gpu_hours_lost: hours(job.gpu_seconds.lost) })),
+        .map((job) => ({ ...named(job), runs: badRuns(job), gpu_hours_lost: hours(job.gpu_seconds.lost) })),
       oversized: own
         .flatMap((job) => {
           const text = job.gpu_seconds.active + job.gpu_seconds.idle < LEAST_HOURS * HOUR_S ? undefined : oversizedText(job)
-          return text === undefined ? [] : [{ job: job.job, job_id: job.job_id, text }]
+          return text === undefined ? [] : [{ ...named(job), text }]
         })
         .slice(0, MAX_JOBS),
       ...(price === undefined ? {} : { price }),

@@ -16,7 +16,7 @@ function Firing() {
   return (
     <>
       <a class={`wrong incident-link ${toneOf(first)}`} href={hrefOf('incidents', [first.id])}>
-        {placedTitle(first)} · since {since(first.started_at, agentNow.value)}
+        <span>{`${placedTitle(first)} · since ${since(first.started_at, agentNow.value)}`}</span>
       </a>
       {next !== undefined && <a class={`more ${toneOf(next)}`} href={hrefOf('incidents', [], { state: 'firing' })}>{`${firing.value.length - 1} more`}</a>}
     </>
@@ -32,7 +32,7 @@ function Fine({ gpus }: { readonly gpus: number }) {
   if (worst !== undefined)
     return (
       <a class="wrong incident-link warning" href={hrefOf('incidents', [worst.incident.id])}>
-        {placedTitle(worst.incident)} · flapping, {worst.times} times
+        <span>{`${placedTitle(worst.incident)} · flapping, ${worst.times} times`}</span>
       </a>
     )
   if (listing.value === 'there') return <span class="fine">{gpus === 1 ? 'GPU healthy' : 'all GPUs healthy'}</span>
@@ -50,11 +50,13 @@ export function StatusLine() {
         {gpus === 0 ? <a href={hrefOf('doctor')}>no GPU</a> : <span>{gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>}
         {gpus > 0 && !stale.value && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
         {stale.value ? (
-          <span class="wrong critical">{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
+          <span class="wrong critical">
+            <span>{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
+          </span>
         ) : (
           attention.map(({ uuid, index, severity, text }) => (
             <a key={`${uuid} ${text}`} class={`wrong ${severity}`} href={hrefOf('gpus', [String(index)])}>
-              {text}
+              <span>{text}</span>
             </a>
           ))
         )}

@@ -30,6 +30,8 @@ describe('headlines', () => {
     )
   })
   test('what several cards share is told once', () => {
+    for (const hot of ['GPU 0: thermally throttled at 86 °C', 'GPU 1: thermally throttled, memory at 95 °C'])
+      expect(sharedTitle({ title: hot })).toBe('Thermally throttled')
     expect(['GPU 0: held back by heat', 'GPU 12 is missing', 'Out of GPU memory on GPU 6', 'Xid 79: gone'].map((title) => sharedTitle({ title }))).toEqual([
       'Held back by heat',
       'GPU is missing',

@@ -9,26 +9,32 @@ const during = (from: number, to: number, values: Values) => (second: number) =>
 
 describe('throttling', () => {
   test.each<[name: string, values: Values, severity: string, title: RegExp]>([
-    ['thermal slowdown by the driver', { [reason('sw_thermal_slowdown')]: 1, ...SLOW }, 'warning', /thermally throttled$/],
+    ['thermal slowdown by the driver', { [reason('sw_thermal_slowdown')]: 1, ...SLOW }, 'warning', /thermally throttled at \d+ °C$/],
+    [
+      'thermal slowdown because of the memory',
+      { [reason('sw_thermal_slowdown')]: 1, gpu_memory_temperature_celsius: 96, ...SLOW },
+      'warning',
+      /thermally throttled, memory at 96 °C$/,
+    ],
     [
       'thermal slowdown by the hardware',
       { [reason('hw_thermal_slowdown')]: 1, [reason('hw_slowdown')]: 1, ...SLOW },
       'critical',
-      /thermally throttled by its hardware/,
+      /thermally throttled by its hardware at \d+ °C$/,
     ],
     ['a hardware slowdown that says no more', { [reason('hw_slowdown')]: 1, ...SLOW }, 'critical', /slowed down by its hardware$/],
-    ['memory as hot as it may be', { gpu_memory_temperature_celsius: 95 }, 'warning', /memory is too hot/],
+    ['memory as hot as it may be', { gpu_memory_temperature_celsius: 95 }, 'warning', /memory is too hot: 95 °C$/],
     [
       'with MIG: no utilization, but engines at work',
       { gpu_utilization_ratio: undefined, 'gpu_gpm_engine_active_ratio gi=1': 0.9, [reason('sw_thermal_slowdown')]: 1 },
       'warning',
-      /thermally throttled$/,
+      /thermally throttled at \d+ °C$/,
     ],
     [
       'neither utilization nor engines: the driver does not call it idle',
       { gpu_utilization_ratio: undefined, [reason('sw_thermal_slowdown')]: 1 },
       'warning',
-      /thermally throttled$/,
+      /thermally throttled at \d+ °C$/,
     ],
   ])('%s: told within three seconds, over thirty seconds after its end', (_, values, severity, title) => {
     const turns = watch(throttling, 80, during(10, 30, values))

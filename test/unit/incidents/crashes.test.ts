@@ -180,6 +180,27 @@ describe('an Xid', () => {
     expect(incident.evidence.log_lines.length).toBeLessThan(100)
   })
 
+  test('has the kernel’s lines of its own GPU and of none, not those of another GPU', () => {
+    const scene = createScene()
+    const t = scene.pass(T, 5, [box('trainer', [2], { pids: [900] })])
+    scene.feed(
+      line(t, 'kernel', xidText(3, 63)),
+      line(t + 1, 'kernel', 'pcieport 0000:40:01.0: AER: Corrected error received'),
+      line(t + 2, 'kernel', xidText(2, 48)),
+      line(t + 3, 'kernel', xidText(4, 63)),
+      line(t + 4, 'kernel', xidText(2, 45)),
+    )
+    const logged =
+      scene
+        .incidents()
+        .find(({ facts }) => facts.xid === 48)
+        ?.evidence.log_lines.map(({ text }) => text) ?? []
+    expect(logged).toContain(xidText(2, 48))
+    expect(logged).toContain('pcieport 0000:40:01.0: AER: Corrected error received')
+    expect(logged).not.toContain(xidText(3, 63))
+    expect(logged).not.toContain(xidText(4, 63))
+  })
+
   test('names the process and the container it hit, and the program’s own words are its consequence', () => {
     const scene = createScene()
     const trainer = box('trainer', [6], { pids: [900] })

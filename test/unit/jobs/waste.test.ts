@@ -50,6 +50,12 @@ test('idle and lost hours by user, the most first; who wasted nothing is not nam
   expect(rows[1]?.died).toEqual([{ job: 'train', job_id: 'train00000000000', runs: 2, gpu_hours_lost: 0.5 }])
 })
 
+test('a Slurm job is named by its number too', () => {
+  const { last, ...row } = job('train', 'ada', { gpu_seconds: { active: 3_600, idle: 0, lost: 1_800 }, outcomes: { failed: 1 } })
+  const { rows } = wasteOf([held('ada', 3, 7)], [{ ...row, last: { ...last, slurm_job: '4711' } }], NONE, ABOUT)
+  expect(rows[0]?.died).toEqual([{ job: 'train', job_id: 'train00000000000', slurm_job: '4711', runs: 1, gpu_hours_lost: 0.5 }])
+})
+
 test('by Slurm account, of its own runs alone', () => {
   const of = (account: string, lost: number): JobRow => {
     const { last, ...row } = job(`job-${account}`, 'ada', { gpu_seconds: { active: 3_600, idle: 0, lost }, outcomes: { failed: 1 } })

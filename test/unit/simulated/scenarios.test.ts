@@ -199,6 +199,21 @@ describe('slurm', () => {
       expect.stringContaining('oom_kill event in StepId=48240.batch'),
     ])
   })
+
+  test('each job is told of with who runs it, and its end with what Slurm says of it', () => {
+    const told = story.flatMap(({ events }) => events.filter((event) => event.type === 'process'))
+    const finetune = told.filter(({ action, slurm_name: name, pid }) =>
+      action === 'seen' ? name === 'finetune' : told.some((one) => one.pid === pid && one.slurm_name === 'finetune'),
+    )
+    expect(finetune.map(({ action, slurm_job: job, slurm_user: user, outcome }) => [action, job, user, outcome])).toEqual([
+      ['seen', '48230', 'jonas', undefined],
+      ['exit', undefined, undefined, 'out_of_memory'],
+      ['seen', '48240', 'jonas', undefined],
+      ['exit', undefined, undefined, 'out_of_memory'],
+      ['seen', '48250', 'jonas', undefined],
+    ])
+    expect(told.filter(({ slurm_job: job, action }) => job === undefined && action === 'seen').map(({ user }) => user)).toEqual(['ops'])
+  })
 })
 
 describe('mig', () => {

@@ -15,7 +15,9 @@ const IS_SHOWN = /\/hosts\/[^/]+\/$/.test(new URL(document.baseURI).pathname)
 const HOME = new URL(IS_SHOWN ? '../../' : './', document.baseURI).href
 
 function Firing({ summary: { firing, silent, worst } }: { readonly summary: HostSummary }) {
-  const counts = (['critical', 'warning', 'info'] as const).flatMap((severity) => (firing[severity] > 0 ? [`${firing[severity]} ${severity}`] : []))
+  const counts = (['critical', 'warning', 'info'] as const).flatMap((severity) =>
+    firing[severity] > 0 ? [`${firing[severity]} ${severity}${severity === 'warning' && firing[severity] > 1 ? 's' : ''}`] : [],
+  )
   if (silent.length > 0) counts.unshift(`not responding: GPU ${silent.join(', ')}`)
   return (
     <>

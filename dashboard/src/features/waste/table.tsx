@@ -2,9 +2,11 @@
 import { hoursText, priceText, wasteHints } from '../../../../agent/text/waste.ts'
 import type { WasteGroup, WasteRow } from '../../../../agent/model/ledger.ts'
 import { Meter } from '../../parts/figure.tsx'
+import { frame } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 import { type Column, DataTable } from '../../parts/table/table.tsx'
 import { DASH } from '../../text/format.ts'
+import { jobName } from './names.ts'
 
 const TITLES: Readonly<Record<WasteGroup, string>> = { user: 'User', namespace: 'Namespace', account: 'Account' }
 
@@ -26,13 +28,19 @@ const unused = ({ gpu_hours_idle: idle, gpu_hours_lost: lost }: WasteRow): numbe
 function Hints({ row }: { readonly row: WasteRow }) {
   const hints = wasteHints(row)
   if (hints.length === 0) return <span class="faint">{DASH}</span>
+  const containers = frame.value?.containers ?? []
   return (
     <ul class="waste-hints">
-      {hints.map(({ job, text }) => (
+      {hints.map(({ job, slurm_job: slurm, text }) => (
         <li key={`${job ?? ''} ${text}`}>
           {job !== undefined && (
             <>
-              <a href={hrefOf('jobs', [], { text: job })}>{job}</a>:{' '}
+              {slurm === undefined ? (
+                <a href={hrefOf('jobs', [], { text: job })}>{jobName(job, containers)}</a>
+              ) : (
+                <a href={hrefOf('jobs', [`slurm:${slurm}`])}>{`${job} (Slurm job ${slurm})`}</a>
+              )}
+              :{' '}
             </>
           )}
           {text}

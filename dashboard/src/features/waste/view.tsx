@@ -9,6 +9,7 @@ import { agentNow, stale } from '../../parts/live/state.ts'
 import { RangeButtons } from '../../parts/range/picker.tsx'
 import { setParams } from '../../parts/route.ts'
 import { by, GROUPS, known, period, PERIODS, watchWaste } from './state.ts'
+import { UNKNOWN_OWNER } from './names.ts'
 import { WasteTable } from './table.tsx'
 
 const CHOICES = GROUPS.map((id) => ({ id, label: id }))
@@ -55,9 +56,11 @@ function Answer() {
       <WasteTable rows={summary.rows} by={now.by} spoken={period.value.spoken} />
       <div class="waste-notes">
         <p>
-          <b>Idle</b>: GPU memory was held while no kernel ran on that GPU, split between those who held it. <b>Whole idle hours</b>: another job could have had
-          the GPU. <b>Lost</b>: work since the last checkpoint of runs that failed.
+          <b>Held</b>: each job with GPU memory counts, so a GPU that two jobs share counts twice. <b>Idle</b>: no kernel ran on that GPU, split between those
+          who held it. <b>Whole idle hours</b>: another job could have had the GPU. <b>Lost</b>: GPU time since the last checkpoint of runs that failed, split
+          in the same way; an incident counts the whole GPU.
         </p>
+        {summary.rows.some((row) => row[now.by] === undefined) && <p>{UNKNOWN_OWNER[now.by]}</p>}
         {!summary.rows.some(({ price }) => price !== undefined) && (
           <p>
             To see what it cost, set your prices in <code>warpwatch.yaml</code>: <code>{'costs: { gpu_hour: 2.5, kwh: 0.3, currency: EUR }'}</code>

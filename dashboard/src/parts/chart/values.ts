@@ -12,17 +12,19 @@ type SideSpec = {
   readonly valueText: (value: number) => string
   /** Bytes stand at round GiB. */
   readonly base?: 10 | 1024 | undefined
+  /** Of what is counted: there is no half of it. */
+  readonly whole?: boolean | undefined
 }
 
-export function sideAxis({ palette, size, most, top, valueText, base }: SideSpec): uPlot.Axis {
+export function sideAxis({ palette, size, most, top, valueText, base, whole = false }: SideSpec): uPlot.Axis {
   return {
     side: 1,
     size,
     gap: 5,
     font: FONT,
     stroke: palette.axis,
-    splits: (plot) => roundTicks(top(plot), most, base),
-    values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : valueText(value).replace(/\.0 /, ' '))),
+    splits: (plot) => roundTicks(top(plot), most, base).filter((value) => !whole || Number.isInteger(value)),
+    values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : valueText(value).replace(/\.0(?= |$)/, ''))),
     grid: { stroke: palette.grid, width: 1 },
     ticks: { show: false },
   }

@@ -1,5 +1,6 @@
 // Which incidents a list shows, and in which order: pure, from the address's words.
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
+import { placedTitle } from '../live/summary.ts'
 
 /** In a list of incidents; a card that comes and goes leads to the same again and again, and its own page has them all. */
 export const MOST_LINKS = 3
@@ -23,22 +24,28 @@ export const SPANS: Readonly<Record<string, { readonly label: string; readonly m
   '7d': { label: 'last 7 days', ms: 7 * 24 * HOUR_MS },
 }
 
-/** Container, GPU, process or host, the smallest known parts first. */
-export function whom({ subject }: Pick<IncidentSummary, 'subject'>): string {
-  const { container, gpu, process, host } = subject
+type Hit = Pick<IncidentSummary, 'subject' | 'facts'>
+
+/** Container or job, GPU, process or host: what is known of it. */
+function hitParts({ subject: { container, gpu, process, host }, facts: { job_id: slurm } }: Hit): readonly string[] {
+  const job = container?.name ?? (slurm === undefined ? undefined : `Slurm job ${slurm}`)
   const parts = [
-    container?.name,
+    job,
     gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
-    container === undefined && process !== undefined ? `pid ${process.pid}` : undefined,
+    job === undefined && process !== undefined ? `pid ${process.pid}` : undefined,
     host?.name,
   ]
-  return parts.filter((part) => part !== undefined).join(' · ')
+  return parts.filter((part) => part !== undefined)
 }
+export const whom = (incident: Hit): string => hitParts(incident).join(' · ')
 
-/** What the title does not begin with already. */
-export function besideTitle({ subject, title }: Pick<IncidentSummary, 'subject' | 'title'>): string {
-  const hit = whom({ subject })
-  return title.startsWith(hit) && !/^\w/.test(title.slice(hit.length)) ? '' : hit
+/** What the title, as it is shown, does not say already. */
+export const besideTitle = (incident: Hit & Pick<IncidentSummary, 'title'>): string => {
+  const title = placedTitle(incident)
+  const isSaid = (part: string): boolean => title.split(part).some((rest, at) => at > 0 && !/^[\w-]/.test(rest))
+  return hitParts(incident)
+    .filter((part) => !isSaid(part))
+    .join(' · ')
 }
 
 /** All that a person may remember of it, in lower case. */

@@ -1,4 +1,5 @@
 // What counts as one job: a pod, a container, a Slurm job, a unit or session of systemd, else a process alone. The same for rows of the present and for labels of series.
+import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import { containerKey } from '../../text/names.ts'
 
 export type JobKind = 'pod' | 'container' | 'slurm' | 'unit' | 'process'
@@ -42,6 +43,12 @@ export function jobOf(owner: Owner): JobName {
   const pid = textOf(owner, 'pid')
   const process = textOf(owner, 'process')
   return { key: `pid:${pid}`, kind: 'process', name: `${process === '' ? 'process' : process} (pid ${pid})`, colourKey: `pid:${pid}` }
+}
+
+/** The job that an incident names: its container or pod, else the Slurm job that the log gave; undefined where it names none. */
+export function jobHit({ subject: { container }, facts: { job_id: slurm } }: Pick<IncidentSummary, 'subject' | 'facts'>): JobName | undefined {
+  if (container !== undefined) return jobOf({ container: container.name, namespace: container.namespace, pod: container.pod })
+  return slurm === undefined ? undefined : jobOf({ slurm_job: slurm })
 }
 
 const OUTSIDE: Readonly<Record<string, string>> = { slurm: 'slurm_job', unit: 'unit', pid: 'pid' }

@@ -24,7 +24,7 @@ export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }
 /** Of whatever holds memory: a container, a process. */
 export const byGpuColumn = <Row extends { readonly holdings: readonly Holding[] }>(): Column<Row> => ({
   id: 'by-gpu',
-  label: 'by GPU',
+  label: 'By GPU',
   key: ({ holdings }) => holdings[0]?.index,
   shows: ({ holdings }) => holdingsText(holdings),
   cell: ({ holdings }) => <Holdings holdings={holdings} />,

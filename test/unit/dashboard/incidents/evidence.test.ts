@@ -184,9 +184,12 @@ describe('processes at a second', () => {
     expect(at(0)[0]).toEqual([1, 8, undefined])
     expect(processesAt(evidence, FAULT, FAULT)[0]?.process).toBe('python')
   })
-  test('without readings the table stands alone, and holds at the fault only', () => {
+  test('without readings of any process the table stands for all moments, else for that of the fault', () => {
     const bare = { series: [], processes: evidence.processes }
     expect(processesAt(bare, FAULT, FAULT)[0]?.bytes).toBe(8)
-    expect(processesAt(bare, FAULT - 1, FAULT)[0]?.bytes).toBeUndefined()
+    expect(processesAt(bare, FAULT - 1, FAULT)[0]?.bytes).toBe(8)
+    // Of a moment at which the driver was asked for others.
+    const beside = { ...bare, series: [series('process_gpu_memory_bytes', { ...GPU6, pid: '99' }, -5, [1, 1, 1, 1, 1, 1])] }
+    expect(processesAt(beside, FAULT - 1, FAULT).find(({ pid }) => pid !== 99)?.bytes).toBeUndefined()
   })
 })

@@ -143,6 +143,7 @@ describe('the table', () => {
     const byPid = new Map([[9, 'slurm:4']])
     expect(jobKeyOf(incident('a', { subject: { container: { name: 'c', namespace: 'n', pod: 'p' } } }), byPid)).toBe('n/p')
     expect(jobKeyOf(incident('a', { subject: { process: { pid: 9 } } }), byPid)).toBe('slurm:4')
+    expect(jobKeyOf(incident('a', { subject: { process: { pid: 8 } }, facts: { job_id: 4711 } }), byPid)).toBe('slurm:4711')
     expect(jobKeyOf(incident('a', { subject: { gpu: { index: 0 } } }), byPid)).toBeUndefined()
     const subject = { container: { name: 'train' } }
     const told = [
@@ -156,6 +157,23 @@ describe('the table', () => {
     expect(row?.firing.map(({ id }) => id)).toEqual(['now', 'still'])
     expect([row?.lost, row === undefined ? undefined : wasted(row)]).toEqual([107, 167])
     expect(wasted({ idle: undefined, lost: 0 })).toBeUndefined()
+  })
+
+  test('a GPU that is throttled slows down all who hold its memory, as long as it is; of a GPU’s fault with a job of its own they have nothing', () => {
+    const index = jobs.find(({ key }) => key === 'pid:77')?.holdings[0]?.index
+    const gpu = { uuid: 'GPU-1', index: index ?? -1 }
+    const hot = { kind: 'throttling', consequences: [] } as const
+    const told = [
+      incident('hot', { ...hot, subject: { gpu } }),
+      incident('was hot', { ...hot, subject: { gpu }, status: 'resolved' }),
+      incident('elsewhere', { ...hot, subject: { gpu: { uuid: 'GPU-9', index: 99 } } }),
+      incident('of another', { ...hot, subject: { gpu, container: { name: 'web' } } }),
+    ]
+    const rows = rowsOf(jobs, past, told)
+    const of = (key: string) => rows.find(({ job }) => job.key === key)?.incidents.map(({ id }) => id)
+    expect(of('pid:77')).toEqual(['hot'])
+    expect(of('web')).toEqual(['of another'])
+    expect(of('gone')).toEqual([])
   })
 
   test('an incident is also theirs whom it hit beside its own job; the time that was lost is told once', () => {

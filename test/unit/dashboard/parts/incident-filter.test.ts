@@ -36,14 +36,17 @@ describe('filters', () => {
 
 test('whom it hit: container and GPU, a process only where no container is known, a card by its address where that is all', () => {
   expect(whom(INCIDENT)).toBe('trainer · GPU 0')
-  expect(whom({ subject: { process: { pid: 7 }, gpu: { pci_bus_id: '0000:1b:00' } } })).toBe('0000:1b:00 · pid 7')
-  expect(whom({ subject: { host: { name: 'node-1' } } })).toBe('node-1')
+  expect(whom({ subject: { process: { pid: 7 }, gpu: { pci_bus_id: '0000:1b:00' } }, facts: {} })).toBe('0000:1b:00 · pid 7')
+  expect(whom({ subject: { host: { name: 'node-1' } }, facts: {} })).toBe('node-1')
+  expect(whom({ subject: { process: { pid: 7 } }, facts: { job_id: 4711 } })).toBe('Slurm job 4711')
   const subject = { gpu: { uuid: 'GPU-1', index: 1 } }
-  expect(['GPU 1: held back by heat', 'GPU 12: held back by heat', 'Out of memory on GPU 1'].map((title) => besideTitle({ title, subject }))).toEqual([
-    '',
-    'GPU 1',
-    'GPU 1',
-  ])
+  expect(
+    ['GPU 1: held back by heat', 'GPU 12: held back by heat', 'Out of memory on GPU 1'].map((title) => besideTitle({ title, subject, facts: {} })),
+  ).toEqual(['', '', ''])
+  const both = { ...subject, container: { name: 'trainer' } }
+  expect(
+    ['Xid 31: GPU page fault', 'trainer ran out of memory on GPU 1', 'trainer-2 took GPU 12'].map((title) => besideTitle({ title, subject: both, facts: {} })),
+  ).toEqual(['trainer', '', 'trainer'])
 })
 
 test('what fires stands first, the worst on top, then the newest', () => {

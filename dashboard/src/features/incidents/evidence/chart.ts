@@ -125,7 +125,15 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
       },
-      sideAxis({ palette, size: 62, most: chart.large ? 5 : 2, base: chart.unit === 'bytes' ? 1024 : 10, top: () => top, valueText: spec.valueText }),
+      sideAxis({
+        palette,
+        size: 62,
+        most: chart.large ? 5 : 2,
+        base: chart.unit === 'bytes' ? 1024 : 10,
+        whole: chart.unit === 'count',
+        top: () => top,
+        valueText: spec.valueText,
+      }),
     ],
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },
   }

@@ -161,6 +161,9 @@ export function marksOf(incident: Incident, { from, to }: Window): readonly Mark
     .map(([second, label]) => (label === undefined ? { second } : { second, label }))
 }
 
-/** What was logged. Of a fault that the numbers told, the agent keeps its first verdict in their place, which is no log and has old figures. */
+/**
+ * What was logged, in the order of its times: the agent gathers it log by log. Of a fault that the numbers told, the agent keeps its first verdict in
+ * their place, which is no log and has old figures.
+ */
 export const logOf = ({ log_lines: lines }: Pick<IncidentEvidence, 'log_lines'>): IncidentEvidence['log_lines'] =>
-  lines.filter(({ stream }) => stream !== 'numbers')
+  lines.filter(({ stream }) => stream !== 'numbers').toSorted((a, b) => a.t - b.t)

@@ -74,12 +74,20 @@ export type ProcessThen = {
   readonly innerPid: number | undefined
   readonly process: string | undefined
   readonly container: string | undefined
+  /** A Slurm job or unit, of one outside of containers. */
+  readonly outside: string | undefined
   readonly gpu: string | undefined
   /** undefined: it held nothing then, or was not there. */
   readonly bytes: number | undefined
   /** Why there are no bytes. */
   readonly absent: 'not yet' | 'ended' | 'not read' | undefined
 }
+
+type Outside = { readonly slurm_job?: string | undefined; readonly unit?: string | undefined }
+const outsideOf = ({ slurm_job: slurm, unit }: Outside): string | undefined => (slurm === undefined || slurm === '' ? unit || undefined : `Slurm job ${slurm}`)
+
+/** Whether a moment's figures are known for any process: of a fault that is not about a GPU only the agent's own table is. */
+export const areRecorded = (series: readonly IncidentSeries[]): boolean => series.some(({ metric }) => metric === PROCESS_BYTES)
 
 /** Nobody has gone because the card was not read: it must have been, without this process. */
 function absence(second: number, own: readonly number[], read: ReadonlySet<number>): ProcessThen['absent'] {
@@ -112,18 +120,21 @@ export function processesAt(
       innerPid: labels['inner_pid'] === undefined ? undefined : Number(labels['inner_pid']),
       process: labels['process'],
       container: labels['container'],
+      outside: outsideOf(labels),
       gpu: labels['gpu'],
       bytes: value[at],
       absent: at < 0 ? absence(second, seconds, read) : undefined,
       highest: Math.max(...value),
     })
   }
-  for (const { pid, inner_pid: inner, process, gpu, container, gpu_memory_bytes: bytes } of processes) {
+  const isTable = second === fault || !areRecorded(series)
+  for (const row of processes) {
+    const { pid, inner_pid: inner, process, gpu, container, gpu_memory_bytes: bytes } = row
     const key = keyOf(pid, gpu)
     const known = rows.get(key)
-    if (known !== undefined && second !== fault) continue
-    const then = second === fault ? { bytes, absent: undefined } : { bytes: undefined, absent: undefined }
-    rows.set(key, { ...(known ?? { key, pid, innerPid: inner, process, container, gpu, highest: bytes }), ...then })
+    if (known !== undefined && !isTable) continue
+    const then = { bytes: isTable ? bytes : undefined, absent: undefined }
+    rows.set(key, { ...(known ?? { key, pid, innerPid: inner, process, container, outside: outsideOf(row), gpu, highest: bytes }), ...then })
   }
   return [...rows.values()].toSorted((a, b) => b.highest - a.highest || a.pid - b.pid)
 }

@@ -5,12 +5,12 @@ import { Part } from '../../../parts/incident/account.tsx'
 import { offsetText } from '../../../text/facts.ts'
 import { DASH, memory } from '../../../text/format.ts'
 import type { Course } from './course.ts'
-import { processesAt } from './lines.ts'
+import { areRecorded, processesAt } from './lines.ts'
 import { momentOf } from './moment.ts'
 
 type Props = { readonly incident: Incident; readonly course: Course }
 
-export function ProcessesThen({ incident: { kind, evidence }, course }: Props) {
+export function ProcessesThen({ incident: { kind, evidence, subject }, course }: Props) {
   const [open, setOpen] = useState(false)
   const second = momentOf(course)
   // A restart loop is seen in a later life: the agent's table of that moment may hold two lives of one program.
@@ -19,12 +19,14 @@ export function ProcessesThen({ incident: { kind, evidence }, course }: Props) {
   const all = at(second).toSorted((a, b) => Number(first.has(b.key)) - Number(first.has(a.key)))
   const rows = open || first.size === 0 ? all : all.filter(({ key, bytes }) => bytes !== undefined || first.has(key))
   const others = all.length - rows.length
+  const owner = all.some(({ outside }) => outside !== undefined) ? 'Belongs to' : 'Container'
+  const when = areRecorded(evidence.series) ? offsetText(second - course.fault) : 'when it happened'
   return (
-    <Part id="processes-then" title={`Processes on the GPU, ${offsetText(second - course.fault)}`}>
+    <Part id="processes-then" title={`${subject.gpu === undefined ? 'GPU processes' : 'Processes on the GPU'}, ${when}`}>
       <table role="table" class="then" aria-labelledby="processes-then-title">
         <thead role="rowgroup">
           <tr role="row">
-            {['Process', 'PID', 'Container', 'GPU', 'GPU memory'].map((head) => (
+            {['Process', 'PID', owner, 'GPU', 'GPU memory'].map((head) => (
               <th key={head} role="columnheader" scope="col" class={head === 'PID' || head === 'GPU memory' ? 'numeric' : undefined}>
                 {head}
               </th>
@@ -41,8 +43,8 @@ export function ProcessesThen({ incident: { kind, evidence }, course }: Props) {
                 {row.pid}
                 {row.innerPid !== undefined && row.innerPid !== row.pid && <span class="sub">{` (${row.innerPid} inside)`}</span>}
               </td>
-              <td role="cell" data-label="Container">
-                {row.container ?? <span class="faint">host</span>}
+              <td role="cell" data-label={owner}>
+                {row.container ?? row.outside ?? <span class="faint">host</span>}
               </td>
               <td role="cell" data-label="GPU">
                 {row.gpu ?? DASH}

@@ -36,7 +36,7 @@ export function OccurrencePicker({ incident, shown }: { readonly incident: Incid
           </li>
         ))}
       </ol>
-      {dropped > 0 && <p class="sub">{`Details of ${dropped} earlier ones are no longer kept.`}</p>}
+      {dropped > 0 && <p class="sub">{`Details of ${dropped === 1 ? 'the first one' : `the first ${dropped}`} are no longer kept.`}</p>}
     </nav>
   )
 }

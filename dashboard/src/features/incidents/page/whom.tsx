@@ -1,7 +1,7 @@
 // Whom an incident hit, each part a way to its page: the job, the GPU, the allocator of the process.
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { whom } from '../../../parts/incident/filter.ts'
-import { jobOf } from '../../../parts/job/identity.ts'
+import { jobHit } from '../../../parts/job/identity.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { agentNow, frame, views } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
@@ -26,24 +26,24 @@ const [BEFORE_S, AFTER_S] = [600, 300]
 
 /** The charts of its GPU, else of its job, around that time. */
 function Then({ incident, index }: Props & { readonly index: number | undefined }) {
-  const { container } = incident.subject
+  const job = jobHit(incident)?.key
   const at = Math.round((incident.occurred_at ?? incident.started_at) / 1000)
   const to = Math.min(at + AFTER_S, Math.floor(agentNow.peek() / 1000))
   const around = { from: String(at - BEFORE_S), to: String(to) }
-  const job = container === undefined ? undefined : jobOf({ container: container.name, namespace: container.namespace, pod: container.pod }).key
   if (index !== undefined) return <a href={hrefOf('gpus', [String(index)], around)}>{`GPU ${index} at that time`}</a>
   return job === undefined ? null : <a href={hrefOf('jobs', [job], around)}>Job at that time</a>
 }
 
 export function Whom({ incident }: Props) {
   const { container, gpu } = incident.subject
+  const job = jobHit(incident)
   const index = gpu?.uuid === undefined ? undefined : (views.value?.find(({ uuid }) => uuid === gpu.uuid)?.index ?? gpu.index)
-  if (container === undefined && index === undefined) return <span class="whom">{whom(incident)}</span>
+  if (job === undefined && index === undefined) return <span class="whom">{whom(incident)}</span>
   return (
     <span class="whom ways">
-      {container !== undefined && (
-        <a href={jobHref(jobOf({ container: container.name, namespace: container.namespace, pod: container.pod }).key)} title="The job now and its past">
-          {container.name}
+      {job !== undefined && (
+        <a href={jobHref(job.key)} title="The job now and its past">
+          {container?.name ?? `Slurm job ${job.name}`}
         </a>
       )}
       {index !== undefined && (

@@ -1,6 +1,6 @@
 // The rows of the jobs' table: those that run and those that held a card within the range, filtered and sorted. Pure.
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
-import { jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
+import { jobHit, jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
 import { busyRatio, type Job } from '../running.ts'
 import type { Past } from '../past.ts'
 import { sortRows, type SortKey, type SortState } from '../../../parts/table/sort.ts'
@@ -43,9 +43,11 @@ const ended = (name: JobName): Job => ({
   restarts: undefined,
 })
 
-/** The job that an incident hit: its container, else the one that its process belongs to. */
-export function jobKeyOf({ subject: { container, process } }: Pick<IncidentSummary, 'subject'>, jobByPid: ReadonlyMap<number, string>): string | undefined {
-  if (container !== undefined) return jobOf({ container: container.name, namespace: container.namespace, pod: container.pod }).key
+/** The job that an incident hit: its container or Slurm job, else the one that its process belongs to. */
+export function jobKeyOf(incident: Pick<IncidentSummary, 'subject' | 'facts'>, jobByPid: ReadonlyMap<number, string>): string | undefined {
+  const own = jobHit(incident)
+  if (own !== undefined) return own.key
+  const { process } = incident.subject
   return process === undefined ? undefined : (jobByPid.get(process.pid) ?? `pid:${process.pid}`)
 }
 
@@ -54,6 +56,14 @@ function hitBy(incident: IncidentSummary, jobByPid: ReadonlyMap<number, string>)
   const own = jobKeyOf(incident, jobByPid)
   const others = incident.consequences.flatMap(({ container }) => (container === undefined ? [] : jobOf({ container }).key))
   return new Set([...(own === undefined ? [] : [own]), ...others])
+}
+
+/** Whoever holds memory of a GPU that is sick now, such as one that is throttled: the incident names no job, and slows down each. */
+function onItsGpu(incident: IncidentSummary, jobs: readonly Job[]): readonly string[] {
+  const { status, consequences, subject } = incident
+  const { gpu, process } = subject
+  if (status !== 'firing' || gpu?.uuid === undefined || process !== undefined || jobHit(incident) !== undefined || consequences.length > 0) return []
+  return jobs.filter(({ holdings }) => holdings.some(({ index, bytes }) => index === gpu.index && bytes !== 0)).map(({ key }) => key)
 }
 
 export function rowsOf(
@@ -71,7 +81,7 @@ export function rowsOf(
   const byJob = new Map<string, IncidentSummary[]>()
   for (const incident of incidents) {
     if (incident.status !== 'firing' && incident.last_seen_at < from) continue
-    for (const key of hitBy(incident, jobByPid)) byJob.set(key, [...(byJob.get(key) ?? []), incident])
+    for (const key of [...hitBy(incident, jobByPid), ...onItsGpu(incident, jobs)]) byJob.set(key, [...(byJob.get(key) ?? []), incident])
   }
   const row = (job: Job, endedAt: number | undefined): JobRow => {
     const hit = (byJob.get(job.key) ?? []).toSorted((a, b) => b.started_at - a.started_at)

@@ -1,0 +1,18 @@
+// Names on the page of idle and lost time: of a job as the other views have it, and what it means that an owner is not known. Pure.
+import type { WasteGroup } from '../../../../agent/model/ledger.ts'
+
+/** A container in the present, whatever else is known of it. */
+type Container = { readonly [name: string]: unknown }
+
+/** The ledger sums up by the service of a compose project; the other views have the container. Where a service runs several, its own name stands for all. */
+export function jobName(job: string, containers: readonly Container[]): string {
+  const [first, ...others] = containers.filter((container) => container['compose_service'] === job)
+  const name = first?.['container']
+  return typeof name === 'string' && others.length === 0 ? name : job
+}
+
+export const UNKNOWN_OWNER: Readonly<Record<WasteGroup, string>> = {
+  user: 'No user is known of containers: the engine does not say who started them. Jobs lists each with what it wasted.',
+  namespace: 'No namespace is known of jobs outside of Kubernetes.',
+  account: 'No account is known of jobs that Slurm did not start.',
+}
