@@ -11,6 +11,8 @@ const SLOW = 'test/unit/**/*.slow.test.ts'
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
 const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000 }
+/** See test/setup/memory-folder.ts. */
+const IN_MEMORY = { env: { TEST_IN_MEMORY: '1' } }
 const setup = { setupFiles: ['test/setup/cpu-log.ts', 'test/setup/file-folder.ts'], expect: { poll: { timeout: 120_000, interval: 20 } } }
 
 export default defineConfig({
@@ -19,8 +21,19 @@ export default defineConfig({
     sequence: { sequencer: Mixed },
     projects: [
       // Files share what they import, which saves a third of their CPU time; what measures itself has a process of its own.
-      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'unit', include: ['test/{unit,repo,golden}/**/*.test.ts'], exclude: [SLOW], isolate: false } },
-      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'] } },
+      {
+        test: {
+          ...setup,
+          ...TOGETHER,
+          ...PATIENCE,
+          ...IN_MEMORY,
+          name: 'unit',
+          include: ['test/{unit,repo,golden}/**/*.test.ts'],
+          exclude: [SLOW],
+          isolate: false,
+        },
+      },
+      { test: { ...setup, ...TOGETHER, ...PATIENCE, ...IN_MEMORY, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'] } },
       { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL] } },
       { test: { ...setup, ...PATIENCE, name: 'integration', include: ['test/integration/**/*.test.ts'], exclude: [PARALLEL], fileParallelism: false } },
       { test: { ...setup, name: 'image', include: ['test/image/**/*.test.ts'], testTimeout: 120_000 } },

@@ -1,4 +1,5 @@
 // Containers' logs through a real Docker engine: the last words of a crash, what was said while the agent was down, no line twice.
+// Long: begun among the first.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,10 @@ import { faultsOf as faults, linesOf as said, runContainerLogs, textOf, type Con
 import { dockerMissing, startDocker } from '../setup/docker.ts'
 import type { TestDocker } from '../setup/docker.ts'
 import { poll } from '../setup/poll.ts'
+import { rounds } from '../setup/rounds.ts'
+
+/** Lines. */
+const FLOOD = rounds({ full: 1_000_000, quick: 300_000 })
 
 describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker engine${dockerMissing === undefined ? '' : ` (${dockerMissing})`}`, () => {
   let docker: TestDocker
@@ -45,7 +50,6 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     await docker.run({ name: 'crash', command: sh('echo before; echo FAULT-last >&2; exit 1') })
     await poll(() => faults(events, 'crash').length > 0, {
       what: () => `the line, of ${JSON.stringify(events.filter((event) => event.type === 'log'))}`,
-      everyMs: 2,
     })
     const lines = said(events, 'crash')
     expect(textOf(lines)).toContain('before')
@@ -63,7 +67,7 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
         for (const line of said(events, 'talker')) if (!seen.has(line.text)) seen.set(line.text, Date.now() - line.t)
         return seen.size >= 20
       },
-      { what: () => `20 lines, came ${seen.size}`, everyMs: 1, deadlineMs: 30_000 },
+      { what: () => `20 lines, came ${seen.size}`, everyMs: 10, deadlineMs: 30_000 },
     )
     const delays = [...seen.values()].sort((a, b) => a - b)
     console.log(`line to event, ms: median ${delays[10]}, worst ${delays.at(-1)}`)
@@ -197,12 +201,12 @@ describe.skipIf(dockerMissing !== undefined)(`container logs with a real Docker 
     const timer = setInterval(() => ticks++, 100)
     await docker.run({
       name: 'flood',
-      command: sh('yes "some ordinary line of a training log, step 1000 loss 0.1" | busybox head -n 1000000; echo FAULT-end; sleep 600'),
+      command: sh(`yes "some ordinary line of a training log, step 1000 loss 0.1" | busybox head -n ${FLOOD}; echo FAULT-end; sleep 600`),
     })
-    await poll(() => faults(events, 'flood').length === 1, { what: 'the fault behind a million lines', deadlineMs: 50_000 })
+    await poll(() => faults(events, 'flood').length === 1, { what: 'the fault behind the flood', deadlineMs: 50_000 })
     clearInterval(timer)
-    // A million lines take seconds; how late a timer is meanwhile is measured in bench/.
+    // The flood takes seconds; how late a timer is meanwhile is measured in bench/.
     expect(ticks).toBeGreaterThan(0)
-    await poll(() => (value('warpwatch_agent_log_lines_total', { stream: 'container' }) ?? 0) >= 1_000_000, { what: 'the count', deadlineMs: 15_000 })
+    await poll(() => (value('warpwatch_agent_log_lines_total', { stream: 'container' }) ?? 0) >= FLOOD, { what: 'the count', deadlineMs: 15_000 })
   })
 })

@@ -1,4 +1,5 @@
 // The probe under the Pythons of this machine: its tests are in Python (test/probe), with a stand-in for torch and a listener for the agent.
+// Long: begun among the first.
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ const modules = readdirSync(folder)
   .filter((name) => /^test_\w+\.py$/.test(name))
   .map((name) => name.slice(0, -3))
 const all = findPythons()
-const pythons = spreadPythons(all, rounds({ full: all.length, quick: 3 }))
+const pythons = spreadPythons(all, rounds({ full: all.length, quick: 2 }))
 const left = all.filter((python) => !pythons.includes(python)).map(({ version }) => version)
 const note = all.length === 0 ? ' (needs python3, 3.8 to 3.14)' : left.length === 0 ? '' : ` (npm run test:long: ${left.join(', ')} too)`
 /** The harness of the ends keeps processors busy on purpose, and is the same under each Python: once is enough. */

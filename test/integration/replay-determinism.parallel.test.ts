@@ -11,14 +11,15 @@ import { rounds } from '../setup/rounds.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const T = 1_763_600_000_000
-/** One host on which much goes wrong, one after the other; minutes of each, until what is expected of it has come. `npm run test:long` waits for what follows from it, too. */
+/** One host on which much goes wrong, one after the other; minutes of each, in haste, until what is expected of it has come. `npm run test:long` waits for what follows from it, too. */
 const STORY = [
-  ['throttling', rounds({ full: 6, quick: 4.5 })],
-  ['xid', rounds({ full: 4, quick: 2.5 })],
-  ['lost-gpu', rounds({ full: 5, quick: 2.5 })],
-  ['oom-neighbour', rounds({ full: 12, quick: 3.5 })],
-  ['hung-driver', rounds({ full: 3, quick: 2.5 })],
+  ['throttling', rounds({ full: 6, quick: 1.5 })],
+  ['xid', rounds({ full: 4, quick: 1.5 })],
+  ['lost-gpu', rounds({ full: 5, quick: 1.5 })],
+  ['oom-neighbour', rounds({ full: 12, quick: 2 })],
+  ['hung-driver', rounds({ full: 3, quick: 1.5 })],
 ] as const
+const SPEED = rounds({ full: 1, quick: 4 })
 const PLACES = [
   { TZ: 'UTC', LC_ALL: 'C' },
   { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8' },
@@ -33,7 +34,7 @@ describe('a recording', () => {
     out.write(metaLine('gpu-01'))
     let from = T
     for (const [scenario, minutes] of STORY) {
-      const { tick } = createSimulation({ scenario, seed: 7, hostname: 'gpu-01' }, from, 60)
+      const { tick } = createSimulation({ scenario, seed: 7, hostname: 'gpu-01', speed: SPEED }, from, 60)
       let lines = ''
       for (let second = 0; second < minutes * 60; second++) for (const event of tick(from + second * 1_000)) lines += eventLine(event)
       if (!out.write(lines)) await once(out, 'drain')

@@ -56,7 +56,7 @@ def pause():
     time.sleep(int(sys.argv[1]) / 1e6)
 """
 
-# The three of the first report, as often as all others together.
+# The three of the first report, as often as all others together unless --first says otherwise.
 FIRST = {
     "main thread": "init(); pause()",
     "a thread that outlives it": "threading.Thread(target=lambda: (pause(), init())).start()",
@@ -248,15 +248,15 @@ class Runner:
         return {"way": way, "flags": [*setting[0], *setting[1]], "pause_us": pause_us, "with": seen, "without": without}
 
 
-def plan(ends, real_torch, seed):
-    """(way, code, setting, pause, agent) of each end: every way comes in turn, half of the ends are those of the first report."""
+def plan(ends, real_torch, seed, every=2):
+    """(way, code, setting, pause, agent) of each end: every way comes in turn, one in `every` ends is of the first report."""
     chance = random.Random(seed)
     others = dict(WAYS) if real_torch else dict(WAYS, **STANDIN_ONLY)
     if real_torch:
         del others["torch that cannot be imported"]  # the real one can not be imported twice
     first, rest = itertools.cycle(FIRST.items()), itertools.cycle(others.items())
     for i in range(ends):
-        way, code = next(first if i % 2 else rest)
+        way, code = next(first if i % every == every - 1 else rest)
         pause_us = chance.choice([0, 0, chance.randrange(1_000), chance.randrange(20_000)])
         settings = SETTINGS
         if sys.version_info < (3, 9) and "fork" in way:  # Python 3.8 frees a lock with the wrong allocator after a fork, and dies of it where that is checked
@@ -272,6 +272,7 @@ def main():
     parser.add_argument("ends", type=int)
     parser.add_argument("--parallel", type=int, default=2)
     parser.add_argument("--busy", type=int, default=0, help="busy loops beside it")
+    parser.add_argument("--first", type=int, default=2, help="one in so many ends is of the first report")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--real-torch", action="store_true", help="this Python's own PyTorch (for the CPU) in place of the stand-in")
     args = parser.parse_args()
@@ -280,7 +281,7 @@ def main():
     began, different, done = time.monotonic(), [], itertools.count(1)
     version = ".".join(map(str, sys.version_info[:3]))
     try:
-        runner, ends, lock = Runner(folder, args.real_torch), plan(args.ends, args.real_torch, args.seed), threading.Lock()
+        runner, ends, lock = Runner(folder, args.real_torch), plan(args.ends, args.real_torch, args.seed, args.first), threading.Lock()
         failures = []
 
         def work():

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 
-const outer = tmpdir()
+/** Containers, mounts and limits of memory want a disk: those projects do not ask for memory. */
+const outer = (process.env['TEST_IN_MEMORY'] === '1' ? process.env['TEST_MEMORY_FOLDER'] : undefined) ?? tmpdir()
 const folder = mkdtempSync(join(outer, 'f-'))
 chmodSync(folder, 0o1777)
 process.env['TMPDIR'] = folder

@@ -1,8 +1,9 @@
 // Global set-up of every run: one folder in the temporary directory for all that the run makes there, removed at its end, and a cache for what Node compiles.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isBuilt } from '../../scripts/fingerprint.mjs'
+import { mountMemory } from './memory-folder.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -13,9 +14,17 @@ export default function setup(): () => void {
   chmodSync(folder, 0o1777)
   process.env['TMPDIR'] = folder
   process.env['TEST_RUN_FOLDER'] = folder
+  const memory = mountMemory(folder)
+  if (memory !== undefined) process.env['TEST_MEMORY_FOLDER'] = memory.path
   // Hundreds of tests start the command line from its sources: what one of them compiled the others need not compile again.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compiled')
   if (isBuilt(root)) process.env['TEST_BUILT_MAIN'] = join(root, 'dist/main.js')
   // Throws, and so fails the run, where something cannot be removed: a mount, or a process that still writes.
-  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 })
+  return () => {
+    const remove = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 })
+    // What was left in it is found as on a disk.
+    if (memory !== undefined) for (const name of readdirSync(memory.path)) remove(join(memory.path, name))
+    memory?.remove()
+    remove(folder)
+  }
 }

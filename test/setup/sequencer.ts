@@ -1,9 +1,16 @@
-// In which order Vitest begins the files: those of projects that run together take turns, so that tests that wait run beside tests that compute.
+// In which order Vitest begins the files: those of projects that run together take turns, so that tests that wait run beside tests that compute, and what says that it is long comes first.
+import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** In a file that takes a minute or more: begun late, it would be alone at the end of the run. */
+const LONG = '// Long: begun among the first.'
+const isLong = ({ moduleId }: TestSpecification): boolean => readFileSync(moduleId, 'utf8').includes(LONG)
 
 export class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const byProject = [...Map.groupBy(await super.sort(files), ({ project }) => project).values()]
+    const sorted = await super.sort(files)
+    const longFirst = [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const byProject = [...Map.groupBy(longFirst, ({ project }) => project).values()]
     // Each file at its share of its project: of 50 files beside 300, one after every four. The smaller project has the longer files, so it is through before the other.
     const most = Math.max(...byProject.map((own) => own.length))
     return byProject

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { enterNetwork } from './network-inside.ts'
 import { poll } from './poll.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -112,6 +113,7 @@ export async function startSystemdHost(): Promise<SystemdHost> {
       what: () => `systemd to be up; it is ${state}`,
       deadlineMs: 60_000,
     })
+    const network = enterNetwork(pid)
     return {
       run,
       async must(command, ...args) {
@@ -120,12 +122,11 @@ export async function startSystemdHost(): Promise<SystemdHost> {
         return stdout
       },
       path: (path) => `/proc/${pid}/root${path}`,
-      async get(url) {
-        const ask = 'fetch(process.argv[1]).then(async (answer) => process.stdout.write(await answer.text()))'
-        const { status, stdout } = await finished('nsenter', [`--target=${pid}`, '--net', process.execPath, '-e', ask, url])
-        return status === 0 ? stdout : undefined
+      get: async (url) => network.get(url),
+      async close() {
+        await network.close()
+        await close()
       },
-      close,
     }
   } catch (error) {
     await close()

@@ -17,6 +17,7 @@ import { serverScenes } from '../setup/rule-scenes/servers.ts'
 import { scrapeOf, timeOf, type RuleScene } from '../setup/rule-scenes/scene.ts'
 import { unruledScenes } from '../setup/rule-scenes/unruled.ts'
 import { randomSeconds } from '../setup/random-events.ts'
+import { rounds } from '../setup/rounds.ts'
 
 const definitions: readonly DetectorDefinition[] = Object.values(registry)
 const each = definitions.map((definition) => [definition.id, definition] as const)
@@ -130,7 +131,7 @@ describe('whatever comes, it does not throw, and what it says is sound', () => {
         expect(failures).toEqual([])
         expect(problems).toEqual([])
       }),
-      { numRuns: 100 },
+      { numRuns: rounds({ full: 100, quick: 40 }) },
     )
   })
 })

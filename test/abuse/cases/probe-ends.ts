@@ -10,8 +10,8 @@ import type { AbuseCase } from '../abuse-case.ts'
 
 /** The ends of the long form, over all Pythons; each is compared with the same end without the probe. */
 const ENDS = Number(process.env['WARPWATCH_PROBE_ENDS'] ?? 20_000)
-/** Of each Python in the short form, which runs without busy loops: half are those of the first report, and the others come in turn, each once. */
-const SHORT_ENDS = 60
+/** Of each Python in the short form, which runs without busy loops: one in so many is of the first report, and the others come in turn, each once. */
+const [SHORT_ENDS, SHORT_FIRST] = [40, 4]
 const BUSY = 3
 /** A Python with a PyTorch for the CPU, if there is one: a fiftieth of the ends, since each takes seconds. */
 const REAL_TORCH = process.env['WARPWATCH_PROBE_TORCH_PYTHON'] ?? ''
@@ -53,7 +53,7 @@ export const probeEnds: AbuseCase = {
     const each = short ? SHORT_ENDS : Math.ceil((ENDS - realEnds) / pythons.length)
     const busy = short ? '0' : String(BUSY)
     const found: Report[] = []
-    for (const { path } of pythons) found.push(await endsOf(path, [String(each), '--busy', busy], short))
+    for (const { path } of pythons) found.push(await endsOf(path, [String(each), '--busy', busy, ...(short ? ['--first', String(SHORT_FIRST)] : [])], short))
     for (const path of real) found.push(await endsOf(path, [String(realEnds), '--busy', busy, '--real-torch'], short))
     const total = found.reduce((sum, { ends }) => sum + ends, 0)
     const different = found.flatMap((report) => report.different.map(({ way }) => `${way} (Python ${report.python}, torch: ${report.torch})`))

@@ -6,6 +6,7 @@ import type { Session } from '../../../agent/nvml/session.ts'
 import { createGpuSet } from '../../../agent/sampler/child/gpu-set.ts'
 import type { FromChild, StartRequest } from '../../../agent/sampler/protocol.ts'
 import { fakeLibrary } from '../../fakes/nvml/build.ts'
+import { IS_LONG } from '../../setup/rounds.ts'
 import { h100, hostOf, migH100, scenarioFile } from '../../fakes/nvml/scenario.ts'
 
 const library = fakeLibrary()
@@ -35,11 +36,12 @@ describe.skipIf(library === undefined)('any code of any function (needs a C comp
     return { sent, failed }
   }
 
-  test.each(FUNCTIONS.map(([name]) => name))('%s', async (name) => {
+  test.each(FUNCTIONS.map(([name], nth) => [name, nth] as const))('%s', async (name, nth) => {
     const session = await openSession(request.libraries, () => 'test')
     if (typeof session === 'string') throw new Error(session)
-    for (const code of [2, 3, 7, 15, 18, 999]) {
-      for (const when of ['before', 'after'] as const) {
+    for (const [at, code] of [2, 3, 7, 15, 18, 999].entries()) {
+      // Each code of each function, and each function both before and after the first scrape; all of them together are for the long form.
+      for (const when of IS_LONG ? (['before', 'after'] as const) : ([(at + nth) % 2 === 0 ? 'before' : 'after'] as const)) {
         const { sent, failed } = live(session, name, code, when)
         // Each scrape ends with `done`, unless NVML as a whole is out of use, which only these calls can say.
         const done = sent.filter((message) => message.type === 'done').length
