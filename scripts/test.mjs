@@ -13,7 +13,7 @@ const PACKAGES = {
   'busybox-static': '/bin/busybox',
   prometheus: '/usr/bin/promtool',
   'prometheus-alertmanager': '/usr/bin/prometheus-alertmanager',
-  chromium: '/usr/lib/chromium/chromium',
+  'chromium-headless-shell': '/usr/lib/chromium/chromium-headless-shell',
   procps: '/usr/bin/ps',
   'docker-compose': '/usr/bin/docker-compose',
   'victoria-metrics': '/usr/bin/victoria-metrics',

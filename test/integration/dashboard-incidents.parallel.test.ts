@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { incident as incidentSchema, incidentSummary } from '../../agent/http/api/incident-schemas.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchTestBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
       ready: true,
       env: { WARPWATCH_LOGS__FILES: join(directory, '*.log'), WARPWATCH_LOGS__KERNEL: 'false', WARPWATCH_GPU__SOURCE: 'off' },
     })
-    browser = await launchBrowser()
+    browser = await launchTestBrowser()
     writeFileSync(join(directory, EVIL_FILE), oom(EVIL))
   })
   afterAll(async () => {
