@@ -3,12 +3,13 @@ import { expect, test } from 'vitest'
 import { openPlayed } from '../../bench/lib/played-page.ts'
 import { startSimulatedHost } from '../../bench/lib/simulated-host.ts'
 import { DESKTOP, hasChromium, launchTestBrowser } from '../setup/browser.ts'
+import { rounds } from '../setup/rounds.ts'
 
 /** Drawn at once, as in a tab that is looked at now and then. */
 const BATCH = 20
 /** Seconds between two counts. */
 const STEP = 200
-const COUNTS = 5
+const COUNTS = rounds({ full: 5, quick: 3 })
 /** What is opened and closed on the way; one object kept of each second, with its figures, is far above. */
 const GROWTH = 1_000
 

@@ -79,7 +79,6 @@ async function clean({ page, hand }: Idle, origin: string, { colorScheme = null,
   hand([])
   for (const type of ['request', 'requestfinished', 'requestfailed', 'response', 'websocket', 'dialog', 'download', 'popup'] as const)
     page.removeAllListeners(type)
-  await page.unrouteAll()
   await page.mouse.move(-1, -1)
   // Of the same site, so the process stays with all that it has compiled; the dashboard has ended when its storage is emptied.
   await page.goto(`${origin}/healthz`)
@@ -114,6 +113,8 @@ export async function openPage(browser: Browser, url: string, more: BrowserConte
   await (typeof prepare === 'function' ? prepare(page) : prepare?.shared(page))
   await page.goto(url)
   const dispose = async (): Promise<void> => {
+    // What a route still fetches for the page is nobody's business any more.
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     // Where its agent has ended, or the test went to another one, there is nothing to reuse.
     const again =
       shares &&
