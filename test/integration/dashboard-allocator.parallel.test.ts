@@ -6,7 +6,7 @@ import { analyse } from '../../agent/allocator/snapshot/analyse.ts'
 import { readSnapshot } from '../../agent/allocator/snapshot/file.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchTestBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 import { MARKUP, trainingSnapshot } from '../setup/snapshot-file.ts'
 import { jitPickle } from '../unit/allocator/snapshot/pickler.ts'
@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)('the allocator in a real Chromium (needs Debian’
   let agent: RunningAgent
   beforeAll(async () => {
     agent = await startAgent({ args: ['--simulate=healthy'], ready: true })
-    browser = await launchBrowser()
+    browser = await launchTestBrowser()
     // Ready is who has read a GPU; the first lines of the probes may come a moment later.
     await poll(async () => rows.parse(await agent.json('/api/v1/allocators')).length >= 2, { what: 'two processes with a probe', deadlineMs: 30_000 })
   })

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchTestBrowser, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { freePort } from '../setup/free-port.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     // On port 1 nobody listens.
     writeFileSync(config, `notifiers:\n${notifier('reached', port)}${notifier('lost', 1)}`)
     agent = await startAgent({ args: ['--simulate=healthy', '--config', config], ready: true, env: FULL_PAST })
-    browser = await launchBrowser()
+    browser = await launchTestBrowser()
   })
   afterAll(async () => {
     await browser?.close()

@@ -12,7 +12,7 @@ import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import * as schemas from '../../agent/http/api/schemas.ts'
 import { memory } from '../../dashboard/src/text/format.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, launchBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchTestBrowser, openPage, PHONE, STICKING_OUT, type Opened, type Prepare } from '../setup/browser.ts'
 import { FAST } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
 
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
       dataDir,
       config: 'costs: { gpu_hour: 1.5, currency: EUR }\n',
     })
-    browser = await launchBrowser()
+    browser = await launchTestBrowser()
   })
   afterAll(async () => {
     await browser?.close()

@@ -2,18 +2,19 @@
 import { expect, test } from 'vitest'
 import { openPlayed } from '../../bench/lib/played-page.ts'
 import { startSimulatedHost } from '../../bench/lib/simulated-host.ts'
-import { DESKTOP, hasChromium, launchBrowser } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, launchTestBrowser } from '../setup/browser.ts'
+import { rounds } from '../setup/rounds.ts'
 
 /** Drawn at once, as in a tab that is looked at now and then. */
 const BATCH = 20
 /** Seconds between two counts. */
 const STEP = 200
-const COUNTS = 5
+const COUNTS = rounds({ full: 5, quick: 3 })
 /** What is opened and closed on the way; one object kept of each second, with its figures, is far above. */
 const GROWTH = 1_000
 
 test.skipIf(!hasChromium)('a tab keeps nothing of the seconds that are over (needs Debian’s chromium)', async () => {
-  await using browser = await launchBrowser()
+  await using browser = await launchTestBrowser()
   const host = await startSimulatedHost({ gpus: 4, containers: 8, processes: 12 })
   const { session, play, fetchedAhead, close } = await openPlayed(browser, host, DESKTOP)
   const playAll = async (ticks: number): Promise<void> => {

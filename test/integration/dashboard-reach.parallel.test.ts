@@ -1,7 +1,7 @@
 // Getting around the dashboard in a real Chromium: palette, shortcuts, filter, settings, focus, phone, many GPUs, an agent that is away, paper, still pages.
 import { describe, expect, test } from 'vitest'
 import { startSimulatedHost } from '../../bench/lib/simulated-host.ts'
-import { startAgent } from '../setup/agent.ts'
+import { SHORT_PAST, startAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { goTo } from '../setup/dashboard-walk.ts'
@@ -15,7 +15,7 @@ new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!
 const MOVES_AT_MOST = 0.02
 
 describe.skipIf(!hasChromium)('getting around the dashboard (needs Debian’s chromium)', () => {
-  const scene = useSimulatedPage()
+  const scene = useSimulatedPage('--simulate', SHORT_PAST)
 
   test('the palette finds a GPU and a job by the keyboard alone, and gives the focus back', async () => {
     await using opened = await openPage(scene.browser, scene.agent.url)

@@ -1,12 +1,13 @@
 // What the dashboard takes over the wire: compressed, and of the past only what a view draws.
 import { describe, expect, test } from 'vitest'
+import { SHORT_PAST } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { goTo } from '../setup/dashboard-walk.ts'
 import { poll } from '../setup/poll.ts'
 
 describe.skipIf(!hasChromium)('the dashboard on the wire (needs Debian’s chromium)', () => {
-  const scene = useSimulatedPage()
+  const scene = useSimulatedPage('--simulate', SHORT_PAST)
 
   test('takes code, styles and history compressed', async () => {
     const encodings = new Map<string, string | undefined>()

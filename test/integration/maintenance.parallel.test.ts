@@ -10,7 +10,7 @@ import { silence } from '../../agent/http/api/maintenance-schemas.ts'
 import { compiler } from '../fakes/nvml/build.ts'
 import { eightH100, withGpu, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
-import { hasChromium, launchBrowser, openPage } from '../setup/browser.ts'
+import { hasChromium, launchTestBrowser, openPage } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 
 const HOUR = 3_600_000
@@ -85,7 +85,7 @@ describe.skipIf(compiler === undefined)('maintenance (needs a C compiler)', () =
 
   test.skipIf(!hasChromium)('on the dashboard (needs Debian’s chromium): acknowledge, silence for an hour, end it', async () => {
     const { id } = await fires(3)
-    const browser = await launchBrowser()
+    const browser = await launchTestBrowser()
     try {
       await using opened = await openPage(browser, agent.url)
       const { page, complaints } = opened

@@ -11,7 +11,7 @@ import type { Tree } from '../fakes/cards/tree.ts'
 import { compiler } from '../fakes/nvml/build.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { mixedHost } from '../setup/agent-scenes.ts'
-import { hasChromium, launchBrowser, openPage, STICKING_OUT } from '../setup/browser.ts'
+import { hasChromium, launchTestBrowser, openPage, STICKING_OUT } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 
 const GIB = 1024 ** 3
@@ -66,7 +66,7 @@ describe.skipIf(compiler === undefined)('a host with cards of three makers (need
     'the dashboard shows a card for each, with its own figures (needs Debian’s chromium)',
     async () => {
       await using agent = (await startMixed()).agent
-      const browser = await launchBrowser()
+      const browser = await launchTestBrowser()
       try {
         await using opened = await openPage(browser, `${agent.url}/#/`)
         const { page, complaints } = opened

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest'
 import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from './agent.ts'
-import { launchBrowser } from './browser.ts'
+import { launchTestBrowser } from './browser.ts'
 import { poll } from './poll.ts'
 
 /** Story seconds per second: what befalls the simulated host then comes within moments. */
@@ -20,7 +20,7 @@ export const incidentOf = (agent: RunningAgent, kind: string): Promise<string> =
 
 let browser: Promise<Browser> | undefined
 /** The one browser of a test file, begun by the first test that wants it. */
-export const fileBrowser = (): Promise<Browser> => (browser ??= launchBrowser())
+export const fileBrowser = (): Promise<Browser> => (browser ??= launchTestBrowser())
 afterAll(async () => (await browser)?.close())
 
 export type IncidentScene = { readonly agent: RunningAgent; readonly browser: Browser; readonly incident: string }
