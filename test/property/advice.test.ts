@@ -86,7 +86,7 @@ const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   [/CUDF_SPILL/, /rmm|cudf|cuml|cugraph|rapids/i],
   [
     /\bkubectl\b/,
-    /kube|k8s|k3s|nvidia\.com\/|amd\.com\/|\bpods?\b|device[- ]plugin|gpu-operator|Restart Count|Last State|Container Toolkit|Evicted|\bnodes? are available/i,
+    /kube|k8s|k3s|nvidia\.com\/|amd\.com\/|\bpods?\b|device[- ]plugin|gpu-operator|Restart Count|Last State|CrashLoopBackOff|Container Toolkit|Evicted|\bnodes? are available/i,
   ],
   [/\b(?:scontrol|sacct|sbatch|srun|sinfo)\b/, /slurm|srun|sbatch|StepId|CANCELLED AT|\bJOB \d|SLURM_/i],
 ]

@@ -205,7 +205,6 @@ export const platform = ruleFamily({
         { text: 'Where the driver belongs to the host, switch the driver pod off: driver.enabled=false in the chart.' },
         {
           text: 'Else drain the node, so that its GPU pods end; where the module stays in use, reboot it.',
-          command: 'kubectl drain <NODE> --ignore-daemonsets',
         },
       ],
     },

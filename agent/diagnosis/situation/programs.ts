@@ -38,7 +38,8 @@ const PATTERNS = {
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   containerd: /\bcontainerd\b/i,
-  kubernetes: /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator/i,
+  kubernetes:
+    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator/i,
   slurm: /\bslurm|\bsrun\b|\bsbatch\b|\bSLURM_/i,
   systemd: /\bsystemd\b|\.service\b/,
   apt: /\bapt(?:-get)?\b|\bdpkg\b/,

@@ -55,4 +55,16 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: `ValueError: The checkpoint you are trying to load has model type \`newmodel\` but Transformers does not recognize this architecture.`,
     kinds: ['config_error'],
   },
+  {
+    name: 'a compose file',
+    text: 'validating /srv/c.yml: services.web.deploy.resources.reservations.devices.0 capabilities is required',
+    kinds: ['config_error'],
+  },
+  {
+    name: 'packages of two repositories',
+    text: ' nvidia-driver-575 : Depends: libnvidia-gl-575 (= 575.10-1) but 575.08-1 is to be installed',
+    kinds: ['config_error'],
+  },
+  { name: 'a secret', text: 'Warning  Failed  4s  kubelet  Error: secret "pull-key" not found', kinds: ['config_error'] },
+  { name: 'tool calls', text: 'ERROR: "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', kinds: ['config_error'] },
 ]

@@ -37,4 +37,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { exception: 'OSError', frame: 'cache.py:7' },
   },
   { name: 'quiet: of requests', text: '12 pages requested and 3 written so far', kinds: [] },
+  { name: "Ollama's models", text: 'Error: write /root/.ollama/models/blobs/sha256-cd-partial: no space left on device', kinds: ['disk_full'] },
 ]

@@ -32,4 +32,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['file_missing'],
     facts: { path: '/data/rows-7.avro', frame: 'Rows.scala:40' },
   },
+  {
+    name: 'an image that is not there',
+    text: 'Warning  Failed  2s  kubelet  Failed to pull image "reg.acme.org/a/b:v1": failed to pull and unpack image "reg.acme.org/a/b:v1": failed to resolve reference "reg.acme.org/a/b:v1": reg.acme.org/a/b:v1: not found',
+    kinds: ['file_missing'],
+  },
+  {
+    name: 'a file of a ComfyUI workflow',
+    text: "  - Value not in list: lora_name: 'style-a.safetensors' not in ['style-b.safetensors']",
+    kinds: ['file_missing'],
+  },
 ]

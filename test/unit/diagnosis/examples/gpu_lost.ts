@@ -51,4 +51,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'kernel: xhci_hcd 0000:39:00.0: Unable to change power state from D3cold to D0, device inaccessible',
     kinds: [],
   },
+  { name: 'a node with fewer GPUs', text: 'slurmd: error: gres/gpu count reported lower than configured (6 < 8)', kinds: ['gpu_lost'] },
 ]

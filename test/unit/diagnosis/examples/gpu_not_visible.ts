@@ -170,4 +170,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
 NVRM: installed in this system requires use of the NVIDIA open kernel modules.`,
     kinds: one,
   },
+  {
+    name: 'a Jetson',
+    text: "stderr: Auto-detected mode as 'csv'\ninvoking the NVIDIA Container Runtime Hook directly (e.g. specifying the docker --gpus flag) is not supported.",
+    kinds: ['gpu_not_visible'],
+  },
+  {
+    name: 'a rootless engine',
+    text: 'nvidia-container-cli: mount error: failed to add device rules: bpf_prog_query(BPF_CGROUP_DEVICE) failed: operation not permitted: unknown',
+    kinds: ['gpu_not_visible'],
+  },
+  { name: 'no Vulkan device', text: 'ggml_vulkan: No devices found.', kinds: ['gpu_not_visible'] },
 ]

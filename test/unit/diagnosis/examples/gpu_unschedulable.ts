@@ -38,4 +38,19 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { xid: 79 },
   },
   { name: 'quiet: memory', text: '0/3 nodes are available: 3 Insufficient memory.', kinds: [] },
+  {
+    name: 'claims of devices',
+    text: 'Warning  FailedScheduling  4s  default-scheduler  0/5 nodes are available: 5 cannot allocate all claims.',
+    kinds: ['gpu_unschedulable'],
+  },
+  {
+    name: 'shares of one GPU',
+    text: "Allocate failed due to rpc error: code = Unknown desc = request for 'nvidia.com/gpu.shared: 4' too large: maximum request size for shared resources is 1, which is unexpected",
+    kinds: ['gpu_unschedulable'],
+  },
+  {
+    name: 'MIG without instances',
+    text: 'error building GPU device map: invalid MIG mode: device 1 has an invalid MIG configuration',
+    kinds: ['gpu_unschedulable'],
+  },
 ]

@@ -60,4 +60,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'a traceback for want of host memory, too', text: '  File "/srv/load.py", line 8, in read\nMemoryError\nKilled\n', kinds: one },
   { name: 'LSF', text: 'TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137.', kinds: one, facts: { exit_code: 137 } },
   { name: 'PBS', text: '=>> PBS: job killed: mem 9437184kb exceeded limit 8388608kb', kinds: one },
+  {
+    name: 'systemd-oomd',
+    text: 'systemd-oomd[8]: Killed /user.slice/user-7.slice/run-u4.scope due to memory pressure for /user.slice being 71.10% > 50.00% for > 20s with reclaim activity',
+    kinds: ['host_oom_kill'],
+  },
 ]

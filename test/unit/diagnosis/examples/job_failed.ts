@@ -24,4 +24,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['job_failed'],
     facts: { rank: 2, exit_code: 9 },
   },
+  { name: 'a credential', text: 'srun: error: Task launch for StepId=6.0 failed on node n8: Invalid job credential', kinds: ['job_failed'] },
+  { name: 'a pod that crashes', text: 'llm-5c9f7d5d8b-zzzzz    0/1     CrashLoopBackOff   11 (2m ago)    48m', kinds: ['job_failed'] },
 ]

@@ -28,4 +28,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['job_killed'],
     facts: { signal: 'SIGKILL' },
   },
+  { name: 'a probe', text: 'Normal  Killing  2m  kubelet  Container api failed liveness probe, will be restarted', kinds: ['job_killed'] },
+  { name: 'a full emptyDir', text: 'Warning  Evicted  8s  kubelet  Usage of EmptyDir volume "scratch" exceeds the limit "50Gi".', kinds: ['job_killed'] },
+  {
+    name: 'a process that does not end',
+    text: 'slurmstepd: error: *** STEP 31.0 STEPD TERMINATED ON n31 AT 2026-02-03T04:05:06 DUE TO JOB NOT ENDING WITH SIGNALS ***',
+    kinds: ['job_killed'],
+  },
+  { name: 'a table of containers', text: 'web-llm-1   acme/llm   "serve"   llm   3 minutes ago   Exited (137) About a minute ago', kinds: ['job_killed'] },
 ]

@@ -28,4 +28,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'tracker.errors.CommError: It appears that you do not have permission to access the project lab/runs.',
     kinds: ['permission_denied'],
   },
+  {
+    name: 'a registry that refuses a pod',
+    text: 'Warning  Failed  2s  kubelet  Failed to pull image "reg.acme.org/a/b:v1": failed to pull and unpack image "reg.acme.org/a/b:v1": failed to resolve reference "reg.acme.org/a/b:v1": unexpected status from HEAD request to https://reg.acme.org/v2/a/b/manifests/v1: 403 Forbidden',
+    kinds: ['permission_denied'],
+  },
+  {
+    name: 'a registry that refuses enroot',
+    text: 'slurmstepd: error: pyxis:     [ERROR] URL https://nvcr.io/proxy_auth returned error code: 403 Forbidden\nslurmstepd: error: pyxis: failed to import docker image',
+    kinds: ['permission_denied'],
+  },
 ]

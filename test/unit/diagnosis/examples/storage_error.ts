@@ -21,4 +21,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['storage_error'],
   },
   { name: 'quiet: throughput', text: '2026-03-02 10:00:00,000 INFO io: input/output 512 MiB/s', kinds: [] },
+  {
+    name: 'a volume',
+    text: 'Warning  FailedMount  1s  kubelet  MountVolume.SetUp failed for volume "data" : mount failed: exit status 32\nOutput: mount.nfs: Connection timed out',
+    kinds: ['storage_error'],
+  },
+  {
+    name: 'a volume of another node',
+    text: 'Warning  FailedAttachVolume  3m  attachdetach-controller  Multi-Attach error for volume "pvc-8" Volume is already used by pod(s) old-1',
+    kinds: ['storage_error'],
+  },
 ]

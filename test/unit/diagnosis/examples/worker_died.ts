@@ -80,4 +80,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['worker_died'],
     facts: { pid: 733 },
   },
+  {
+    name: 'a slow load',
+    text: 'level=ERROR source=sched.go:456 msg="error loading llama server" error="timed out waiting for llama runner to start - progress 0.10 - "',
+    kinds: ['worker_died'],
+  },
+  {
+    name: "LocalAI's backend",
+    text: 'ERR Server error error="could not load model - all backends returned error: [llama-cpp]: could not load model: rpc error: code = Unavailable desc = error reading from server: EOF"',
+    kinds: ['worker_died'],
+  },
 ]
