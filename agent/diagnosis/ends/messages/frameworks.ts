@@ -1,0 +1,201 @@
+// Messages of JAX, TensorFlow, data loading, compilers and the libraries around PyTorch with one reason each.
+import type { Known } from './message.ts'
+import { ofRows, type Row } from './rows.ts'
+
+const JAX = "python -m pip install --upgrade 'jax[cuda12]'"
+const ROWS: readonly Row[] = [
+  [
+    /Unable to JIT load the async_io op/,
+    'Install libaio with its headers, and delete what DeepSpeed compiled before (~/.cache/torch_extensions); or offload to the CPU in place of a disk. On Debian and Ubuntu:',
+    'sudo apt-get install -y libaio-dev; ds_report | grep async_io',
+    'DeepSpeed did not find libaio, which offloading to a disk needs.',
+  ],
+  [
+    /Unable to JIT load the \w+ op/,
+    'See what this operation lacks here (compiler, CUDA toolkit, libraries): the WARNING lines above name it too.',
+    'ds_report',
+  ],
+  [
+    /Physical devices cannot be modified after being initialized|Memory growth cannot differ between GPU devices/,
+    'Set memory growth for all GPUs at the very start, before anything uses one: tf.config.experimental.set_memory_growth(gpu, True) for each, or by the environment.',
+    'export TF_FORCE_GPU_ALLOW_GROWTH=true',
+  ],
+  [
+    /'[\w./-]{1,80}' is not registered! Available \w+ are:/,
+    'Run the code that registers it in the same process, before it is used (also under a launcher and in each worker), or correct the name: the message lists what there is.',
+  ],
+  [
+    /[Ee]rror communicating with wandb backend: permission denied|W&B API: permission denied/,
+    'Log in with a key of an account that may write to this entity and project, and check entity= and project=; or record offline.',
+    'wandb login --relogin; export WANDB_MODE=offline',
+    'Weights & Biases refused the account; the training itself is not at fault.',
+  ],
+  [
+    /No module named 'torchvision\.transforms\.functional_tensor'/,
+    'Change the import in the package that the traceback names to torchvision.transforms.functional (basicsr has no newer release), or go back to torchvision before 0.17 with the PyTorch that belongs to it.',
+    undefined,
+    'torchvision 0.17 removed this module.',
+  ],
+  [
+    /No module named 'numpy\._core/,
+    'Install NumPy 2: what was pickled with it, or written for it, needs it. Or save the file again with NumPy 1.',
+    "python -m pip install 'numpy>=2'",
+    'numpy._core came with NumPy 2, and NumPy 1 is installed.',
+  ],
+  [
+    /maximum supported version for reading is \d+/,
+    'Update PyTorch or libtorch to the release that wrote the file, or write the file again with the older one.',
+    'python -c "import torch; print(torch.__version__)"',
+    'The file was written by a newer PyTorch than the one that reads it.',
+  ],
+  [
+    /Assertion failed\) !?_?(?:src|img|image|ssize)\.empty\(\)|Assertion failed\) !_src\.empty/,
+    'See whether cv2.imread found the image: it returns None for a path that is wrong or a file that it cannot read. Check for None there and print the path.',
+    undefined,
+    'OpenCV got an empty image.',
+  ],
+  [/'lengths' argument should be a 1D CPU int64 tensor/, 'Give the lengths from the CPU: pack_padded_sequence(x, lengths.cpu(), …).'],
+  [
+    /Expected a 'cuda' device type for generator but found 'cpu'/,
+    "Leave torch.set_default_device('cuda') (or set_default_tensor_type) out, or give the DataLoader generator=torch.Generator(device='cuda').",
+    undefined,
+    'The default device is the GPU, and the sampler draws on the CPU.',
+  ],
+  [
+    /If capturable=False, state_steps should not be CUDA tensors|params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device/,
+    'Move the model to the GPU before the optimizer is made, and load the optimizer after both: its state then goes to the device of the parameters.',
+    undefined,
+    "The optimizer's state lies on another device, or has another type, than the parameters.",
+  ],
+  [
+    /(?:cusparse|cublas_v2|cusolverDn|curand_kernel|cuda_runtime(?:_api)?|cuda_fp16|nvrtc|cufft)\.h: No such file/,
+    'Install the CUDA toolkit with its headers in the version of PyTorch, and set CUDA_HOME to it: a runtime image, and the nvcc of conda alone, lack them (images ending in -devel have them).',
+    'python -c "import torch; print(torch.version.cuda)"; echo "$CUDA_HOME"',
+  ],
+  [
+    /libaio\.h: No such file/,
+    'Install the headers of libaio, which asynchronous offloading to disk needs. On Debian and Ubuntu:',
+    'sudo apt-get install -y libaio-dev',
+  ],
+  [/\bmpi\.h: No such file/, 'Install the headers of MPI. On Debian and Ubuntu:', 'sudo apt-get install -y libopenmpi-dev'],
+  [
+    /Recomputed values for the following tensors have different metadata/,
+    'Run forward and backward under the same conditions: the same torch.autocast, no state that the forward changes (use_cache=False, no random branches). use_reentrant=True checks nothing, so that it only hides it.',
+    undefined,
+    'Activation checkpointing ran the forward a second time, and it went another way.',
+  ],
+  [
+    /`rope_scaling` must be a dictionary with two fields|untagged enum (?:ModelWrapper|PyPreTokenizerTypeWrapper|PyNormalizerTypeWrapper)/,
+    'Update Transformers and Tokenizers: the files of the model were written by newer releases.',
+    'python -m pip install --upgrade transformers tokenizers',
+  ],
+  [
+    /^'pytorch-lightning_version'/,
+    'The file is no checkpoint of Lightning, but plain weights: load it with model.load_state_dict(torch.load(path)), not with load_from_checkpoint or ckpt_path.',
+  ],
+  [
+    /fp16 mixed precision requires a GPU/,
+    'Let Accelerate see a GPU, or train without mixed precision on the CPU (--mixed_precision no).',
+    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
+    'PyTorch finds no GPU here.',
+  ],
+  [
+    /Label class (\d+) exceeds dataset class count/,
+    'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
+  ],
+  [
+    /`num_classes` \(\d+\) in \w+ of \w+ does not match/,
+    'Set num_classes of all heads to the number of your classes, and metainfo (classes=) of the data sets to the same names, a tuple (one class with a comma behind it).',
+  ],
+  [
+    /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,
+    "Build apex with its extensions; the plain install leaves them out. Or do without: torch.nn.LayerNorm and PyTorch's fused AdamW are as fast.",
+    "python -m pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' git+https://github.com/NVIDIA/apex.git",
+    'apex is installed without its compiled part.',
+  ],
+  [
+    /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got Float and (?:BFloat16|Half)/,
+    'Train under autocast (Trainer: bf16=True or fp16=True), which brings adapters and layers to one type; with 4-bit weights set bnb_4bit_compute_dtype to it and call prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
+  ],
+  [
+    /float8 is only supported on SM ?89|Float8.{0,40}(?:requires|only supported).{0,40}(?:8\.9|SM ?8|SM ?9|H100)/i,
+    'Leave float8 out and train in bf16: it needs compute capability 8.9 (L4, RTX 40, H100) or newer.',
+    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+  ],
+  [
+    /load_best_model_at_end requires the save and eval(?:uation)? strategy to match/,
+    'Give both the same strategy (save_strategy and eval_strategy both "epoch", or both "steps" with save_steps a multiple of eval_steps), or leave load_best_model_at_end out.',
+  ],
+  [
+    /Dataset scripts are no longer supported/,
+    'Take a copy of the data set in Parquet (most have one on the hub; revision="refs/convert/parquet" is made by it), or the package datasets before 4.0, which runs code of the data set: only where you trust it.',
+    "python -m pip install 'datasets<4'",
+  ],
+  [
+    /All the data files must have the same columns/,
+    'Bring all files to the same columns, or name those that belong together (data_files=, one configuration each). The message names the file and its columns.',
+  ],
+  [
+    /Cannot use chat template functions because tokenizer\.chat_template is not set/,
+    'Use the Instruct or chat variant of the model, whose tokenizer has a template; for a base model set tokenizer.chat_template yourself, or train with ready texts.',
+    undefined,
+    'The tokenizer is of a base model, which has no format for chats.',
+  ],
+  [
+    /0 active drivers \(\[\]\)/,
+    'Give the program a GPU: Triton found no driver of one. See whether PyTorch finds it where the job runs.',
+    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
+  ],
+  [/jaxlib version \S{1,20} is (?:newer|older) than/, 'Install jax, jaxlib and the CUDA plugin in one command, so that they belong together.', JAX],
+  [
+    /Encountered an unexpected tracer/,
+    'Do not keep values that are computed inside jit or grad anywhere outside (self.x, a global, a list): return them from the function, and set jax_check_tracer_leaks to find where.',
+    'export JAX_CHECK_TRACER_LEAKS=1',
+  ],
+  [
+    /Initializer expected to generate shape/,
+    'Initialize the parameters with an input of the shape that is used later, or rebuild the model with the sizes that the loaded parameters have.',
+    undefined,
+    'The parameters belong to inputs or layers of another size.',
+  ],
+  [
+    /File format not supported: filepath=.{0,200}Keras 3 only supports/,
+    'Load a SavedModel with keras.layers.TFSMLayer (inference only), or use Keras 2 (TF_USE_LEGACY_KERAS=1 and the package tf-keras) and save it again as .keras.',
+    'python -m pip install tf-keras; export TF_USE_LEGACY_KERAS=1',
+  ],
+  [
+    /Descriptors cannot be created directly/,
+    'Use an older protobuf until the package whose file ends in _pb2.py in the traceback has a release for the new one; or update that package.',
+    "python -m pip install 'protobuf<=3.20.3'",
+    'A package was generated for an older protobuf than the one that is installed.',
+  ],
+  [
+    /default_collate: batch must contain .{0,80}NoneType/,
+    'Let __getitem__ return no None: where a sample cannot be read, raise or take another one, or filter them out in a collate_fn.',
+    undefined,
+    'The data set returned None for a sample.',
+  ],
+  [
+    /image file is truncated|cannot identify image file/,
+    'A file of the data set is damaged or no image: find it (catch the error in __getitem__ and print the path), then fetch or remove it. To read damaged ones as far as they go: PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True.',
+  ],
+  [
+    /DataLoader timed out after/,
+    'A worker took longer than the timeout of the DataLoader for one batch: look at what is slow (network storage, decoding, a lock in OpenCV: cv2.setNumThreads(0)), then raise timeout= or the number of workers.',
+    'py-spy dump --pid <WORKER_PID>',
+  ],
+  [
+    /Unable to create tensor, you should probably activate truncation/,
+    'Tokenize with truncation=True and let the collator pad each batch (DataCollatorWithPadding; with labels of varying length DataCollatorForSeq2Seq or DataCollatorForTokenClassification). Remove columns that are no numbers.',
+  ],
+  [
+    /Some tensors share memory, this will lead to duplicate memory/,
+    'Save with safetensors.torch.save_model or model.save_pretrained, which know shared tensors; the Trainer of older releases: save_safetensors=False.',
+  ],
+  [
+    /Received a label value of (-?\d+) which is outside the valid range/,
+    'Compare the labels with the size of the last layer: it needs one output more than the largest label, labels count from 0, and none may be negative.',
+  ],
+]
+
+export const FRAMEWORKS: readonly Known[] = ofRows(ROWS)
