@@ -119,10 +119,15 @@ describe.skipIf(python === undefined)('the ranks of a job (needs root and Python
 
   test('in another network namespace are asked there', async () => {
     const { pid, asked } = await rankOf(28_028, 7, '2.29.7', 'netns')
-    const evidence = createEvidence()
-    expect(counts(await pollRas(new Map([[0, pid]]), CHILD, evidence))).toEqual([[7]])
+    let evidence = createEvidence()
+    // A query has a deadline, which a busy machine can miss.
+    const ask = async (): Promise<ReturnType<typeof counts>> => {
+      evidence = createEvidence()
+      return counts(await pollRas(new Map([[0, pid]]), CHILD, evidence))
+    }
+    await expect.poll(ask, { timeout: 50_000 }).toEqual([[7]])
     expect(evidence.problems).toEqual([])
-    await expect.poll(asked).toEqual(['SET FORMAT json', 'STATUS'])
+    await expect.poll(() => [...new Set(asked())]).toEqual(['SET FORMAT json', 'STATUS'])
   })
   test('of two jobs on one port: never the answer of the other', async () => {
     const port = await freePort()
