@@ -260,8 +260,8 @@ export function judge(evidence: Evidence): Answer {
   if (isIdleServer(job, culprits)) return answer(job, { ...common, verdict: 'healthy', cause: 'none', culprits: [] })
   // A disagreement is no state of a healthy job, whenever it is seen.
   const sure = (found?.cause === 'mismatch' || found?.cause === 'late') && culprits.length > 0
-  // One look at GPUs that all wait in a kernel: a running job shows that now and then.
-  const seenOnce = movement.once === true && undecided !== undefined && (undecided.state === 'unread' || waitsApart(job))
+  // Seen once, groups without a common rank wait at the same time: a running job shows that now and then, and no one connection explains it.
+  const seenOnce = movement.once === true && undecided !== undefined && waitsApart(job)
   if (movement.state === 'open' && !sure) return answer(job, { ...common, verdict: 'unknown', cause })
   if (seenOnce && !sure) return answer(job, { ...common, verdict: 'unknown', cause, evidence: [...common.evidence, LOOK_AGAIN] })
   return answer(job, { ...common, verdict: 'hang', cause })
