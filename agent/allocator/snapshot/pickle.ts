@@ -1,5 +1,6 @@
 // Reads a pickle of plain data (dicts, lists, tuples, numbers, text) without running anything in it: protocols 2 to 5 of Python, and
 // what PyTorch's C++ pickler writes (protocol 2, every integer above 32 bits as LONG1 of 8 bytes; torch/csrc/jit/serialization/pickler.cpp).
+import { Bare, type Item, type PickleValue } from './values.ts'
 import type { EqualLists } from './equal-lists.ts'
 import { SnapshotError } from './error.ts'
 import { integerAt } from './integers.ts'
@@ -7,18 +8,6 @@ import { LIMITS, type Limits } from './limits.ts'
 import { refusal } from './opcodes.ts'
 import type { RowReader } from './rows.ts'
 import { utf8Text } from './text.ts'
-
-export type PickleDict = { readonly [key: string]: PickleValue }
-export type PickleValue = null | boolean | number | bigint | string | PickleDict | readonly PickleValue[]
-
-export type Item = null | boolean | number | bigint | string | Bare | Item[]
-
-/** Dicts without a prototype chain, so that a key such as __proto__ is a key like any other; V8 keeps them compact, unlike Object.create(null). */
-class Bare {
-  [key: string]: Item
-}
-Object.setPrototypeOf(Bare.prototype, null)
-Reflect.deleteProperty(Bare.prototype, 'constructor')
 
 export type PickleOptions = {
   /** Whether a dict whose first entry is this one may stay empty: most of a large file is trace entries that are not needed. */

@@ -15,8 +15,8 @@ const failedInLibrary = ({ error }: EndTold): boolean => {
 }
 
 /** Where a name of a library does not fit: two versions, and how to see them. */
-function versions(told: EndTold, named: readonly string[] = []): Piece {
-  const packages = [...new Set([...named, ...packagesOf(told)])].slice(0, 4)
+function versions(told: EndTold): Piece {
+  const packages = packagesOf(told).slice(0, 4)
   return packages.length === 0
     ? { text: 'Compare the installed versions with those that the code was written for (its README or requirements file).', command: 'python -m pip list' }
     : {
@@ -31,17 +31,6 @@ const none = (what: string) => (): readonly Piece[] => [
 /** Over `Name: message`. The order counts. */
 export const EXCEPTIONS: readonly Known[] = [
   {
-    pattern: /^AttributeError: (?:partially initialized )?module '([\w.]{1,80})' has no attribute '(\w{1,80})'/,
-    says: 'The installed version of that module does not have the name, or a file of your own with the same name hides the module.',
-    remedies: ([, module = '', name], told) => [
-      {
-        text: `See which file is imported as ${module}, and whether it has ${name}.`,
-        command: `python -c 'import ${module}; print(${module}.__file__)'`,
-      },
-      versions(told, [module.split('.')[0] ?? '']),
-    ],
-  },
-  {
     pattern: /^(?:AttributeError|TypeError): 'NoneType' object (?:has no attribute '(\w{1,80})'|is not (?:iterable|subscriptable|callable))/,
     remedies: none('there'),
   },
@@ -51,11 +40,10 @@ export const EXCEPTIONS: readonly Known[] = [
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:got an unexpected keyword argument|got multiple values for)[^']{0,20}'(\w{1,80})'/,
-    says: 'The function does not take that argument in the version that is installed: it is newer, was renamed, or was taken out.',
-    remedies: ([, callee, argument], told) => [
-      versions(told),
-      { text: `Leave ${argument} out, or look up in the release notes where it went; help(${callee?.split('.')[0]}) shows what is taken now.` },
-    ],
+    remedies: ([, callee, argument], told) =>
+      failedInLibrary(told)
+        ? [versions(told), { text: `Leave ${argument} out, or look up in the release notes where it went.` }]
+        : [{ text: `Correct the call of ${callee}, or give it a parameter ${argument}.` }],
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:missing \d{1,3} required (?:positional|keyword-only) argument|takes .{1,40} positional arguments?)/,
