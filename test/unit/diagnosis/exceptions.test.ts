@@ -56,3 +56,17 @@ test('a last checkpoint is named only where the program computed', () => {
   expect(answer('ValueError: odd count').all.join()).not.toContain('checkpoint')
   expect(answer('ValueError: odd count', USER, 'step 400: loss=1.25\n').all.join()).toContain('Resume from the last checkpoint')
 })
+
+describe('what the message names', () => {
+  test('the host of a request that failed', () => {
+    const failed = "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='data.acme.test', port=443): Max retries exceeded with url: /a"
+    expect(answer(failed).all.join('\n')).toContain('getent hosts data.acme.test; curl -sSI https://data.acme.test')
+  })
+  test.each([
+    ['cuda:0 and cpu', /left on the host/],
+    ['cuda:1 and cuda:0', /torch\.cuda\.set_device\(local_rank\)/],
+  ])('the devices %s', (devices, advice) => {
+    const failed = `RuntimeError: Expected all tensors to be on the same device, but found at least two devices, ${devices}!`
+    expect(answer(failed).all.join('\n')).toMatch(advice)
+  })
+})

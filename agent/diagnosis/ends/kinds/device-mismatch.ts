@@ -1,5 +1,24 @@
 // Tensors of one operation on different devices.
-import { WEIGHT, anyOf, openFrame, saying, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+
+/** Which devices the message names decides what was forgotten: a tensor on the CPU, or one of a model that lies on several GPUs. */
+function moved({ error }: EndTold): readonly Piece[] {
+  const named = [...new Set((error?.message ?? '').match(/\b(?:cuda:\d{1,2}|cpu)\b/g))]
+  const gpus = named.filter((name) => name !== 'cpu')
+  if (gpus.length > 1)
+    return [
+      {
+        text: 'One model on several GPUs (device_map): bring each input to the device of the part that takes it, x.to(layer.weight.device), and the loss to that of the labels.',
+      },
+      { text: 'In DDP each process uses one GPU only: torch.cuda.set_device(local_rank) first, and no cuda:0 in the code.' },
+    ]
+  return [
+    {
+      text: `Move model and inputs to one device: \`model.to(device)\`, \`batch = {k: v.to(device) for k, v in batch.items()}\`.${named.includes('cpu') ? ' What is named cpu was left on the host: often a tensor that the code makes itself (`torch.zeros(..., device=x.device)`).' : ' Make new tensors there too (`torch.zeros(..., device=x.device)`).'}`,
+    },
+  ]
+}
 
 export const deviceMismatch: EndKind = {
   kind: 'device_mismatch',
@@ -28,10 +47,8 @@ export const deviceMismatch: EndKind = {
   title: (told) => `Tensors on different devices${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
   verdict: (told) => saying(told, 'used tensors of different devices in one operation'),
   remedies: (told) => [
+    ...moved(told),
     openFrame(told),
-    {
-      text: 'Move model and inputs to one device: `model.to(device)`, `batch = {k: v.to(device) for k, v in batch.items()}`. Make new tensors there too (`torch.zeros(..., device=x.device)`).',
-    },
     /numpy/.test(told.error?.message ?? '') && { text: 'NumPy needs host memory: use `tensor.detach().cpu().numpy()`.' },
     { text: 'Register constants of a module as buffers (`register_buffer`), so that they move with it.' },
   ],

@@ -7,6 +7,9 @@ import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.t
 const port = ({ input }: RegExpExecArray): Facts => known({ port: portIn({ message: input }) })
 const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
 
+/** As HTTP clients and resolvers print it. */
+const SERVER =
+  /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
 /** The host that was to be reached. */
 const hostIn = (message: string): string => /(?:to|with) [[(]?([a-zA-Z0-9][\w.-]{1,80}?)[\])]?(?::|, ?)\d{2,5}/.exec(message)?.[1] ?? '<MASTER_HOST>'
 
@@ -45,6 +48,10 @@ export const networkError: EndKind = {
     const { facts, situation, error } = told
     const rendezvous = RENDEZVOUS.test(`${error?.message} ${error?.name} ${situation.text}`) || situation.distributed
     const at = facts.port ?? '<PORT>'
+    const server =
+      SERVER.exec(`${error?.message} ${error?.tail}`)
+        ?.slice(1)
+        .find((one) => one !== undefined) ?? '<HOST>'
     return rendezvous
       ? [
           { text: 'Look for the rank that is missing or left first: its own log says why. The others only report that it is gone.' },
@@ -57,7 +64,11 @@ export const networkError: EndKind = {
       : [
           {
             text: 'See from where the job runs whether the host can be resolved and reached: batch nodes and containers often have no way out.',
-            command: 'getent hosts <HOST>; curl -sSI https://<HOST> | head -n 1',
+            command: `getent hosts ${server}; curl -sSI https://${server} | head -n 1`,
+          },
+          /huggingface\.co|hf\.co/.test(server) && {
+            text: 'If the files are in the cache already: work without the hub.',
+            command: 'export HF_HUB_OFFLINE=1',
           },
           { text: 'Behind a proxy the job needs its variables.', command: 'env | grep -i proxy' },
           { text: 'Get data and models before the job starts, or retry: a connection that works most of the time should not end a run.' },
