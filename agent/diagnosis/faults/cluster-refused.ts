@@ -18,6 +18,7 @@ export const clusterRefused = ruleFamily({
     'maximum request size for shared resources',
     'invalid MIG configuration',
     ' CrashLoopBackOff ',
+    'with CrashLoopBackOff: ',
     'MountVolume.',
     'Multi-Attach error for volume',
     'NodeNotReady',
@@ -72,6 +73,23 @@ export const clusterRefused = ruleFamily({
         ]
       },
       unless: ({ text }) => text.some((line) => /nvidia-driver-daemonset|Last State|Traceback/.test(line)),
+    },
+    {
+      // The kubelet's own log.
+      pattern:
+        /failed to "StartContainer" for "([\w.-]{1,80})" with CrashLoopBackOff: "back-off (\w{1,8}) restarting failed container=\S{1,90} pod=([a-z0-9.-]{1,100})_([a-z0-9-]{1,63})\(/,
+      kind: 'job_failed',
+      severity: 'critical',
+      title: ({ match }) => `${match[1]} crashes again and again`,
+      verdict: ({ match }) =>
+        `The container ${match[1]} of the pod ${match[3]} ends each time it is started; Kubernetes waits ${match[2]} before the next try. Why it ends stands in its own log.`,
+      remedies: ({ match }) => [
+        { text: 'Read what it said before it ended.', command: `kubectl logs ${match[3]} -n ${match[4]} -c ${match[1]} --previous --tail=100` },
+        {
+          text: 'See reason and exit code: OOMKilled and 137 mean host memory, 1 an error of its own, 139 a crash.',
+          command: `kubectl describe pod ${match[3]} -n ${match[4]} | grep -A 8 'Last State'`,
+        },
+      ],
     },
     {
       pattern: /Error: (secret|configmap) "([\w.-]{1,120})" not found/,

@@ -2,6 +2,7 @@
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
+import { WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -10,7 +11,6 @@ import { gib } from '../../text/bytes.ts'
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
 /** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
-type Meaning = { readonly pattern: RegExp; readonly says: string | ((matched: Matched) => string); readonly pieces: (matched: Matched) => readonly Piece[] }
 
 function full(matched: Matched): readonly Piece[] {
   const situation = matched.situation()
@@ -80,6 +80,7 @@ const roomLeft = (matched: Matched): boolean => (freeOf(matched)?.free ?? Infini
 const roomy = (matched: Matched): boolean => (freeOf(matched)?.free ?? 0) > PLENTY
 
 const MEANINGS: readonly Meaning[] = [
+  ...WITHOUT_STATUS,
   {
     pattern: /unable to open database file|sqlite_db/,
     says: 'MIOpen could not open its database of kernels: the folder is not writable, or the home folder is missing.',
@@ -253,6 +254,8 @@ export const cublasCudnnError = ruleFamily({
     'BLAS operation using StreamExecutor',
     'GEMM launch failed',
     'cuSolver internal error',
+    'cuBlas call failed',
+    'xecution plans support',
   ],
   facts: status,
   rules: [
@@ -267,7 +270,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: Cannot read )|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error/,
+        /when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: Cannot read )|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
       severity: 'critical',
       title: 'A CUDA library call failed',
       verdict,

@@ -168,3 +168,28 @@ describe('what is seldom what it looks like', () => {
     )
   })
 })
+
+describe('a message without a reason of its own', () => {
+  test('CTranslate2 without CUDA is no matter of PyTorch', () => {
+    const { commands } = told('ValueError: This CTranslate2 package was not compiled with CUDA support')
+    expect(commands.join()).toContain('ctranslate2')
+    expect(commands.join()).not.toContain('torch')
+  })
+  test('cuDNN without a plan, and cuBLAS by number', () => {
+    expect(told('RuntimeError: cuDNN Frontend error: [cudnn_frontend] Error: No execution plans support the graph.').verdict).toContain(
+      'no kernel for this operation',
+    )
+    expect(told('InternalError: cuda_solvers.cc:80: cuBlas call failed status = 3').verdict).toContain('CUBLAS_STATUS_ALLOC_FAILED')
+  })
+  test("the kubelet's word of a container that crashes again and again", () => {
+    const line =
+      'E1103 pod_workers.go:191] Error syncing pod 1f, skipping: failed to "StartContainer" for "worker" with CrashLoopBackOff: "back-off 5m0s restarting failed container=worker pod=train-7d9-x2x4z_lab(1f)"'
+    expect(told(line).title).toBe('worker crashes again and again')
+    expect(told(line).commands[0]).toBe('kubectl logs train-7d9-x2x4z -n lab -c worker --previous --tail=100')
+  })
+  test('a LoRA that this Diffusers does not know', () => {
+    expect(told('Traceback (most recent call last):\nValueError: `original_state_dict` should be empty at this point but has keys').commands).toContain(
+      'pip install --upgrade diffusers',
+    )
+  })
+})

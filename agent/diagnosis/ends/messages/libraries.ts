@@ -1,4 +1,5 @@
 // Messages of training libraries with one reason each; those of which figures or names of the text are used stand at the end.
+import { pipInstall } from '../../faults/remedies/pip.ts'
 import { FRAMEWORKS } from './frameworks.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
@@ -111,6 +112,14 @@ export const LIBRARIES: readonly Known[] = [
     remedies: ([, , has = '']) => [
       { text: `Ask for the GPUs that are visible: devices=${has.split(',').length}.` },
       { text: 'If there are more: see what hides them.', command: 'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"' },
+    ],
+  },
+  {
+    pattern: /`(?:original_)?state_dict` should be empty at this point but has/,
+    says: 'The LoRA has tensors that this release of Diffusers does not know for the model.',
+    remedies: (_, { situation }) => [
+      { text: 'Update Diffusers: each release knows more layouts of LoRAs.', command: pipInstall(situation, 'diffusers', '--upgrade') },
+      { text: 'See on its page for which base model and which program (ComfyUI, kohya, AI Toolkit) it was made; one for another base model does not load.' },
     ],
   },
 ]

@@ -5,6 +5,7 @@ import type { Matched } from '../parts/rules.ts'
 import { torchWheel, wheelFor } from '../remedies/packages.ts'
 import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
+import type { Situation } from '../../situation/situation.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
 /** rocminfo's first line. */
@@ -49,8 +50,19 @@ export function program(matched: Matched): readonly Piece[] {
     requestGpu(matched.situation()),
   ]
 }
-export function build({ situation }: Matched): readonly Piece[] {
+/** PyPI's wheels of CTranslate2 have CUDA for x86-64 on Linux and Windows only. */
+const CTRANSLATE2 = (at: Situation): readonly Piece[] => [
+  {
+    text: 'On x86-64 with Linux or Windows install the wheel from PyPI again: it has CUDA.',
+    command: pipInstall(at, 'ctranslate2', '--upgrade --force-reinstall'),
+  },
+  {
+    text: "On ARM (Jetson, Grace, a Mac; see uname -m) there is no wheel with CUDA: build CTranslate2 with -DWITH_CUDA=ON, or use device='cpu' with compute_type='int8'.",
+  },
+]
+export function build({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
+  if (/CTranslate2 package/.test(message)) return CTRANSLATE2(at)
   if (at.vendor === 'intel')
     return [
       torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),

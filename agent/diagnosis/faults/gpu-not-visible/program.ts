@@ -123,7 +123,7 @@ export const programRules: readonly Rule[] = [
     verdict: ({ match }) =>
       match[0].includes('XPU')
         ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
-        : 'The framework that is installed is a build for the CPU only, so it cannot see any GPU.',
+        : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
     remedies: build,
   },
   {
