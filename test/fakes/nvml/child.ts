@@ -70,6 +70,7 @@ export async function startChild(scenario: FakeScenario, options: ChildOptions =
     return hello
   }
   let id = 0
+  const processesBy = new Map<string, GpuSample['processes']>()
   const scrape = (rates: readonly Rate[] = ['fast', 'slow', 'rare']): Promise<Round> =>
     new Promise((resolve, reject) => {
       const samples: GpuSample[] = []
@@ -80,7 +81,10 @@ export async function startChild(scenario: FakeScenario, options: ChildOptions =
           listeners.delete(listen)
           reject(new Error(`the child ended while it was asked: ${child.exitCode ?? child.signalCode}`))
         } else if (message.type === 'gpu' && message.id === id) {
-          samples.push(message)
+          // As the handle of the child does: a list that did not change is that of the sample before.
+          const processes = message.sameProcesses === true ? processesBy.get(message.uuid) : message.processes
+          if (processes !== undefined) processesBy.set(message.uuid, processes)
+          samples.push(processes === undefined ? message : { ...message, processes })
           // As the store does: absent gaps are those of the sample before.
           if (message.gaps !== undefined) gapsBy.set(`${message.uuid} ${message.rate}`, message.gaps)
         } else if (message.type === 'hello') again = message
