@@ -85,6 +85,14 @@ export function createHostRuns(runs: Runs): HostRuns {
     if (run.identity.kind === 'exec') run.lastRootAt = t
     else runs.close(run, { t: run.isRestored ? run.seenAt : t, exitCode, signal, told: by === undefined ? undefined : { by, words, outcome } })
   }
+  /** The command may hold a GPU before its wrapper was heard: then its processes were taken for those of a session. */
+  const askAgain = (): void => {
+    for (const [pid, key] of pids) {
+      if (running.get(key)?.identity.kind !== 'session') continue
+      pids.delete(pid)
+      asked.delete(pid)
+    }
+  }
   return {
     process(event) {
       const root = { pid: event.root.pid, startTicks: event.root.start_ticks }
@@ -99,6 +107,7 @@ export function createHostRuns(runs: Runs): HostRuns {
         if (known !== undefined) runs.close(known, { t, exitCode, signal, cause: causeIn(event) })
         return
       }
+      if (known === undefined) askAgain()
       const run = known ?? runs.open(key, execJob(event), { at: t, before: false }, t)
       if (run !== undefined && startTicks !== undefined) addRoot(run, { pid, startTicks })
     },

@@ -81,6 +81,21 @@ describe('processes on the host', () => {
     expect(rows()).toMatchObject([{ job: 'night run', kind: 'exec', outcome: 'failed', signal: 'SIGSEGV', gpu_memory_peak_bytes: GIB }])
   })
 
+  test('a command that held a GPU before exec was heard is that of exec from then on', () => {
+    second(T, 1, 100, [[{ pid: '70' }, GIB]])
+    expect(tracker().strangers()).toEqual([70])
+    seen(T)
+    second(T + 1_000, 1, 100, [[{ pid: '70' }, GIB]])
+    expect(rows()).toMatchObject([{ kind: 'session', gpu_memory_peak_bytes: GIB }])
+    expect(tracker().strangers()).toEqual([])
+    tracker().ingest({ type: 'exec', t: T + 2_000, action: 'start', id: 'e1', pid: 50, start_ticks: 7, name: 'night run', command: 'torchrun train.py' })
+    second(T + 3_000, 1, 100, [[{ pid: '70' }, 2 * GIB]])
+    expect(tracker().strangers()).toEqual([70])
+    seen(T + 4_000)
+    second(T + 5_000, 1, 100, [[{ pid: '70' }, 2 * GIB]])
+    expect(named('night run')).toMatchObject([{ kind: 'exec', gpu_memory_peak_bytes: 2 * GIB }])
+  })
+
   test('what exec read in its output is why it ended', () => {
     const told = (id: string, more: object) => {
       tracker().ingest({ type: 'exec', t: T, action: 'start', id, pid: 50, start_ticks: 7, name: id, command: 'python3 train.py' })
