@@ -183,7 +183,7 @@ export const checkpointMismatch: EndKind = {
       : OPTIMIZER.test(told.error?.message ?? '')
         ? [
             { text: 'Give the optimizer the same parameters, in the same groups, as when it was saved: freeze, wrap and add parameters before it is made.' },
-            { text: 'If they were changed on purpose: load the weights only, and let the optimizer start anew (it warms up again).' },
+            { text: 'If they were changed on purpose: load the weights only, and let the optimizer start over (it warms up again).' },
             openFrame(told),
           ]
         : [

@@ -142,7 +142,7 @@ export const SERVING: readonly Known[] = [
     pattern: /Torch is not able to use GPU/,
     says: 'The installed PyTorch sees no GPU: it was built without CUDA or ROCm, or the driver does not work.',
     remedies: only(
-      'See which: a build that says None needs another PyTorch (delete the folder venv, which is made anew at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
+      'See which: a build that says None needs another PyTorch (delete the folder venv, which is made again at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
       'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.version.hip)"',
     ),
   },

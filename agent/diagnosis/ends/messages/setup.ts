@@ -161,7 +161,7 @@ export const SETUP: readonly Known[] = [
     pattern: /execve\(\): \S{0,200}\/slurm_script: No such file/,
     says: "Slurm's copy of the batch script was gone from the node before it started: its spool folder was cleaned, is not mounted, or lies in /tmp.",
     remedies: () => [
-      { text: 'Submit it again without that node, and tell its administrator.', command: 'sbatch --exclude=<NODE> <SCRIPT>' },
+      { text: 'Submit it again without that node, and report the node to its administrator.', command: 'sbatch --exclude=<NODE> <SCRIPT>' },
       { text: 'On the node: keep SlurmdSpoolDir out of /tmp and of what cleans it.', command: 'scontrol show config | grep -i SlurmdSpoolDir' },
     ],
   },

@@ -171,7 +171,7 @@ export const TENSORS: readonly Known[] = [
         text: 'Or turn it into a universal checkpoint once, which loads with any number ("load_universal": true under "checkpoint").',
         command: 'python -m deepspeed.checkpoint.ds_to_universal --input_folder <CHECKPOINT> --output_folder <NEW_FOLDER>',
       },
-      { text: 'Or load the weights only: load_optimizer_states=False (the optimizer starts anew).' },
+      { text: 'Or load the weights only: load_optimizer_states=False (the optimizer starts over).' },
     ],
   },
   {
