@@ -12,8 +12,8 @@ import { OK, startReceiver, type Received } from '../setup/receiver.ts'
 import { rounds } from '../setup/rounds.ts'
 import { CRASH_STAGES } from './alerts-crash-stages.ts'
 
-/** Of each of two chains; twice each stage. */
-const KILLS = rounds({ full: 100, quick: 22 })
+/** Of each of two chains; four times each stage. With fewer, too few messages came again to show anything. */
+const KILLS = rounds({ full: 100, quick: 44 })
 /** Beside its own stages the child is killed from outside: while its request is on its way, and at any moment. */
 const STAGES = [...CRASH_STAGES, 'in-flight', 'any-moment'] as const
 

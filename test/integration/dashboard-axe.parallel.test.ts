@@ -62,8 +62,15 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
       await goTo(page, hash)
       const controls = number.parse(await page.evaluate(WATCH_FOCUS))
       expect(controls).toBeGreaterThan(8)
-      for (let n = 0; n < controls + 20; n += 1) await page.keyboard.press('Tab')
-      const faultsHere = [...list.parse(await page.evaluate(LEFT_OUT)), ...list.parse(await page.evaluate('unseen')).map((html) => `focus unseen: ${html}`)]
+      const walk = async (): Promise<readonly string[]> => {
+        await page.evaluate('document.activeElement.blur(), getSelection().removeAllRanges()')
+        for (let n = 0; n < controls + 20; n += 1) await page.keyboard.press('Tab')
+        return list.parse(await page.evaluate(LEFT_OUT))
+      }
+      // A job that crashes meanwhile moves up with its links, past where Tab stands: they must be reached when one begins again.
+      let leftOut = await walk()
+      if (leftOut.length > 0) leftOut = await walk()
+      const faultsHere = [...leftOut, ...list.parse(await page.evaluate('unseen')).map((html) => `focus unseen: ${html}`)]
       if (faultsHere.length > 0) missed[hash] = [...new Set(faultsHere)]
     }
     expect(missed).toEqual({})
