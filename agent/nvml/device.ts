@@ -42,7 +42,7 @@ export type ProcessKind = 'Compute' | 'Graphics' | 'MPSCompute'
 export type ProcessQuery = { readonly name: string; readonly ask: () => number; readonly entries: () => readonly ProcessEntry[] }
 
 /**
- * How busy a process kept the SMs in each of the driver's sample periods (1/6 s to 1 s) since the last question, in columns that are filled anew with each:
+ * How busy a process kept the SMs in each of the driver's sample periods (1/6 s to 1 s) since the last question, in columns that are filled again with each:
  * hundreds come in a second. None is no failure: no process used the GPU, or the period is not over. `timeUs` is the driver's time, `percent` 0 to 100.
  */
 export type ProcessSamples = { count: number; pid: Uint32Array; timeUs: Float64Array; percent: Uint8Array }

@@ -42,7 +42,7 @@ async function look(check: CheckDefinition, scene: Scene, change: (around: Surro
     built.remove()
   }
 }
-/** Checks change nothing, so all of them look at the same well hosts: what is written for each check anew takes most of the time. */
+/** Checks change nothing, so all of them look at the same well hosts: writing them again for each check takes most of the time. */
 const wellHosts = new Map<string, Promise<BuiltScene>>()
 const wellHost = (about: string, scene: Scene): Promise<BuiltScene> => {
   const host = wellHosts.get(about) ?? buildScene(scene)

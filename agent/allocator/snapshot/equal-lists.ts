@@ -6,7 +6,7 @@ const MOST_BYTES = 2 ** 14
 const MOST_KNOWN = 2 ** 14
 /** A list is looked for by so many bytes and the list before it: call stacks, shapes and types follow each other in the same order. */
 const NEAR_BYTES = 12
-/** And by so many bytes, whatever came before: a call stack is told from others by its first frames. */
+/** And by so many bytes, whatever came before: call stacks differ in their first frames. */
 const FAR_BYTES = 48
 
 type Counts = { readonly containers: number; readonly values: number }

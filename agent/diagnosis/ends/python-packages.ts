@@ -58,10 +58,17 @@ export const rebuilds = (module: string, situation: Pick<Situation, 'text'>): st
   return given.includes('--no-build-isolation') || given.includes('-f ') ? given : `--no-build-isolation ${given}`
 }
 
+/** Only the name in what pip is given: `pip show` and `pip list` take no options, extras or addresses. */
+const nameIn = (given: string): string | undefined =>
+  given
+    .replaceAll("'", '')
+    .split(' ')
+    .find((word) => /^[A-Za-z]/.test(word) && !word.includes('://'))
+    ?.replace(/[[<=>].*$/, '')
 /** The distribution of a file below site-packages. */
 export function packageOf(file: string | undefined): string | undefined {
   const found = /[\\/](?:site|dist)-packages[\\/]([A-Za-z]\w{0,60})[\\/.]/.exec(file ?? '')?.[1]
-  return found === undefined || found.startsWith('_') ? undefined : (lookup(INSTALLED_AS, found) ?? found.replaceAll('_', '-'))
+  return found === undefined || found.startsWith('_') ? undefined : (nameIn(lookup(INSTALLED_AS, found) ?? '') ?? found.replaceAll('_', '-'))
 }
 
 /** What a name or argument is called in newer releases. `CLASS.name` before `name`. */

@@ -163,7 +163,7 @@ export const bitsandbytesSetup = ruleFamily({
         /quantizer_bnb_[48]bit\.py", line \d{1,6}, in validate_environment/,
         'transformers refused to load the quantized model: bitsandbytes is missing, too old, or has no working GPU library.',
       ),
-      // It fails there for want of memory too.
+      // It fails there when memory runs out, too.
       unless: ({ text, at }) => /dispatched on the CPU or the disk/.test(around(text, at, 0, 8)),
     },
   ],

@@ -123,7 +123,7 @@ export const cudaLibraryMissing = ruleFamily({
       },
     ),
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
-    // The driver's own library lacks what is newer than it: that is told as a driver that is too old.
+    // The driver's own library lacks what is newer than it: that is reported as a driver that is too old.
     missing(`(?!libcuda\\.so)${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.

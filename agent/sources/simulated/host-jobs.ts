@@ -14,7 +14,7 @@ const SUBMITTED: Readonly<Record<string, Submitted>> = {
   '/tmp/sweep.py': { slurm_name: 'sweep', slurm_user: 'ana', account: 'research', partition: 'shared' },
 }
 const NOTEBOOK: Submitted = { slurm_name: 'notebook', slurm_user: 'ana', account: 'research', partition: 'shared' }
-/** Of /home/ops/bench.py, which somebody runs in a login session. */
+/** Of /home/ops/bench.py, which a user runs in a login session. */
 const SESSION_USER = 'ops'
 /** Slurm's own word for a job that the kernel killed at its memory limit. */
 const KILLED_AT_LIMIT = { reported_by: 'Slurm', reported_words: 'OUT_OF_MEMORY', outcome: 'out_of_memory' } as const
@@ -30,7 +30,7 @@ function seenEvent(process: Process, t: number): ProcessEvent {
   return { type: 'process', t, action: 'seen', pid, root: rootOf(process), ancestors: [], ...user, ...details }
 }
 
-/** What has changed since the last call. A process of a container is told of by its engine. */
+/** What has changed since the last call. Processes of containers come from the engine. */
 export function createHostJobs(world: World): (t: number) => readonly ProcessEvent[] {
   const seen = new Map<Process, ProcessEvent>()
   return (t) => {

@@ -198,3 +198,10 @@ test.each([
 ])('%s', (error, advice) => {
   expect(answer(traceback(error)).all).toMatch(advice)
 })
+
+test('what pip shows is named without the options that its installation needs', () => {
+  const lacking = traceback("ImportError: cannot import name 'flash_attn_new' from 'flash_attn' (/srv/env/lib/python3.11/site-packages/flash_attn/__init__.py)")
+  const commands = explainText(logScanner(), lacking).flatMap(({ remedies }) => remedies.map(({ command }) => command ?? ''))
+  expect(commands).toContain('python -m pip show flash-attn')
+  expect(commands).toContain("python -m pip install 'flash-attn==<VERSION>'")
+})

@@ -200,7 +200,7 @@ describe('slurm', () => {
     ])
   })
 
-  test('each job is told of with who runs it, and its end with what Slurm says of it', () => {
+  test('each job comes with its user, and its end with what Slurm says of it', () => {
     const told = story.flatMap(({ events }) => events.filter((event) => event.type === 'process'))
     const finetune = told.filter(({ action, slurm_name: name, pid }) =>
       action === 'seen' ? name === 'finetune' : told.some((one) => one.pid === pid && one.slurm_name === 'finetune'),

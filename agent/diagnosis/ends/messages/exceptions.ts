@@ -2,13 +2,11 @@
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { isUserFrame } from '../../traceback/user-frame.ts'
 import type { EndTold } from '../end-kind.ts'
+import { packageOf } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 
-const PACKAGE = /[\\/](?:site|dist)-packages[\\/]([A-Za-z]\w{1,40})[\\/]/
-/** Import names of the packages that the error passed through, the deepest first. */
-const packagesOf = ({ error }: EndTold): readonly string[] => [
-  ...new Set((error?.frames ?? []).toReversed().flatMap(({ file }) => PACKAGE.exec(file)?.[1] ?? [])),
-]
+/** The packages that the error passed through, the deepest first. */
+const packagesOf = ({ error }: EndTold): readonly string[] => [...new Set((error?.frames ?? []).toReversed().flatMap(({ file }) => packageOf(file) ?? []))]
 const failedInLibrary = ({ error }: EndTold): boolean => {
   const deepest = error?.frames.at(-1)
   return deepest !== undefined && !isUserFrame(deepest)
@@ -21,7 +19,7 @@ function versions(told: EndTold): Piece {
     ? { text: 'Compare the installed versions with those that the code was written for (its README or requirements file).', command: 'python -m pip list' }
     : {
         text: `Compare the installed version${packages.length === 1 ? '' : 's'} of ${packages.join(', ')} with what the code was written for (its README or requirements file).`,
-        command: `python -m pip list | grep -iE '${packages.map((name) => name.replaceAll('_', '[-_]')).join('|')}'`,
+        command: `python -m pip list | grep -iE '${packages.map((name) => name.replaceAll(/[-_]/g, '[-_]')).join('|')}'`,
       }
 }
 const none = (what: string) => (): readonly Piece[] => [
