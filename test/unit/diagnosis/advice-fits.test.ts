@@ -140,7 +140,7 @@ describe('a GPU that is there and not used', () => {
   })
   test('Triton: too old a GPU, and its own package on Windows', () => {
     const failed = 'RuntimeError: PassManager::run failed'
-    expect(told(`ptxas info    : Compiling entry function 'k' for 'sm_61'\n${failed}`).texts[0]).toContain('this GPU has 6.1')
+    expect(told(`ptxas info    : Compiling entry function 'k' for 'sm_61'\n${failed}`).texts[0]).toContain('This GPU has compute capability 6.1')
     const windows = 'C:\\ComfyUI_windows_portable\\python_embeded\\python.exe main.py'
     expect(told(`${windows}\nModuleNotFoundError: No module named 'triton'`).commands).toContain('.\\python_embeded\\python.exe -m pip install triton-windows')
   })

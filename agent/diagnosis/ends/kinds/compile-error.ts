@@ -5,13 +5,13 @@ import { setVariables } from '../../faults/remedies/environment.ts'
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 
-/** Triton compiles for compute capability 7.0 and newer. https://github.com/triton-lang/triton#compatibility */
+/** Triton compiles for compute capability 7.0 and newer; its newer releases promise 8.0. https://github.com/triton-lang/triton#compatibility */
 function tooOld({ situation }: EndTold): Piece {
   const capability = /\bsm_([56]\d)\b/.exec(situation.text)?.[1]
   return (
     capability !== undefined &&
     /triton|PassManager|sageattention/i.test(situation.text) && {
-      text: `Triton compiles for compute capability 7.0 (Volta) and newer, and this GPU has ${capability[0]}.${capability[1]}: choose an attention or a backend without Triton.`,
+      text: `This GPU has compute capability ${capability[0]}.${capability[1]}, and Triton needs at least 7.0 (its newer releases 8.0): choose an attention or a backend without Triton.`,
     }
   )
 }
