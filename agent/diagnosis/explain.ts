@@ -12,6 +12,8 @@ import { gatherFaults, type FaultCollection } from './root.ts'
 import { createCandidates, type Scanner } from './scanner.ts'
 import type { Knowledge } from './situation/knowledge.ts'
 import { createSituations, readSituation, type Situation, type Situations } from './situation/situation.ts'
+import { unwrappedChunks } from './unwrap/chunks.ts'
+import { unwrapped } from './unwrap/unwrap.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
 export const PASTED_LIMIT = 262_144
@@ -55,7 +57,7 @@ export function explainRunEnd(scanner: Scanner, said: readonly string[], known: 
 }
 
 function explainLines(scanner: Scanner, said: readonly string[], situations: Situations, known: KnownEnd = {}): EndJudgement {
-  const lines = said.map(cutLine)
+  const lines = unwrapped(said).map(cutLine)
   const candidates = createCandidates()
   // Found in the text as it is, with its line ends, so that a literal may name one.
   const found = (parts: readonly string[], glue: string): void => {
@@ -111,7 +113,8 @@ function* concatenated(first: readonly Uint8Array[], rest: Iterator<Uint8Array>)
 }
 
 /** The faults of a stream of bytes, however long, whatever is in it. */
-export function explainChunks(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
+export function explainChunks(scanner: Scanner, wrapped: Iterable<Uint8Array>): readonly Fault[] {
+  const chunks = unwrappedChunks(wrapped)
   const faults = gatherFaults()
   const seenLines = createSeenLines()
   const reader = createEndReader()

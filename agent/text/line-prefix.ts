@@ -29,7 +29,11 @@ const PREFIXES: readonly RegExp[] = [
   // as WORKER, and any other name in parentheses: (Worker_TP1), (raylet)
   /^\([A-Za-z][\w.:<>-]{0,80}(?: [^()]{1,120})?\) ?/,
   // RFC 3339 and its relatives, with what CRI adds
-  /^\[?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:? ?(?:(?:stdout|stderr) [FP] )?/,
+  /^\[?\d{4}[-/]\d\d[-/]\d\d(?:[T ,_]|, )\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:? ?(?:(?:stdout|stderr) [FP] )?/,
+  // Airflow, behind its time: {subprocess.py:93} INFO -
+  /^\{[\w./-]{1,80}:\d{1,6}\} (?:DEBUG|INFO|WARNING|ERROR|CRITICAL) - /,
+  // CloudWatch: milliseconds since 1970; Kaggle: seconds since the start and the number of the line
+  /^(?:\d{13}\t|\d{1,6}\.\d{1,3}s\t? ?\d{1,6}[\t ])/,
   // syslog
   /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./()-]{1,64}(?:\[\d{1,10}\])?: ?/,
   // dmesg
@@ -55,7 +59,7 @@ export function stripPrefix(line: string): string {
 /** Quote marks of mails, bars of boxes, mpirun's and horovodrun's tags, the task number of `srun --label` before a traceback. */
 const TAGS: readonly RegExp[] = [
   /^(?:[>│┃|] ?)+/,
-  /^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d{1,4}(?:,\d{1,4})?\]<std(?:err|out)>:? ?/,
+  /^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d{1,4}(?:,\d{1,4})?(?:,mpirank:\d{1,5},algo-\d{1,4})?\]<std(?:err|out)>:? ?/,
   /^[A-Za-z][\w.-]{0,30}\/\d{1,5} (?=\[\d{1,5}\]:)/,
   /^ ?\d{1,4}: (?= {2}File |Traceback |[\w.]{1,100}(?:Error|Exception|Interrupt)\b)/,
 ]

@@ -1,0 +1,50 @@
+// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, indentation, the prefix of a collector that we do not know.
+import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts'
+import { learnedPrefix } from './learned-prefix.ts'
+import { withoutIndent } from './indent.ts'
+
+const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0?39|#x27|#34|#x22);/g
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+  '&quot;': '"',
+  '&apos;': "'",
+  '&nbsp;': ' ',
+  '&#39;': "'",
+  '&#039;': "'",
+  '&#x27;': "'",
+  '&#34;': '"',
+  '&#x22;': '"',
+}
+const htmlLines = (sample: readonly string[]): Unwrap | undefined =>
+  sample.some((line) => /&(?:quot|#0?39|#x27|lt|gt);/.test(line)) ? (line) => line.replace(ENTITY, (entity) => ENTITIES[entity] ?? entity) : undefined
+
+/** Each takes one layer away, from the outside in; what it does not know stays. */
+const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [htmlLines, notebookLines, jsonLines, learnedPrefix]
+
+const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => lines.map((line) => layer(line) ?? line)
+
+/** The lines of a text that is held, as its program printed them; each keeps its number, unless the text is a notebook in one line. */
+export function unwrapped(lines: readonly string[]): readonly string[] {
+  const packed = lines.length <= 3 ? packedNotebook(lines.join('\n')) : undefined
+  let plain = packed ?? withoutIndent(lines)
+  for (const layer of LAYERS) {
+    const found = layer(plain)
+    if (found !== undefined) plain = opened(found, plain)
+  }
+  return plain
+}
+
+/** How the lines of a long log are taken out, by its first ones; undefined where nothing is around them. */
+export function unwrapping(sample: readonly string[]): ((line: string) => string) | undefined {
+  const layers: Unwrap[] = []
+  let plain = sample
+  for (const layer of LAYERS) {
+    const found = layer(plain)
+    if (found === undefined) continue
+    plain = opened(found, plain)
+    layers.push(found)
+  }
+  return layers.length === 0 ? undefined : (line) => layers.reduce((text, layer) => layer(text) ?? text, line)
+}

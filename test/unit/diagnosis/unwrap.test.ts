@@ -1,0 +1,97 @@
+// Logs in the wrapping in which people have them: files of engines and collectors, notebooks, HTML, Markdown, a launcher's own prefix. The answer is that of the bare log.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { explainStream, explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { unwrapped } from '../../../agent/diagnosis/unwrap/unwrap.ts'
+
+const CRASH = [
+  'loading shard 3 of 4',
+  'Traceback (most recent call last):',
+  '  File "/srv/job/train.py", line 88, in <module>',
+  '    run(parse())',
+  '  File "/srv/job/train.py", line 61, in run',
+  '    table = rows["label"]',
+  '            ~~~~^^^^^^^^^',
+  "KeyError: 'label'",
+]
+const SIGNAL = ['reading the index', 'building the graph', 'Segmentation fault (core dumped)']
+
+const each = (wrap: (line: string, at: number) => string) => (lines: readonly string[]) => lines.map(wrap).join('\n')
+const second = (at: number): string => String(at % 60).padStart(2, '0')
+const html = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
+const cell = (lines: readonly string[]) => ({
+  cell_type: 'code',
+  outputs: [{ name: 'stderr', output_type: 'stream', text: lines.map((line) => `${line}\n`) }],
+  source: ['raise SystemExit("no label")'],
+})
+
+const WRAPPINGS: Readonly<Record<string, (lines: readonly string[]) => string>> = {
+  'a file of Docker': each((line) => JSON.stringify({ log: `${line}\n`, stream: 'stderr', time: '2026-03-01T10:00:00.1Z' })),
+  'journalctl -o json': each((line) => JSON.stringify({ __CURSOR: 'x', MESSAGE: line, _PID: '412' })),
+  'Fluent Bit': each((line) => JSON.stringify({ message: line, kubernetes: { pod_name: 'fit-0' } })),
+  'a notebook, a string a line': (lines) => JSON.stringify({ cells: [cell(lines)], metadata: {}, nbformat: 4 }, undefined, 1),
+  'a notebook in one line': (lines) => JSON.stringify({ cells: [cell(lines)], metadata: {}, nbformat: 4 }),
+  HTML: (lines) => html(lines.join('\n')),
+  'Markdown code by indentation': (lines) => `It stops after an hour:\n\n${lines.map((line) => `    ${line}`).join('\n')}\n\nWhat can I do?`,
+  'tabs before each line': each((line) => `\t${line}`),
+  Airflow: each((line, at) => `[2026-03-01, 10:00:${second(at)} UTC] {local_task.py:77} INFO - ${line}`),
+  CloudWatch: each((line, at) => `${1_772_359_200_000 + at}\t${line}`),
+  Kaggle: each((line, at) => `${(3.5 + at).toFixed(1)}s\t${at}\t${line}`),
+  'SageMaker over MPI': each((line) => `[1,mpirank:0,algo-1]<stderr>:${line}`),
+  'a launcher with a name and a number': each((line) => `node-7> ${line}`),
+  'a logger with levels of several lengths': each((line, at) => `10:00:${second(at)} ${at % 3 === 0 ? 'INFO ' : 'ERROR'} | box:run:40 - ${line}`),
+}
+
+describe.each(Object.entries(WRAPPINGS))('in %s', (_, wrap) => {
+  test('a traceback has its exception, and the line of the user', () => {
+    const [root] = explainText(logScanner(), wrap(CRASH))
+    expect(root?.facts).toMatchObject({ exception: 'KeyError', frame: expect.stringMatching(/train\.py:61$/) })
+  })
+
+  test('a last word is heard', () => {
+    expect(explainText(logScanner(), wrap(SIGNAL)).map(({ kind }) => kind)).toEqual(['segfault'])
+  })
+})
+
+test('lines of several ranks that stand mixed keep apart', () => {
+  const mixed = CRASH.flatMap((line) => [`node-0> ${line}`, `node-1> ${line.replace('KeyError', 'IndexError').replace('61', '62')}`]).join('\n')
+  const exceptions = explainText(logScanner(), mixed).map(({ facts }) => facts.exception)
+  expect(exceptions).toContain('KeyError')
+})
+
+test('a file of Docker that is too long to be held', () => {
+  const line = (text: string): string => `${JSON.stringify({ log: `${text}\n`, stream: 'stdout', time: '2026-03-01T10:00:00.1Z' })}\n`
+  const whole = Buffer.from([...Array.from({ length: 6_000 }, (_, at) => `batch ${at} of 6000 done`), ...CRASH].map(line).join(''))
+  const pieces = Array.from({ length: Math.ceil(whole.length / 50_000) }, (_, at) => whole.subarray(at * 50_000, (at + 1) * 50_000))
+  const [root] = explainStream(logScanner(), pieces)
+  expect(root?.facts).toMatchObject({ exception: 'KeyError', frame: expect.stringMatching(/train\.py:61$/) })
+})
+
+describe('what is not wrapped stays as it is', () => {
+  test.each([
+    ['a bare log', [...CRASH]],
+    [
+      'kernel lines that begin alike',
+      ['[ 812.4] NVRM: Xid (PCI:0000:65:00): 79, pid=4, name=python', '[ 812.9] NVRM: Xid (PCI:0000:66:00): 79, pid=5, name=python'],
+    ],
+    ['steps that begin alike', ['step 1: loss 2.0', 'step 2: loss 1.9', 'step 3: loss nan', 'step 4: loss nan']],
+    ['objects of a logger', ['{"level":"info","message":"step 1"}', '{"level":"error","message":"failed"}']],
+    [
+      'lines with a prefix that is known',
+      ['[rank0]: Traceback (most recent call last):', '[rank0]:   File "/srv/a.py", line 1, in <module>', '[rank0]: ValueError: x'],
+    ],
+  ])('%s', (_, lines) => {
+    expect(unwrapped(lines)).toEqual(lines)
+  })
+
+  test('each line keeps its number, whatever it is', () => {
+    const line = fc.oneof(fc.constantFrom(...CRASH, '', '{', '"text": [', ']', '{"log":"a\\n"}', '\tb', '    c', '&lt;', 'node-1> d'), fc.string())
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 30 }), (lines) => {
+        expect(unwrapped(lines.map((text) => text.replace(/[\r\n]/g, ' ')))).toHaveLength(lines.length)
+      }),
+    )
+  })
+})
