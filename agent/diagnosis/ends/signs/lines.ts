@@ -32,6 +32,10 @@ const FORMS: readonly Form[] = [
     'shell',
     /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
   ],
+  // environment modules, Lmod
+  ['shell', /(?<message>\bThe following module\(s\) are unknown: [^\n]{1,200}|\bUnable to locate a modulefile for [^\n]{1,200})/],
+  // Hydra, where the traceback is kept elsewhere
+  ['message', /(?<message>\bError executing job with overrides: \[[^\n]{0,300})/],
   // systemd
   ['shell', /: Failed at step EXEC spawning (?<message>\S{1,300}: (?:Permission denied|No such file or directory|Exec format error))$/],
   ['shell', /^(?:\S{1,60}\/)?env: (?<message>[‘'][\w./+-]{1,120}[’']: No such file or directory)$/],

@@ -13,4 +13,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'PBS', text: '=>> PBS: job killed: walltime 7210 exceeded limit 7200', kinds: ['time_limit'] },
   { name: 'quiet: it is only told', text: '2026-03-02 10:00:00,000 INFO plan: time limit is 4 h', kinds: [] },
   { name: 'a time-out of a CI step after the shell said that it terminated it', text: 'Terminated\nscript returned exit code 124', kinds: ['time_limit'] },
+  { name: 'Jenkins', text: 'pass 2 cost 0.31\nBuild timed out (after 45 minutes). Marking the build as aborted.\nFinished: ABORTED', kinds: ['time_limit'] },
+  { name: 'a runner of GitLab', text: 'ERROR: Job failed: execution took longer than 2h0m0s seconds', kinds: ['time_limit'] },
+  { name: 'a runner of GitHub', text: "Error: The action 'Fit' has timed out after 30 minutes.", kinds: ['time_limit'] },
+  { name: 'AWS Batch', text: 'statusReason: Job attempt duration exceeded timeout', kinds: ['time_limit'] },
+  { name: 'SageMaker', text: '2026-02-01 08:00:00 MaxRuntimeExceeded - the run took longer than it may', kinds: ['time_limit'] },
+  { name: 'systemd', text: "fit.service: Failed with result 'timeout'.", kinds: ['time_limit'] },
+  { name: 'quiet: a limit of a build that is only set', text: 'options: timeout(time: 45, unit: MINUTES)\nFinished: SUCCESS', kinds: [] },
 ]
