@@ -1,4 +1,4 @@
-// Kills because host memory ran out, as what runs jobs for others says it: AWS Batch, Vertex AI, Modal, YARN, HTCondor, Dask.
+// Kills because host memory ran out, as what runs jobs for others says it: AWS Batch, Vertex AI, Modal, notebooks, YARN, HTCondor, Dask.
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { needLess } from './host-oom/remedies.ts'
@@ -26,6 +26,21 @@ const SERVICES: readonly Service[] = [
     name: 'The platform',
     pattern: /\b[Cc]ontainer ran out of memory \(exit code 137\)/,
     more: { text: 'Reserve more memory for the function or the container.' },
+  },
+  {
+    name: 'Databricks',
+    pattern: /\bexited with exit code 137 \(SIGKILL: Killed\)\. This may have been caused by an OOM error\b/,
+    more: { text: 'Choose a driver with more memory, or hold less of the data in it.' },
+  },
+  {
+    name: 'The notebook service',
+    pattern: /\btried to allocate more memory than is available\. It has restarted\b|\bsession crashed after using all available RAM\b/,
+    more: { text: 'Choose an environment with more memory, or read the data in parts.' },
+  },
+  {
+    name: 'Slurm',
+    pattern: /^State: OUT_OF_MEMORY\b|^\d{1,12}\s.{1,120}\sOUT_OF_ME(?:MORY|\+)(?:\s|$)/,
+    more: { text: 'Ask for more memory when you submit the job.', command: 'sbatch --mem=<MEMORY> <JOB_SCRIPT>' },
   },
   {
     name: 'YARN',
@@ -76,6 +91,10 @@ export const hostOomPlatforms: FaultFamily = {
     'Container killed due to memory usage',
     'ran out-of-memory and exited',
     'ontainer ran out of memory (exit code 137',
+    'SIGKILL: Killed). This may have been caused',
+    'allocate more memory than is available. It has restarted',
+    'crashed after using all available RAM',
+    'OUT_OF_ME',
     'killed by YARN for exceeding',
     "B beyond the '",
     'gone over cgroup memory limit',

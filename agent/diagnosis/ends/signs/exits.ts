@@ -22,6 +22,8 @@ const EXACT: readonly RegExp[] = [
   /returned non-zero exit status (?<code>-?\d{1,5})\./,
   // Vertex AI
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
+  // SkyPilot
+  /\bfailed with return code list: \[(?<code>\d{1,3})/,
   // Kubeflow
   /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
@@ -56,8 +58,9 @@ const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
-/** Jenkins says no code. */
-const JENKINS = /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$/
+/** Jenkins, SkyPilot and supervisord say no code. */
+const WITHOUT_CODE =
+  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|\bgave up: \S{1,80} entered FATAL state\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
@@ -114,7 +117,7 @@ export function createExitReader(): ExitReader {
       else if (exitCode !== undefined && exitCode !== '0') found({ type: 'exit', at, text: raw, facts: said })
       return
     }
-    if (JENKINS.test(text)) found({ type: 'exit', at, text: raw, facts: {} })
+    if (WITHOUT_CODE.test(text)) found({ type: 'exit', at, text: raw, facts: {} })
     const reason = REASON.exec(text)?.[1] ?? EVENT.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
     if (reason !== undefined) found({ type: 'exit', at, text: raw, facts: { reason } })
     const failed = SLURM_FAILED.exec(text)

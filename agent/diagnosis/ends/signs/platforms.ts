@@ -1,4 +1,4 @@
-// Lines by which what runs jobs for others ends one: CI systems, clouds' training and batch services, HTCondor, Flux, Argo.
+// Lines by which what runs jobs for others ends one: CI systems, clouds' training and batch services, HTCondor, Flux, Argo, Slurm's seff.
 import type { Facts } from '../../../model/facts.ts'
 import type { LogKind } from '../../../model/kinds.ts'
 
@@ -20,6 +20,14 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
     kind: 'time_limit',
   },
   {
+    // CircleCI; salloc; seff
+    pattern: /^Too long with no output \(exceeded \d|\bhas exceeded its time limit and its allocation has been revoked\b|^State: (?:TIMEOUT|DEADLINE)\b/,
+    kind: 'time_limit',
+  },
+  { pattern: /^State: PREEMPTED\b/, kind: 'preempted' },
+  { pattern: /^State: NODE_FAIL\b/, kind: 'job_killed', facts: lostNode },
+  { pattern: /^State: CANCELLED\b/, kind: 'cancelled' },
+  {
     // GitHub Actions, GitLab, Jenkins, HTCondor, Ray's job server
     pattern:
       /^(?:##\[error\]|Error: )?The operation was cancell?ed\.?$|^ERROR: Job failed: cancell?ed$|^Aborted by [A-Z][\w.@-]{0,60}(?: [\w.@()-]{1,60}){0,3}$|\bvia condor_rm \(by user\b|\bJob 'raysubmit_\w{1,40}' was stopped\b/,
@@ -39,4 +47,4 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
 
 /** Without any of these none of the rules holds. */
 export const PLATFORM_MAY =
-  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?ed|Aborted by|condor_rm|was stopped|terminated|reempted|evicted|lost comm|Taint|pod deleted/
+  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?ed|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|Taint|pod deleted/

@@ -84,4 +84,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { exit_code: 137 },
   },
   { name: 'YARN', text: 'Reason: Container killed by YARN for exceeding memory limits. 9.1 GB of 9 GB physical memory used.', kinds: ['host_oom_kill'] },
+  { name: 'Kaggle', text: 'Your notebook tried to allocate more memory than is available. It has restarted.', kinds: ['host_oom_kill'] },
+  { name: 'sacct', text: '4711         fit        gpu OUT_OF_ME+    0:125', kinds: ['host_oom_kill'] },
+  {
+    name: 'Databricks',
+    text: 'The Python process exited with exit code 137 (SIGKILL: Killed). This may have been caused by an OOM error.',
+    kinds: ['host_oom_kill'],
+    facts: { exit_code: 137 },
+  },
 ]

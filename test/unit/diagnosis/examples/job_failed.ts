@@ -40,4 +40,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['job_failed'],
   },
   { name: 'quiet: Jenkins was content', text: '+ python fit.py\nFinished: SUCCESS', kinds: [] },
+  { name: 'SkyPilot', text: 'ERROR: Job 3 failed with return code list: [9]', kinds: ['job_failed'], facts: { exit_code: 9 } },
+  { name: 'supervisord', text: 'INFO gave up: fit entered FATAL state, too many start retries too quickly', kinds: ['job_failed'] },
+  {
+    name: 'Lua',
+    text: "/opt/bin/luajit: fit.lua:7: attempt to call field 'grad' (a nil value)\nstack traceback:\n\tfit.lua:7: in main chunk",
+    kinds: ['job_failed'],
+  },
 ]

@@ -20,4 +20,8 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'SageMaker', text: '2026-02-01 08:00:00 MaxRuntimeExceeded - the run took longer than it may', kinds: ['time_limit'] },
   { name: 'systemd', text: "fit.service: Failed with result 'timeout'.", kinds: ['time_limit'] },
   { name: 'quiet: a limit of a build that is only set', text: 'options: timeout(time: 45, unit: MINUTES)\nFinished: SUCCESS', kinds: [] },
+  { name: 'CircleCI', text: 'Too long with no output (exceeded 15m0s): context deadline exceeded', kinds: ['time_limit'] },
+  { name: 'salloc', text: 'salloc: Job 4711 has exceeded its time limit and its allocation has been revoked.', kinds: ['time_limit'] },
+  { name: 'seff', text: 'Job ID: 4711\nState: TIMEOUT (exit code 0)', kinds: ['time_limit'] },
+  { name: 'quiet: seff of a job that ended well', text: 'Job ID: 4711\nState: COMPLETED (exit code 0)', kinds: [] },
 ]
