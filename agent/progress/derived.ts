@@ -9,9 +9,17 @@ export function newestLoss(track: Track, best: Track | undefined): number | unde
   return track.loss === undefined ? best.loss : track.loss
 }
 
+/** What its counter counts to: as printed, else as the training said before its first step. */
+export function totalOf({ last, fell }: Track, planned: number | undefined): number | undefined {
+  const { step, total, stepIsAside } = last
+  return total ?? (planned === undefined || fell || stepIsAside === true || step === undefined || step > planned ? undefined : planned)
+}
+
 /** As printed; else the steps that are left at the usual pace. Where an epoch is done, those of the epochs to come. */
-export function timeLeft({ last, rate, pace }: Track, epochsLeft: number): Pick<Progress, 'etaSeconds' | 'etaRange'> {
+export function timeLeft({ last, rate, pace, epochPace }: Track, epochsLeft: number): Pick<Progress, 'etaSeconds' | 'etaRange'> {
   const { step, total, etaSeconds } = last
+  const ofEpochs = step === undefined && etaSeconds === undefined && epochsLeft > 0 ? epochPace.now() : undefined
+  if (ofEpochs !== undefined) return { etaSeconds: epochsLeft * ofEpochs.seconds, etaRange: [epochsLeft * ofEpochs.low, epochsLeft * ofEpochs.high] }
   const usual = pace.now()
   const each = rate === undefined || rate.of === 'step' ? (usual?.seconds ?? rate?.secondsEach) : undefined
   const ofEpoch = step === undefined || total === undefined ? undefined : Math.max(0, total - step)

@@ -1,4 +1,5 @@
 // The figures of a line with what stands before and behind each: `loss: 2.31`, `'lr': 1e-5`, `Iter 26/3489`, `| 2741.47 ms |`. No name is known here.
+import { ofOneStep } from './many-steps.ts'
 import { memo } from './memo.ts'
 import { DURATION, durationOf, NUMBER, numberOf } from './quantity.ts'
 
@@ -74,11 +75,15 @@ export const wordsOf: (key: string) => string = memo((key) =>
 const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} per .{1,12})$/
 
 const PARTS = /[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/
+/** `[epoch] 12 done`: the name alone stands in the bracket. */
+const COUNTER = /^\s*\[(epoch|step|iter|iteration|batch|round|update)s?\]$/i
 const PREPOSITION = /^\s*(?:for|at|in|after|on)\s/
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
+  const counter = COUNTER.exec(cut)?.[1]
+  if (counter !== undefined) return { key: counter.toLowerCase() }
   const text = bracket === null ? cut : cut.slice(0, bracket.index)
   const piece = text.split(PARTS).at(-1) ?? ''
   // `Average objective for 'output' for minibatches`: the quoted word is one of the name.
@@ -99,6 +104,8 @@ const NO_FIGURE = /^(?:\d{1,12}(?:\.\d{1,12})?\.\.\d[\d.]{0,20}|(?:19|20)\d\d-[0
 
 /** With so many places a word behind it was only glued to it: `0.2893642169passed: 17.7 sec`. */
 const LONG_DECIMAL = /\.\d{5,}$/
+/** `Step 300Loss 2.31`: the next name is only glued on. */
+const GLUED_NAME = /^[A-Z][a-z]{2,14}\s?[:=]?\s?[-+]?\d/
 /** `--rounds 3`: an option of a command, no figure. */
 const OPTION = /(?:^|[\s'"])--[a-zA-Z][\w-]{0,60}[ =]$/
 
@@ -107,7 +114,7 @@ const FIGURE = /\d|nan|inf/i
 
 export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
-  const text = pointed(printed)
+  const text = ofOneStep(pointed(printed))
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
   const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
   const paired = parted.includes('/') ? parted.replace(PAIRED, '$2 $1/$3') : parted
@@ -144,7 +151,16 @@ export function fieldsOf(printed: string): readonly Field[] {
     to += ordinal?.[0].length ?? 0
     // A word that only begins with a figure: `3D`, `2x4090`, `0x7f`, `v1.5`.
     const rest = line.slice(to, to + 32)
-    if (duration === undefined && /^[a-zA-Z_]/.test(rest) && !LONG_DECIMAL.test(all) && !BEHIND.test(rest) && !UNIT.test(rest) && !/^it\b/.test(rest)) continue
+    if (
+      duration === undefined &&
+      /^[a-zA-Z_]/.test(rest) &&
+      !LONG_DECIMAL.test(all) &&
+      !GLUED_NAME.test(rest) &&
+      !BEHIND.test(rest) &&
+      !UNIT.test(rest) &&
+      !/^it\b/.test(rest)
+    )
+      continue
     const behind = fields.at(-1)
     if (behind !== undefined && behind.whole && gap === '-' && value >= behind.value) {
       // [40000-40020]: where the range ends.

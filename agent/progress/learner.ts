@@ -22,6 +22,8 @@ export type Learned = {
   readonly left?: number
   /** Figures that never moved. */
   readonly still: ReadonlySet<number>
+  /** Called steps, but hardly rise while another counter does: `critical_steps=0`. */
+  readonly idle: ReadonlySet<number>
   /** How often the counter has risen in a row. */
   readonly risen: number
 }
@@ -93,7 +95,7 @@ function early(rows: readonly Row[], roles: Roles): Learned | undefined {
       further > 1 + 2 * IN_STEP && role?.is === 'rate' && role.took === true && Math.abs(growth(at) / further - 1) < IN_STEP ? [at] : [],
     ),
   )
-  return count < 0 && elapsed.size === 0 ? undefined : { ...(count < 0 ? {} : { count }), elapsed, risen: 0, still: new Set() }
+  return count < 0 && elapsed.size === 0 ? undefined : { ...(count < 0 ? {} : { count }), elapsed, idle: new Set(), risen: 0, still: new Set() }
 }
 
 /** Counters of an epoch start again when the figure of the epoch rises by one. */
@@ -125,6 +127,10 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const out: { -readonly [K in keyof Learned]: Learned[K] } = {
     risen: 0,
     still,
+    idle: idleOf(
+      all.filter((at) => roles[at]?.is === 'step' && fields[at]?.total === undefined),
+      column,
+    ),
     elapsed: new Set(
       all.filter((at) => isElapsed(fields[at], roles[at], column(at).slice(from, to), passed.slice(from, to === undefined ? undefined : to - 1))),
     ),
@@ -168,6 +174,12 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const left = all.find((at) => fields[at]?.duration !== undefined && roles[at] === undefined && rising(column(at).map((value) => -value)))
   if (left !== undefined) out.left = left
   return out
+}
+
+/** Of several counters those that stand still or wander, where another counts evenly. */
+function idleOf(steps: readonly number[], column: (at: number) => Values): ReadonlySet<number> {
+  if (steps.length < 2 || !steps.some((at) => regular(column(at)))) return new Set()
+  return new Set(steps.filter((at) => 2 * gapsOf(column(at)).filter((gap) => gap > 0).length < column(at).length))
 }
 
 /** `812M` without a name: how large something is. */

@@ -16,7 +16,7 @@ export type Phase = 'loading' | 'downloading' | 'preparing' | 'training' | 'eval
 export type Observation = {
   /** Lines of one statement share it, so that their figures can be compared. */
   readonly shape: string
-  readonly form: 'bar' | 'record' | 'epoch'
+  readonly form: 'bar' | 'record' | 'epoch' | 'plan'
   readonly title?: string
   readonly phase?: Phase
   readonly step?: number
@@ -44,6 +44,8 @@ export type Observation = {
   /** A share of the whole, 0 to 1, where the line counts in percent. */
   readonly done?: number
   readonly elapsedSeconds?: number
+  /** How long the epoch took, on a line that counts epochs alone. */
+  readonly epochSeconds?: number
   /** Figures that only a training prints (learning rate, norm of the gradient, loss of a part). */
   readonly metrics: number
   /** The shape alone says that it is the progress of a training: rounds of boosting, losses of several parts. */

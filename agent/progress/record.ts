@@ -11,6 +11,8 @@ type Best = { weight: number; took?: boolean }
 
 const DONE = /^(?:total |overall |training |train )?(?:progress|completed?|done|percent)$|^(?:training|fitting|learning)(?: \w+){0,3}$/
 const ENDS = /^(?:total|max|end|of|target|last)$/
+/** `41.2s/epoch`. */
+const PER_EPOCH = /^(?:s|secs?|seconds|min|minutes) ?\/ ?epoch$/i
 const NO_RATE = /\b(?:data|load\w*|eval|val|valid|test|download\w*)\b/
 const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|training|progress|ep)\w*$/
 const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
@@ -191,7 +193,12 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
     out.rateIsLoose = true
   }
   // Of what else takes time a line without a counter may speak: `sample processed in 14.03s`, `Epoch 3 … time: 176.47`.
-  if (rate.took === true && out.step === undefined && rate.weight < (out.epoch === undefined ? 3 : 6)) delete out.rate
+  if (rate.took === true && out.step === undefined && rate.weight < (out.epoch === undefined ? 3 : 6)) {
+    if (out.epoch !== undefined && out.rate?.secondsEach !== undefined) out.epochSeconds = out.rate.secondsEach
+    delete out.rate
+  }
+  const ofEpoch = out.epoch === undefined || out.step !== undefined ? undefined : fields.find(({ unit }) => PER_EPOCH.test(unit ?? ''))
+  if (ofEpoch !== undefined) out.epochSeconds = ofEpoch.value * (secondsOf(/^\w+/.exec(ofEpoch.unit ?? '')?.[0] ?? '') ?? Number.NaN)
   // `Copied [12/200] in 1.3s`: a counter without a name and how long something took are said of anything.
   if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
   out.metrics = metrics
@@ -224,7 +231,7 @@ function lossBehind({ key, whole, unit, total }: Field, before: Field | undefine
 /** `0.51 s/Schritt` beside `Schritt 300`: per step, whatever the language. */
 function perCounter({ key, value, unit }: Field, fields: readonly Field[]): Role | undefined {
   const [, left = '', right = ''] = /^(\p{L}{1,14}) ?\/ ?(\p{L}{1,14})$/u.exec(unit?.toLowerCase() ?? '') ?? []
-  if (left === '' || NO_RATE.test(key)) return undefined
+  if (left === '' || NO_RATE.test(key) || PER_EPOCH.test(unit ?? '')) return undefined
   const counted = (word: string): boolean =>
     word.length > 2 && fields.some((field) => field.whole && field.key !== '' && word.startsWith(field.key.split(' ').at(-1) ?? ' '))
   const rate = counted(right) ? rateOf(value, `${left}/step`) : counted(left) ? rateOf(value, `step/${right}`) : undefined

@@ -179,6 +179,10 @@ const saying = memo((words) => ({
   metric: METRIC.test(words) || RATE_WORD.test(words),
 }))
 
+/** So many requests, bytes, rows a second are no figure of a training. */
+const OF_OTHERS =
+  /^(?:req\w*|quer\w*|rows?|records?|docs?|documents|files?|pages?|urls?|messages?|msgs?|events?|jobs?|tasks?|ops|txs?|packets?|pkts?|[kMGT]?i?B|[kMGT]?bits?|bytes) ?\/ ?s(?:ec)?/i
+
 export function roleOf(field: Field): Role | undefined {
   const words = field.key
   if (field.aside && field.unit === undefined) return undefined
@@ -214,5 +218,5 @@ export function roleOf(field: Field): Role | undefined {
   if ((says.epoch || (says.timedEpoch && field.whole)) && field.unit === undefined) return { is: 'epoch' }
   const counts = field.whole || (Number.isInteger(field.value) && field.value >= 0)
   if (counts && field.unit === undefined && says.step) return { is: 'step', weight: (field.total === undefined ? 0 : 4) + says.stepWeight }
-  return says.metric ? { is: 'metric' } : undefined
+  return says.metric && !OF_OTHERS.test(field.unit ?? '') ? { is: 'metric' } : undefined
 }

@@ -32,6 +32,12 @@ const NAME = /^[\p{L}_#][\p{L}\w /.()@%#*^-]{0,30}$/u
 const RESULTS =
   /^(?:models?|methods?|name|config\w*|dataset|experiment|run|run name|trial|trial name|backbone|arch\w*|network|setting|variant|system|task|optimizer|lr|learning rate)$/
 
+/** Under the head of a table in Markdown: `|---|---:|`. */
+const RULE = /^\s*\|\s*:?-{1,40}:?\s*(?:\|\s*:?-{1,40}:?\s*)+\|?\s*$/
+/** Such a table is that of a training where its rows count in their first cell, or in the second behind their time. */
+const COUNTS = /^(?:(?:global |train |training )?(?:epochs?|steps?|iters?|iterations?|updates?|rounds?|episodes?|ticks?|timesteps?)|it|e|ep)$/
+const isTraining = ([first = '', second = '']: readonly string[]): boolean => COUNTS.test(first) || (/^(?:time|date|when)$/.test(first) && COUNTS.test(second))
+
 /** What only a finished model is measured by: results by class, by fold. */
 const MEASURE =
   /^(?:(?:roc |pr |macro |micro |mean |avg )?(?:precision|recall|f1(?:[- ]?score)?|support|auc|auroc|accuracy|acc|m?iou|dice|m?ap(?:@\S+)?|bleu\S*|rouge\S*|wer|cer|r2|mae|rmse|mse|kappa|mcc|mrr|ndcg\S*|sensitivity|specificity))$/i
@@ -53,10 +59,20 @@ export function createTable(): Table {
   let words: readonly string[] = []
   /** So many names has the head of a table that is none of a training. */
   let others = 0
+  /** The cells of the last line with bars, and whether a rule below it made it the head of a table of results. */
+  let barred: readonly string[] = []
+  let results = false
   /** Where each name of the head begins and ends on its line. */
   let places: readonly Place[] = []
   return {
     head(line) {
+      if (RULE.test(line)) {
+        results = barred.length >= 3 && !isTraining(barred)
+        if (results) names = []
+        return
+      }
+      if (!line.trimStart().startsWith('|')) results = false
+      barred = line.trimStart().startsWith('|') ? cells(line, BARS).map(wordsOf) : []
       const plain = line.replace(/^\s*#\s*(?=["'\p{L}])/u, '')
       const text = QUOTED.test(plain) ? plain.replace(/"\s+"/g, '"\t"').replaceAll('"', '') : plain
       // A rule, an empty line.
@@ -82,6 +98,8 @@ export function createTable(): Table {
     },
     parted: (text) => (names.length >= 3 && COMMA_ROW.test(text) && cells(text, COMMA).length === names.length ? text.replaceAll(',', ', ') : text),
     isOther(text) {
+      if (results && !text.trimStart().startsWith('|')) results = false
+      if (results) return true
       if (others === 0) return false
       const count = cells(text, text.includes('|') ? BARS : /\s{2,}|\t/).length
       if (count !== others && count !== others + 1) others = 0

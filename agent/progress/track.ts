@@ -14,11 +14,16 @@ export type Track = {
   /** Statements so far, and how often the counter rose in a row. */
   seen: number
   rose: number
+  /** The counter began anew, as that of an epoch does. */
+  fell: boolean
   /** The same of its epochs, and of its share of the whole. */
   epochRose: number
   doneRose: number
   at: number
   pace: Pace
+  /** Of its epochs, where it counts those alone. */
+  epochPace: Pace
+  epochFrom?: { readonly epoch: number; readonly time: number }
   from?: { readonly step: number; readonly time: number }
   /** A bar that runs inside another, or a validation. */
   aside: boolean
@@ -31,10 +36,12 @@ const newTrack = (seen: Observation, now: number): Track => ({
   last: seen,
   seen: 0,
   rose: 0,
+  fell: false,
   epochRose: 0,
   doneRose: 0,
   at: now,
   pace: createPace(),
+  epochPace: createPace(),
   aside: false,
 })
 
@@ -72,6 +79,7 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
     track.lossIsMean = seen.lossIsMean === true
   }
   if (seen.epoch !== undefined) {
+    timeEpoch(track, seen.epoch, seen, clock)
     if (track.epoch !== undefined && seen.epoch > track.epoch) track.epochRose += 1
     track.epoch = seen.epoch
   }
@@ -85,6 +93,7 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
   if (seen.done !== undefined && before?.done !== undefined && seen.done > before.done) track.doneRose += 1
   if (seen.step === undefined) return mistaken
   if (before?.step !== undefined && seen.step > before.step) track.rose += 1
+  else if (before?.step !== undefined && seen.step < before.step) track.fell = true
   const took = stepTime(track, seen, clock)
   // The last line of a bar is the mean of the whole run.
   const moved = before?.step === undefined || seen.step !== before.step
@@ -94,6 +103,19 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
 
 /** A log is looked at five times a second, and bars print whole seconds. */
 const LEAST_SECONDS = 1.5
+
+/** The time of an epoch: as printed, else from when its lines were written. A time that grows as the epochs do is one since the start. */
+function timeEpoch(track: Track, epoch: number, { step, at, elapsedSeconds, epochSeconds }: Observation, clock: number | undefined): void {
+  const { epochFrom: from } = track
+  if (step !== undefined || (from !== undefined && epoch === from.epoch)) return
+  const shown = elapsedSeconds ?? epochSeconds
+  const time = at ?? shown ?? clock
+  if (time !== undefined) track.epochFrom = { epoch, time }
+  const passed = from === undefined || time === undefined || epoch < from.epoch ? 0 : (time - from.time) / (epoch - from.epoch)
+  const own = at === undefined && shown !== undefined && !(4 * passed * Math.max(1, epoch) > shown)
+  const seconds = own ? (from === undefined && elapsedSeconds !== undefined ? 0 : shown) : passed
+  if (seconds > 0) track.epochPace.add(epoch, seconds)
+}
 
 /** The time of a step: as printed, else from the times at which lines were written. */
 function stepTime(track: Track, seen: Observation, clock: number | undefined): number | undefined {

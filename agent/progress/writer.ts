@@ -1,6 +1,6 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch } from './lost.ts'
-import { derived, newestLoss, timeLeft } from './derived.ts'
+import { derived, newestLoss, timeLeft, totalOf } from './derived.ts'
 import { accepted, strong, type Beside } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
@@ -46,6 +46,7 @@ export function createWriter(): Writer {
   let looseMetricsAt: number | undefined
   let metricAt: number | undefined
   let learningRate: number | undefined
+  let planned: number | undefined
   /** Of the last line that counted the steps of a validation. */
   let evaluatedAt = -Infinity
   let trained = false
@@ -188,10 +189,9 @@ export function createWriter(): Writer {
   return {
     see(seen, clock) {
       now += 1
-      if (seen.form === 'epoch') {
-        if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
-      }
-      const counted = seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock)
+      if (seen.form === 'plan') planned = seen.total
+      if (seen.form === 'epoch' && seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
+      const counted = seen.form !== 'plan' && (seen.form === 'bar' ? seeBar(seen, clock) : seeRecord(seen, clock))
       if (!counted) return
       count += 1
       learningRate = seen.learningRate ?? learningRate
@@ -210,12 +210,16 @@ export function createWriter(): Writer {
       const pace = track.pace.now()
       // The epoch of a line that came after the bar has only begun.
       const begun = epoch !== undefined && epoch.at > track.at
-      const own = timeLeft(track, epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0))
+      const total = totalOf(track, planned)
+      const own = timeLeft(
+        { ...track, last: { ...last, ...(total === undefined ? {} : { total }) } },
+        epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0),
+      )
       const time = last.etaSeconds === undefined && looseEta !== undefined && near(looseEta.at) ? { ...own, etaSeconds: looseEta.value } : own
-      const slowdown = judged ? track.pace.slowdown(last.total) : undefined
+      const slowdown = judged ? track.pace.slowdown(total) : undefined
       return {
         ...(last.step === undefined ? {} : { step: last.step }),
-        ...(last.total === undefined ? {} : { total: last.total }),
+        ...(total === undefined ? {} : { total }),
         ...(last.done === undefined || last.step !== undefined ? {} : { done: last.done }),
         ...(rate === undefined ? derived(pace, track) : { rate }),
         ...(last.samplesRate === undefined ? {} : { samplesRate: last.samplesRate }),

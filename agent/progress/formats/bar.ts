@@ -168,7 +168,7 @@ const isTransfer = (parts: Parts): boolean =>
   (parts.rate === undefined && (parts.step ?? 0) > MANY * Math.max(1, parts.elapsed ?? Infinity)) ||
   TRANSFER.test((parts.unit ?? '').trim()) ||
   /(?:^|\s|\d)[kKMGT]?i?B\/s$/i.test(parts.rate ?? '') ||
-  /\bexamples\/s$|\bDicts\/s$|\brows\/s$|\bfiles?\/s$/i.test(parts.rate ?? '')
+  /\b(?:examples|Dicts|rows|records?|docs|documents|lines|urls|messages|files?)\/s$/i.test(parts.rate ?? '')
 
 function read({ text, at }: Line): Read | undefined {
   const parts = partsOf(text)

@@ -7,6 +7,7 @@ import type { Format } from './format.ts'
 import { json } from './json.ts'
 import { keras } from './keras.ts'
 import { line } from './line.ts'
+import { plan } from './plan.ts'
 import { rounds } from './rounds.ts'
 
-export const FORMATS: readonly Format[] = [keras, bar, json, block, epoch, rounds, chunks, line]
+export const FORMATS: readonly Format[] = [keras, bar, json, block, epoch, rounds, chunks, plan, line]

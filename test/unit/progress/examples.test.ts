@@ -68,6 +68,7 @@ describe.each([
   ['eighth', 0.96],
   ['ninth', 0.96],
   ['tenth', 0.96],
+  ['eleventh', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

@@ -69,6 +69,14 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
       },
       { text: 'Install it, or correct the name.' },
     ]
+  if (pattern === 'modulefile')
+    return [
+      {
+        text: 'See which versions the cluster has now, and load one of them.',
+        command: `module avail ${safe(name)?.split('/')[0] ?? '<MODULE>'}`,
+      },
+      { text: 'Its names may differ between partitions and after an update: load it in the batch script, with its version.' },
+    ]
   if (name !== undefined && /\.so(?:\.|$)/.test(name)) {
     const known = lookup(LIBRARIES, name)
     return [
@@ -135,6 +143,10 @@ export const missingDependency: EndKind = {
     says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
     says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/module\(s\) are unknown: "([\w./+-]{1,80})"|locate a modulefile for '([\w./+-]{1,80})'/, WEIGHT.message, (match) => ({
+      ...module(match),
+      pattern: 'modulefile',
+    })),
     says(/^[‘']([\w./+-]{1,120})[’']: No such file or directory$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec(?:: "([^"]{1,200})"| ([^\s:]{1,200}))?:? ?(?:executable file not found in \$PATH|no such file or directory)/, WEIGHT.message, (match) => ({
       ...module(match),

@@ -3,7 +3,7 @@ import type { Facts } from '../../../model/facts.ts'
 import { known, whole } from '../../faults/parts/window.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found } from '../evidence.ts'
-import { signalOfExit } from '../signals.ts'
+import { signalName, signalOfExit } from '../signals.ts'
 import { SUPPOSED } from './prose.ts'
 
 /** Of coreutils' `timeout`, which launchers and CI systems took over. */
@@ -20,6 +20,10 @@ const EXACT: readonly RegExp[] = [
   /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
   /returned non-zero exit status (?<code>-?\d{1,5})\./,
+  // Vertex AI
+  /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
+  // SkyPilot
+  /\bfailed with return code list: \[(?<code>\d{1,3})/,
   // Kubeflow
   /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
@@ -54,12 +58,20 @@ const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
+/** Jenkins, SkyPilot and supervisord say no code. */
+const WITHOUT_CODE =
+  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|\bgave up: \S{1,80} entered FATAL state\b/
+/** MPICH's and Intel's box: who, then how. */
+const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
+const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
+
 export type ExitReader = (line: ReadLine, found: Found) => void
 
 export function createExitReader(): ExitReader {
   let table = 0
   let facts: Facts = {}
   let aborted: number | undefined
+  let bad: Facts = {}
   let [completed, skip] = [false, 0]
   return (line, found) => {
     const { text, number: at, raw } = line
@@ -95,6 +107,17 @@ export function createExitReader(): ExitReader {
       }
       return
     }
+    if (text.startsWith('= ')) {
+      const [, ofRank, pid] = BAD_PROCESS.exec(text) ?? []
+      if (pid !== undefined) bad = known({ rank: whole(ofRank), pid: Number(pid) })
+      const [, exitCode, number] = BAD_END.exec(text) ?? []
+      const signal = number === undefined ? signalOfExit(Number(exitCode)) : signalName(number)
+      const said = exitCode === undefined ? bad : { ...bad, exit_code: Number(exitCode) }
+      if (signal !== undefined) found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
+      else if (exitCode !== undefined && exitCode !== '0') found({ type: 'exit', at, text: raw, facts: said })
+      return
+    }
+    if (WITHOUT_CODE.test(text)) found({ type: 'exit', at, text: raw, facts: {} })
     const reason = REASON.exec(text)?.[1] ?? EVENT.exec(text)?.[1] ?? (RUNTIME.test(text) ? 'OCI runtime create failed' : undefined)
     if (reason !== undefined) found({ type: 'exit', at, text: raw, facts: { reason } })
     const failed = SLURM_FAILED.exec(text)

@@ -32,6 +32,12 @@ const FORMS: readonly Form[] = [
     'shell',
     /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
   ],
+  // environment modules, Lmod
+  ['shell', /(?<message>\bThe following module\(s\) are unknown: [^\n]{1,200}|\bUnable to locate a modulefile for [^\n]{1,200})/],
+  // Lua, Torch 7
+  ['message', /^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: (?<message>\S{1,200}\.lua:\d{1,6}: [^\n]{1,300})$/],
+  // Hydra, where the traceback is kept elsewhere
+  ['message', /(?<message>\bError executing job with overrides: \[[^\n]{0,300})/],
   // systemd
   ['shell', /: Failed at step EXEC spawning (?<message>\S{1,300}: (?:Permission denied|No such file or directory|Exec format error))$/],
   ['shell', /^(?:\S{1,60}\/)?env: (?<message>[‘'][\w./+-]{1,120}[’']: No such file or directory)$/],
@@ -77,7 +83,7 @@ const LAST_WORDS =
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because /
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |executing job with|modulefile/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }

@@ -4,17 +4,17 @@ import type { LogKind } from '../../../model/kinds.ts'
 import type { ReadLine } from '../../traceback/line.ts'
 import type { Found } from '../evidence.ts'
 import { signalName } from '../signals.ts'
+import { PLATFORM_MAY, PLATFORM_RULES, type OrderRule } from './platforms.ts'
 import { SUPPOSED } from './prose.ts'
 
 /** Slurm wraps it over two lines at times, or glues it behind a bar. */
 const SLURM = /\*{3} (?:JOB|STEP) (\d{1,12})(?:\.\w{1,12})?(?:\+\d{1,6})? ON (\S{1,120}) CANCELLED AT (\S{1,40})(?: DUE [Tt][Oo] ([A-Za-z ]{3,40}))?/
 
-type Rule = { readonly pattern: RegExp; readonly kind: LogKind; readonly facts?: (match: RegExpExecArray) => Facts }
 const signalled = (match: RegExpExecArray): Facts => {
   const signal = signalName(match[1] ?? match[2])
   return signal === undefined ? {} : { signal }
 }
-const RULES: readonly Rule[] = [
+const RULES: readonly OrderRule[] = [
   {
     pattern: /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/,
     kind: 'time_limit',
@@ -67,6 +67,7 @@ const RULES: readonly Rule[] = [
     kind: 'job_killed',
     facts: ({ groups }) => ({ signal: signalName(groups?.['signal']) ?? 'SIGTERM', pid: Number(groups?.['pid']) }),
   },
+  ...PLATFORM_RULES,
 ]
 const MAY =
   /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
@@ -81,7 +82,7 @@ export function createOrderReader(): OrderReader {
     const { text, number: at, raw } = line
     const last = before
     before = text.includes('***') && !text.trimEnd().endsWith('***') ? text.slice(-300) : ''
-    if (!MAY.test(text) || NOT.test(text)) return
+    if ((!MAY.test(text) && !PLATFORM_MAY.test(text)) || NOT.test(text)) return
     const slurm = SLURM.exec(text) ?? (last === '' ? null : SLURM.exec(`${last.trimEnd()} ${text.trimStart()}`))
     if (slurm !== null) {
       const reason = slurm[4]?.trim().toUpperCase() ?? ''

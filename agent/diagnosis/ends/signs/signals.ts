@@ -33,6 +33,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /[Ss]ignal \d{1,2} \((?<signal>SIG[A-Z]{2,6})\) received by PID (?<pid>\d{1,10})/,
       /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/,
       /exits? with return code = (?<code>-\d{1,2})\b/,
+      // Airflow
+      /\breturn code Negsignal\.(?<signal>SIG[A-Z]{2,6})\b/,
       /died with <Signals\.(?<signal>SIG[A-Z]{2,6}): \d{1,2}>/,
       /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/,
       /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/,
@@ -57,7 +59,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/,
       /^(?:\[signal )?(?<signal>SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGFPE): [a-z]/,
       /^(?:\[(?<pid>\d{1,10})\] )?signal \(?\d{1,2}(?:\.\d{1,2})?\)?(?: \(\d{1,3}\))?: (?<signal>Segmentation fault|Bus error|Abort(?:ed)?|Illegal instruction|Floating[- ]point exception|Killed|Terminated)/,
-      /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=/,
+      /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
       /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/,
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
       /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i,

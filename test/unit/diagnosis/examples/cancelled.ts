@@ -29,4 +29,8 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'quiet: an order', text: 'order 4411 was cancelled at checkout', kinds: [] },
   { name: 'quiet: documentation', text: 'A job that was cancelled by the user shows code 130.', kinds: [] },
+  { name: 'GitHub Actions', text: 'pass 2 cost 0.31\nError: The operation was canceled.', kinds: ['cancelled'] },
+  { name: 'Jenkins', text: 'Aborted by Kim Example\nSending interrupt signal to process\nFinished: ABORTED', kinds: ['cancelled'] },
+  { name: 'HTCondor', text: '009 (77.000.000) 2026-02-01 08:00:00 Job was aborted.\n\tvia condor_rm (by user kim)', kinds: ['cancelled'] },
+  { name: 'seff', text: 'Job ID: 4711\nState: CANCELLED (exit code 0)', kinds: ['cancelled'] },
 ]

@@ -65,4 +65,31 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'systemd-oomd[8]: Killed /user.slice/user-7.slice/run-u4.scope due to memory pressure for /user.slice being 71.10% > 50.00% for > 20s with reclaim activity',
     kinds: ['host_oom_kill'],
   },
+  {
+    name: 'AWS Batch',
+    text: 'container reason: OutOfMemoryError: Container killed due to memory usage\nexitCode: 137',
+    kinds: ['host_oom_kill'],
+    facts: { exit_code: 137 },
+  },
+  {
+    name: 'HTCondor',
+    text: 'Error from slot2@box-4: Job has gone over cgroup memory limit of 8192 megabytes.',
+    kinds: ['host_oom_kill'],
+    facts: { limit_bytes: 8_589_934_592 },
+  },
+  {
+    name: 'Vertex AI',
+    text: 'The replica workerpool1-0 ran out-of-memory and exited with a non-zero status of 137(SIGKILL).',
+    kinds: ['host_oom_kill'],
+    facts: { exit_code: 137 },
+  },
+  { name: 'YARN', text: 'Reason: Container killed by YARN for exceeding memory limits. 9.1 GB of 9 GB physical memory used.', kinds: ['host_oom_kill'] },
+  { name: 'Kaggle', text: 'Your notebook tried to allocate more memory than is available. It has restarted.', kinds: ['host_oom_kill'] },
+  { name: 'sacct', text: '4711         fit        gpu OUT_OF_ME+    0:125', kinds: ['host_oom_kill'] },
+  {
+    name: 'Databricks',
+    text: 'The Python process exited with exit code 137 (SIGKILL: Killed). This may have been caused by an OOM error.',
+    kinds: ['host_oom_kill'],
+    facts: { exit_code: 137 },
+  },
 ]

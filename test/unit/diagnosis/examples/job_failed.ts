@@ -26,4 +26,25 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'a credential', text: 'srun: error: Task launch for StepId=6.0 failed on node n8: Invalid job credential', kinds: ['job_failed'] },
   { name: 'a pod that crashes', text: 'llm-5c9f7d5d8b-zzzzz    0/1     CrashLoopBackOff   11 (2m ago)    48m', kinds: ['job_failed'] },
+  { name: 'Jenkins', text: "+ python fit.py\nBuild step 'Execute shell' marked build as failure\nFinished: FAILURE", kinds: ['job_failed'] },
+  { name: 'Vertex AI', text: 'The replica workerpool1-0 exited with a non-zero status of 3.', kinds: ['job_failed'], facts: { exit_code: 3 } },
+  {
+    name: 'MPICH',
+    text: '=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   RANK 2 PID 5151 RUNNING AT box-4\n=   EXIT CODE: 7\n=   CLEANING UP REMAINING PROCESSES',
+    kinds: ['job_failed'],
+    facts: { exit_code: 7, rank: 2, pid: 5151 },
+  },
+  {
+    name: 'Hydra without its traceback',
+    text: "[2026-02-01 08:00:00,000][__main__][ERROR] - Error executing job with overrides: ['lr=0.1']",
+    kinds: ['job_failed'],
+  },
+  { name: 'quiet: Jenkins was content', text: '+ python fit.py\nFinished: SUCCESS', kinds: [] },
+  { name: 'SkyPilot', text: 'ERROR: Job 3 failed with return code list: [9]', kinds: ['job_failed'], facts: { exit_code: 9 } },
+  { name: 'supervisord', text: 'INFO gave up: fit entered FATAL state, too many start retries too quickly', kinds: ['job_failed'] },
+  {
+    name: 'Lua',
+    text: "/opt/bin/luajit: fit.lua:7: attempt to call field 'grad' (a nil value)\nstack traceback:\n\tfit.lua:7: in main chunk",
+    kinds: ['job_failed'],
+  },
 ]

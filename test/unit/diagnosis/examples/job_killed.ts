@@ -36,4 +36,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['job_killed'],
   },
   { name: 'a table of containers', text: 'web-llm-1   acme/llm   "serve"   llm   3 minutes ago   Exited (137) About a minute ago', kinds: ['job_killed'] },
+  {
+    name: 'a runner that is gone',
+    text: 'The self-hosted runner: box-4 lost communication with the server.',
+    kinds: ['job_killed'],
+    facts: { pattern: 'node_failed' },
+  },
+  { name: 'Argo', text: 'fit-a1b2c  Error  pod deleted', kinds: ['job_killed'], facts: { pattern: 'node_failed' } },
+  { name: 'Airflow', text: 'INFO - Task exited with return code Negsignal.SIGTERM', kinds: ['job_killed'], facts: { signal: 'SIGTERM' } },
 ]

@@ -52,4 +52,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: `RuntimeError: Cannot find a working triton installation. Either the package is not installed or it is too old.`,
     kinds: one,
   },
+  {
+    name: 'a module of the cluster',
+    text: 'Lmod has detected the following error: The following module(s) are unknown: "nccl/9.1"',
+    kinds: ['missing_dependency'],
+    facts: { module: 'nccl/9.1', pattern: 'modulefile' },
+  },
 ]

@@ -17,4 +17,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'a spot machine', text: 'agent: Spot Instance interruption notice received, stopping in 2 minutes', kinds: ['preempted'] },
   { name: 'quiet: a partition', text: '2026-03-02 10:00:00,000 INFO plan: partition preempt, 4 nodes', kinds: [] },
+  { name: 'AWS Batch lost its host', text: 'statusReason: Host EC2 (instance i-00ff00ff00ff) terminated.', kinds: ['preempted'] },
+  { name: 'HTCondor', text: '004 (77.000.000) 2026-02-01 08:00:00 Job was evicted.', kinds: ['preempted'] },
 ]

@@ -36,4 +36,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['segfault'],
     facts: { exit_code: 139 },
   },
+  {
+    name: 'MPICH',
+    text: '=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   RANK 1 PID 5152 RUNNING AT box-4\n=   KILLED BY SIGNAL: 11 (Segmentation fault)',
+    kinds: ['segfault'],
+    facts: { rank: 1, pid: 5152, signal: 'SIGSEGV' },
+  },
 ]
