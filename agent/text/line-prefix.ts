@@ -32,6 +32,8 @@ const PREFIXES: readonly RegExp[] = [
   /^\[?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:? ?(?:(?:stdout|stderr) [FP] )?/,
   // syslog
   /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./()-]{1,64}(?:\[\d{1,10}\])?: ?/,
+  // llama.cpp since its version 0.1: minutes, seconds, milli- and microseconds, level
+  /^\d{1,5}\.\d\d\.\d{3}\.\d{3} [DEIWT] /,
   // dmesg
   /^\[ {0,6}\d{1,9}\.\d{1,6}\] ?/,
   new RegExp(`^${KLOG}`),

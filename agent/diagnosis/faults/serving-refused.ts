@@ -2,25 +2,10 @@
 import { KERNEL_LOG } from './host-oom/remedies.ts'
 import { ruleFamily } from './parts/rules.ts'
 
-/** Where ComfyUI looks for the file of an input. */
-const FOLDERS: Readonly<Record<string, string>> = {
-  ckpt_name: 'checkpoints',
-  unet_name: 'diffusion_models',
-  vae_name: 'vae',
-  lora_name: 'loras',
-  control_net_name: 'controlnet',
-  clip_name: 'text_encoders',
-  clip_name1: 'text_encoders',
-  clip_name2: 'text_encoders',
-  style_model_name: 'style_models',
-}
-
 export const servingRefused = ruleFamily({
   id: 'serving-refused',
   kind: 'config_error',
   literals: [
-    'Value not in list: ',
-    'Cannot execute because node ',
     'Model loading aborted due to insufficient system resources',
     'all backends returned error',
     'unknown projector type',
@@ -31,32 +16,11 @@ export const servingRefused = ruleFamily({
     'qweight does not exist',
     'No compatible profiles found',
     'ggml_vulkan: No devices found',
+    'Failed to start model server: integer division',
+    'Fails: grpc process not found: ',
+    'pthread_create failed: Resource temporarily unavailable',
   ],
   rules: [
-    {
-      pattern: /Value not in list: (\w{2,40}): '([^'\n]{1,200})' not in (?:\[|\(list)/,
-      kind: 'file_missing',
-      severity: 'critical',
-      title: ({ match }) => `ComfyUI does not find ${match[2]}`,
-      verdict: ({ match }) => `The workflow names ${match[2]} for ${match[1]}, and ComfyUI does not have it, so nothing was computed.`,
-      remedies: ({ match }) => [
-        {
-          text: `Choose one in the node that ComfyUI lists, or put the file into models/${FOLDERS[match[1] ?? ''] ?? '<FOLDER>'} (or a folder of extra_model_paths.yaml) and reload the page.`,
-        },
-      ],
-    },
-    {
-      pattern: /Cannot execute because node ([\w +./()-]{1,80}) does not exist/,
-      kind: 'missing_dependency',
-      severity: 'critical',
-      title: ({ match }) => `ComfyUI has no node ${match[1]}`,
-      verdict: ({ match }) =>
-        `The workflow uses the node ${match[1]}, which ComfyUI does not know: its custom nodes are not installed, or could not be loaded at the start.`,
-      remedies: [
-        { text: 'Look at the start of the log: "IMPORT FAILED" names custom nodes that could not be loaded, and why.' },
-        { text: 'Else install them (ComfyUI-Manager: Install Missing Custom Nodes), then restart ComfyUI.' },
-      ],
-    },
     {
       pattern:
         /Failed to load model "([^"\n]{1,120})": Model loading aborted due to insufficient system resources|Model loading aborted due to insufficient system resources/,
@@ -169,5 +133,56 @@ export const servingRefused = ruleFamily({
         },
       ],
     },
+    {
+      pattern: /Failed to start model server: integer division or modulo by zero/,
+      kind: 'gpu_not_visible',
+      severity: 'critical',
+      title: 'KServe finds no GPU in the pod',
+      verdict:
+        "KServe's server for Hugging Face models divides by the number of GPUs, and found none: the pod was not given one, or the image is the one for CPUs.",
+      remedies: ({ situation }) => [
+        { text: 'Ask for a GPU in the InferenceService: resources.limits of the predictor, "nvidia.com/gpu": "1".' },
+        {
+          text: 'See whether the container has it; runtimeClassName: nvidia may be missing.',
+          command: `kubectl exec ${situation().subject.pod ?? '<POD>'} -c kserve-container -- nvidia-smi -L`,
+        },
+        { text: 'From KServe 0.15 on take the image whose tag ends in -gpu.' },
+      ],
+    },
+    {
+      pattern: /\[([\w./-]{1,120})\] Fails: grpc process not found: /,
+      kind: 'missing_dependency',
+      severity: 'warning',
+      title: ({ match }) => `LocalAI has no backend ${backend(match[1])}`,
+      verdict: ({ match }) =>
+        `LocalAI tried ${backend(match[1])} for the model, and this installation does not have that backend. Without a backend in its configuration a model is tried with one after the other.`,
+      remedies: ({ match }) => [
+        { text: "Name the right backend in the model's YAML file (backend: llama-cpp, vllm, transformers …): the error of that one is then the cause." },
+        { text: 'Install the backend, or (before LocalAI 3) use an image that holds it.', command: `local-ai backends install ${backend(match[1])}` },
+      ],
+    },
+    {
+      pattern: /pthread_create failed(?: for thread \d{1,4} of \d{1,4})?: Resource temporarily unavailable/,
+      kind: 'aborted',
+      severity: 'critical',
+      title: 'A thread could not be started: a limit is reached',
+      verdict: 'The system refused another thread: the limit of processes of the user, of the container or of its unit is reached, or host memory is used up.',
+      remedies: ({ situation }) => [
+        {
+          text: 'See the limits, and how many threads run.',
+          command: 'ulimit -u; cat /sys/fs/cgroup/pids.max /proc/sys/kernel/threads-max; ps -eLf | wc -l',
+        },
+        situation().programs.has('kubernetes')
+          ? { text: "Raise the limit of processes of the pod (the kubelet's podPidsLimit), or start fewer threads." }
+          : situation().programs.has('docker')
+            ? { text: 'Start the container with a higher limit.', command: `docker run --pids-limit=-1 ${situation().subject.image ?? '<IMAGE>'}` }
+            : { text: 'Raise it for the shell or the service (TasksMax and LimitNPROC of a systemd unit).', command: 'ulimit -u 65536' },
+        {
+          text: 'Or use fewer threads: one pool for each library and process is too many on hosts with many cores.',
+          command: 'export OMP_NUM_THREADS=8 OPENBLAS_NUM_THREADS=8',
+        },
+      ],
+    },
   ],
 })
+const backend = (path = ''): string => (path.endsWith('/run.sh') ? (path.split('/').at(-2) ?? path) : path)

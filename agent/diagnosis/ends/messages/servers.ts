@@ -1,0 +1,97 @@
+// Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, SGLang.
+import type { Known } from './message.ts'
+
+const issues = (who: string): { readonly text: string } => ({ text: `Update ${who}, and search its issues for this message with the name of the model.` })
+
+export const SERVERS: readonly Known[] = [
+  {
+    pattern:
+      /Sharded (\w{2,30}) requires Flash Attention enabled models|(\w{2,30}) model requires flash attn v2|You have to install Flash Attention|flash[-_]attn is not supported/i,
+    when: ({ situation }) => situation.programs.has('tgi'),
+    title: 'TGI needs Flash Attention for this model, and the GPU has none',
+    says: 'Flash Attention 2 runs from compute capability 7.5 (its first version) or 8.0 on; on older GPUs, such as the V100, TGI serves fewer models, and on one GPU only.',
+    remedies: () => [
+      { text: 'Run it on one GPU, without sharding, if the model fits there (quantized if need be).', command: '--num-shard 1' },
+      { text: 'Or use a GPU of compute capability 8.0 or newer, or a server that does without Flash Attention (vLLM runs from 7.0 on).' },
+      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+    ],
+  },
+  {
+    pattern: /[Ss]harded is not supported for (?:this model|AutoModel)/,
+    title: 'TGI cannot split this model over several GPUs',
+    says: 'TGI has no code of its own for this architecture, and runs it by Transformers on one GPU.',
+    remedies: () => [
+      { text: 'Start it on one GPU; a model that is too large for it needs quantization (--quantize bitsandbytes-nf4, eetq).', command: '--num-shard 1' },
+      { text: 'Or use a server that knows the architecture (vLLM, SGLang).' },
+    ],
+  },
+  {
+    pattern: /(?:4bit |8bit |gptq |awq |eetq |exl2 )?quantization is not (?:supported|available) for (?:AutoModel|this model|\w{1,40}ForCausalLM)/i,
+    title: 'This model cannot be quantized by the server',
+    remedies: () => [{ text: 'Leave --quantize out, or take a model that its publisher quantized in a form that the server lists.' }],
+  },
+  {
+    pattern: /Unsupported model type (\w{2,40})/,
+    title: ([, type], { situation }) => `${situation.programs.has('tgi') ? 'This TGI' : 'This release'} does not know models of type ${type}`,
+    remedies: (_, { situation }) => [
+      {
+        text: situation.programs.has('tgi')
+          ? 'Take a newer image of TGI; it is in maintenance, so for new models vLLM or SGLang.'
+          : 'Update the server: the model is newer than its release.',
+      },
+    ],
+  },
+  {
+    pattern: /CUDA runtime error: operation not supported[^\n]{0,120}turbomind/,
+    title: "LMDeploy's TurboMind cannot use this GPU's memory pools",
+    says: 'TurboMind takes memory from pools (cudaMallocAsync), which a vGPU and some virtual machines do not offer.',
+    remedies: () => [
+      { text: 'Use the engine that does without.', command: '--backend pytorch' },
+      {
+        text: 'Or pass the whole GPU through, or use a vGPU profile and driver that offer unified memory and pools.',
+        command: 'nvidia-smi -q | grep -i -A4 virtualization',
+      },
+    ],
+  },
+  {
+    pattern: /No module named '_turbomind'/,
+    title: "LMDeploy's compiled part is not found",
+    says: 'The compiled half of LMDeploy (_turbomind) comes with its wheel; beside its source folder, Python takes that folder in place of the installed package.',
+    remedies: () => [
+      { text: 'Start it in another folder than that of the source code.', command: 'cd ~ && python -c "import lmdeploy; print(lmdeploy.__file__)"' },
+      { text: 'Or install the wheel; a copy of the source code alone must be compiled.', command: 'pip install --upgrade lmdeploy' },
+    ],
+  },
+  {
+    pattern: /turbomind[\\/]models[\\/]llama[\\/]Barrier\.h/,
+    title: 'TurboMind cannot use several GPUs on Windows',
+    says: 'Tensor parallelism of TurboMind needs a barrier that its Windows build lacks.',
+    remedies: () => [{ text: 'Run it on one GPU (--tp 1), or in WSL or on Linux for more.', command: '--tp 1' }],
+  },
+  {
+    pattern: /Error occurred when running GEMM!/,
+    title: 'A matrix kernel of TensorRT-LLM failed',
+    says: 'The kernel was chosen for this GPU and these shapes, and refused to run: mostly a fault of the release with this model, its quantization or its parallelism.',
+    remedies: () => [
+      { text: 'Choose another backend for the experts (moe_config.backend: CUTLASS, TRTLLM, DEEPGEMM), or another split (tensor and expert parallel).' },
+      issues('TensorRT-LLM'),
+    ],
+  },
+  {
+    pattern: /No module named 'model'/,
+    when: ({ situation }) => /triton|model_lifecycle\.cc|UNAVAILABLE: /.test(situation.text),
+    title: "Triton's Python backend found no model.py",
+    says: 'Triton loads model.py from the folder of the version (or the name under default_model_filename).',
+    remedies: () => [{ text: 'Put the file there, readable for the user that runs Triton.', command: 'ls -l <REPOSITORY>/<MODEL>/1/model.py' }],
+  },
+  {
+    pattern: /^(?:\[address=[^\]\n]{1,80}\] )?Remote server \S{3,80} closed/,
+    title: "Xinference's process of the model ended",
+    says: 'The process that holds the model ended while it was loaded or computed; its own error is not in this text.',
+    remedies: () => [
+      { text: "Read the worker's log above this line.", command: 'tail -n 100 ~/.xinference/logs/*/xinference.log' },
+      { text: "See in the kernel's log whether its OOM killer ended it.", command: "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail" },
+      { text: 'Load it with less: another quantization, a shorter context, fewer layers on the GPU.' },
+    ],
+  },
+]
