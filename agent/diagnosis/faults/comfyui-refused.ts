@@ -48,7 +48,7 @@ export const comfyuiRefused = ruleFamily({
     },
     {
       ...critical,
-      pattern: /Custom validation failed for node: (\w{2,40}) - Invalid (image|audio|video|\w{2,20}) file: ([^\n]{1,200})/,
+      pattern: /Custom validation failed for node: (\w{2,40}) - Invalid (image|audio|video|\w{2,20}) file: ([^\n]{1,200}?\.\w{2,5})(?=\s|$)/,
       kind: 'file_missing',
       title: ({ match }) => `ComfyUI does not find the ${match[2]} ${match[3]?.trim()}`,
       verdict: ({ match }) => `The workflow loads ${match[3]?.trim()}, which is not in ComfyUI's folder of inputs, so nothing was computed.`,

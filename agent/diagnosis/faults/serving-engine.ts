@@ -60,6 +60,7 @@ export const servingEngine = ruleFamily({
     'Received sigquit from a child proces',
     'atchdog timeout (self.watchdog_timeout=',
     'RPC call to ',
+    'died unexpectedly, shutting down client',
     'text_generation_launcher: Shard ',
     'ShardCannotStart',
     'ShardFailed',
@@ -110,6 +111,22 @@ export const servingEngine = ruleFamily({
           command: 'export VLLM_EXECUTE_MODEL_TIMEOUT_SECONDS=1200',
         },
         restart,
+      ],
+    },
+    {
+      pattern: /Engine core proc (\w{1,40}) died unexpectedly, shutting down client/,
+      severity: 'critical',
+      title: "vLLM's engine process ended without a word",
+      verdict: ({ match }) =>
+        `${match[1]}, which holds the GPU, was ended from outside or crashed in native code, and the server ends with it. If it printed an error, that stands above.`,
+      remedies: ({ situation }) => [
+        KERNEL_LOG,
+        {
+          text: 'Look there for a segfault too, and for a core dump: it names the library.',
+          command: 'sudo dmesg -T | grep -iE "segfault|traps:" | tail; coredumpctl info | head -n 40',
+        },
+        situation().vendor !== 'amd' && xidsBeside,
+        { text: 'Give host or container more memory: weights pass through it while they are loaded.' },
       ],
     },
     {

@@ -14,11 +14,8 @@ export const servingRefused = ruleFamily({
     'timed out waiting for llama runner',
     'bind HTTP server socket',
     'qweight does not exist',
-    'No compatible profiles found',
     'ggml_vulkan: No devices found',
-    'Failed to start model server: integer division',
-    'Fails: grpc process not found: ',
-    'pthread_create failed: Resource temporarily unavailable',
+    'available GPUs (',
   ],
   rules: [
     {
@@ -110,16 +107,6 @@ export const servingRefused = ruleFamily({
       remedies: [{ text: 'Leave --quantize out, or use the repository that holds the quantized model.' }],
     },
     {
-      pattern: /No compatible profiles found[^\n]{0,120}?(?:Free GPUs?: ?(?:- )?([^\n]{3,120}))?$/,
-      severity: 'critical',
-      title: 'NIM has no profile for this GPU',
-      verdict: 'None of the profiles of this NIM (GPU, number of GPUs, precision) fits the GPUs that are free here, so it did not start.',
-      remedies: [
-        { text: 'See which profiles there are and what they need.', command: 'docker run --rm --gpus all <IMAGE> list-model-profiles' },
-        { text: 'Give it more or larger GPUs, free those that are in use, or take a smaller model.' },
-      ],
-    },
-    {
       pattern: /ggml_vulkan: No devices found/,
       kind: 'gpu_not_visible',
       severity: 'warning',
@@ -134,55 +121,15 @@ export const servingRefused = ruleFamily({
       ],
     },
     {
-      pattern: /Failed to start model server: integer division or modulo by zero/,
-      kind: 'gpu_not_visible',
+      pattern: /(?:[Tt]ensor parallel size|[Ww]orld size) \((\d{1,4})\) (?:exceeds|is larger than) (?:the )?(?:number of )?available GPUs \((\d{1,4})\)/,
       severity: 'critical',
-      title: 'KServe finds no GPU in the pod',
-      verdict:
-        "KServe's server for Hugging Face models divides by the number of GPUs, and found none: the pod was not given one, or the image is the one for CPUs.",
-      remedies: ({ situation }) => [
-        { text: 'Ask for a GPU in the InferenceService: resources.limits of the predictor, "nvidia.com/gpu": "1".' },
-        {
-          text: 'See whether the container has it; runtimeClassName: nvidia may be missing.',
-          command: `kubectl exec ${situation().subject.pod ?? '<POD>'} -c kserve-container -- nvidia-smi -L`,
-        },
-        { text: 'From KServe 0.15 on take the image whose tag ends in -gpu.' },
-      ],
-    },
-    {
-      pattern: /\[([\w./-]{1,120})\] Fails: grpc process not found: /,
-      kind: 'missing_dependency',
-      severity: 'warning',
-      title: ({ match }) => `LocalAI has no backend ${backend(match[1])}`,
-      verdict: ({ match }) =>
-        `LocalAI tried ${backend(match[1])} for the model, and this installation does not have that backend. Without a backend in its configuration a model is tried with one after the other.`,
+      title: ({ match }) => `vLLM was to use ${match[1]} GPUs, and ${match[2]} ${match[2] === '1' ? 'is' : 'are'} there`,
+      verdict: ({ match }) => `Tensor times pipeline parallel size is ${match[1]}, and this host (or container) has ${match[2]}, so the server did not start.`,
       remedies: ({ match }) => [
-        { text: "Name the right backend in the model's YAML file (backend: llama-cpp, vllm, transformers …): the error of that one is then the cause." },
-        { text: 'Install the backend, or (before LocalAI 3) use an image that holds it.', command: `local-ai backends install ${backend(match[1])}` },
-      ],
-    },
-    {
-      pattern: /pthread_create failed(?: for thread \d{1,4} of \d{1,4})?: Resource temporarily unavailable/,
-      kind: 'aborted',
-      severity: 'critical',
-      title: 'A thread could not be started: a limit is reached',
-      verdict: 'The system refused another thread: the limit of processes of the user, of the container or of its unit is reached, or host memory is used up.',
-      remedies: ({ situation }) => [
-        {
-          text: 'See the limits, and how many threads run.',
-          command: 'ulimit -u; cat /sys/fs/cgroup/pids.max /proc/sys/kernel/threads-max; ps -eLf | wc -l',
-        },
-        situation().programs.has('kubernetes')
-          ? { text: "Raise the limit of processes of the pod (the kubelet's podPidsLimit), or start fewer threads." }
-          : situation().programs.has('docker')
-            ? { text: 'Start the container with a higher limit.', command: `docker run --pids-limit=-1 ${situation().subject.image ?? '<IMAGE>'}` }
-            : { text: 'Raise it for the shell or the service (TasksMax and LimitNPROC of a systemd unit).', command: 'ulimit -u 65536' },
-        {
-          text: 'Or use fewer threads: one pool for each library and process is too many on hosts with many cores.',
-          command: 'export OMP_NUM_THREADS=8 OPENBLAS_NUM_THREADS=8',
-        },
+        { text: 'Use no more than there are, if the model fits.', command: `--tensor-parallel-size ${match[2]}` },
+        { text: 'Several hosts: join them in a Ray cluster first, and start the server on its head node.', command: '--distributed-executor-backend ray' },
+        { text: 'See which GPUs it sees; a container gets those that it was started with.', command: 'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"' },
       ],
     },
   ],
 })
-const backend = (path = ''): string => (path.endsWith('/run.sh') ? (path.split('/').at(-2) ?? path) : path)

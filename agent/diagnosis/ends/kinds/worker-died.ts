@@ -30,7 +30,7 @@ export const workerDied: EndKind = {
       },
     ),
     // Ollama's server speaks of its runner, with the runner's end behind it.
-    says(/runner process (?:has terminated|(?:is )?no longer running)\b/, WEIGHT.message, ({ input }) => {
+    says(/runner process (?:has terminated|(?:is )?no longer running)\b|failed to start a llama runner/, WEIGHT.message, ({ input }) => {
       const [, code, signal] = /(?:terminated|running): (?:exit status (\d{1,3})|signal: (killed|terminated|segmentation fault|aborted))/.exec(input) ?? []
       const name = signal === undefined ? undefined : signalName(signal)
       return { ...(code === undefined ? {} : { exit_code: Number(code) }), ...(name === undefined ? {} : { signal: name }) }
@@ -53,6 +53,8 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // vLLM's engine waits for its workers through shared memory; what it gave up comes below.
+    ({ name, frames }) => (name === 'TimeoutError' && /shm_broadcast\.py$/.test(frames.at(-1)?.file ?? '') ? { weight: WEIGHT.errno + 0.5 } : undefined),
     raises(
       /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:Worker(?:Crashed|Lost)Error|(?:Node|LocalRaylet|Owner)DiedError|Broken(?:ProcessPool|Executor)|TerminatedWorkerError|ProcessExitedException|(?:Async)?EngineDeadError|EngineGenerateError|KilledWorker|NannyFailed)$/,
       WEIGHT.errno,

@@ -56,7 +56,7 @@ export const EXCEPTIONS: readonly Known[] = [
         : [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }],
   },
   {
-    pattern: /^AttributeError: '(\w{1,80})' object has no attribute '(\w{1,80})'/,
+    pattern: /^AttributeError: '(?!NoneType)(\w{1,80})' object has no attribute '(\w{1,80})'/,
     remedies: ([, type, name], told) =>
       failedInLibrary(told) || packagesOf(told).length > 0
         ? [versions(told), { text: `Search the release notes for ${name}: attributes of ${type} are renamed between versions.` }]

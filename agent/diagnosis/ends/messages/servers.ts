@@ -1,7 +1,10 @@
 // Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, SGLang.
+import type { Situation } from '../../situation/situation.ts'
 import type { Known } from './message.ts'
 
 const issues = (who: string): { readonly text: string } => ({ text: `Update ${who}, and search its issues for this message with the name of the model.` })
+
+const gemmOf = ({ programs }: Situation): string => (programs.has('sglang') || programs.has('vllm') ? 'FlashInfer' : 'TensorRT-LLM')
 
 export const SERVERS: readonly Known[] = [
   {
@@ -70,11 +73,15 @@ export const SERVERS: readonly Known[] = [
   },
   {
     pattern: /Error occurred when running GEMM!/,
-    title: 'A matrix kernel of TensorRT-LLM failed',
+    title: (_, { situation }) => `A matrix kernel of ${gemmOf(situation)} failed`,
     says: 'The kernel was chosen for this GPU and these shapes, and refused to run: mostly a fault of the release with this model, its quantization or its parallelism.',
-    remedies: () => [
-      { text: 'Choose another backend for the experts (moe_config.backend: CUTLASS, TRTLLM, DEEPGEMM), or another split (tensor and expert parallel).' },
-      issues('TensorRT-LLM'),
+    remedies: (_, { situation }) => [
+      situation.programs.has('sglang')
+        ? { text: 'Choose another backend for the experts.', command: '--moe-runner-backend triton' }
+        : situation.programs.has('vllm')
+          ? { text: 'Let vLLM do without these kernels.', command: 'export VLLM_USE_FLASHINFER_MOE_FP8=0 VLLM_USE_FLASHINFER_MOE_FP4=0' }
+          : { text: 'Choose another backend for the experts (moe_config.backend: CUTLASS, TRTLLM, DEEPGEMM), or another split (tensor and expert parallel).' },
+      issues(gemmOf(situation)),
     ],
   },
   {
@@ -83,6 +90,46 @@ export const SERVERS: readonly Known[] = [
     title: "Triton's Python backend found no model.py",
     says: 'Triton loads model.py from the folder of the version (or the name under default_model_filename).',
     remedies: () => [{ text: 'Put the file there, readable for the user that runs Triton.', command: 'ls -l <REPOSITORY>/<MODEL>/1/model.py' }],
+  },
+  {
+    pattern: /NGC_API_KEY|[Tt]he requested operation requires an API key/,
+    title: 'The container has no key for NGC',
+    says: 'It downloads its model from NGC, which asks for a key.',
+    remedies: () => [
+      {
+        text: 'Make a key on ngc.nvidia.com (or build.nvidia.com), and pass it into the container.',
+        command: 'export NGC_API_KEY=<KEY> && docker run --gpus all -e NGC_API_KEY <IMAGE>',
+      },
+      { text: 'In Kubernetes: as a secret that the pod reads as NGC_API_KEY.' },
+    ],
+  },
+  {
+    pattern: /(?:Cannot connect to host|[Cc]onnection refused[^\n]{0,80}|Max retries exceeded[^\n]{0,120}|dial tcp) ?(\S{3,80}?):11434/,
+    title: 'Ollama cannot be reached',
+    says: 'Nothing answers at that address: Ollama does not run there, or listens on 127.0.0.1 only, which a container cannot reach.',
+    remedies: () => [
+      {
+        text: 'Let Ollama listen on all addresses (of its service: systemctl edit ollama), and restart it. The port is then open to the network.',
+        command: 'export OLLAMA_HOST=0.0.0.0',
+      },
+      {
+        text: 'In a container use the address of the host: start it with this option, and http://host.docker.internal:11434 as address.',
+        command: '--add-host=host.docker.internal:host-gateway',
+      },
+      { text: 'See whether it runs, and on which address.', command: "sudo ss -ltnp | grep ':11434 '" },
+    ],
+  },
+  {
+    pattern: /(cuda_(?:fp8|fp4|fp6|bf16)\.hp{0,2}): No such file/,
+    title: ([, file]) => `The CUDA toolkit lacks ${file}`,
+    says: 'A kernel is compiled at the first start, and the toolkit that was found is too old for it, or only a part of it is installed.',
+    remedies: ([, file]) => [
+      {
+        text: `Install a toolkit of the CUDA version that PyTorch was built with (${file?.includes('fp4') === true || file?.includes('fp6') === true ? '12.8' : '11.8'} or newer), and point CUDA_HOME at it.`,
+        command: 'python -c "import torch; print(torch.version.cuda)"; nvcc --version; echo "$CUDA_HOME"',
+      },
+      { text: "Or use the server's own image, which brings what it compiles with." },
+    ],
   },
   {
     pattern: /^(?:\[address=[^\]\n]{1,80}\] )?Remote server \S{3,80} closed/,

@@ -7,6 +7,7 @@ const RANKS = [8, 16, 32, 64, 128, 256, 320, 512] as const
 
 export const SERVING: readonly Known[] = [
   {
+    title: ([, rank, most]) => `A LoRA adapter has rank ${rank}, and the server takes up to ${most}`,
     pattern: /LoRA rank (\d{1,5}) is greater than max_lora_rank (\d{1,5})/,
     remedies: ([, rank]) => {
       const next = RANKS.find((each) => each >= Number(rank))
@@ -31,13 +32,15 @@ export const SERVING: readonly Known[] = [
   },
   {
     pattern: /must provide a chat template|default chat template is no longer allowed|chat_template is not set/,
-    says: 'The model has no chat template: mostly it is a base model, not one made for chats.',
+    title: 'The model has no chat template',
+    says: 'Mostly it is a base model, not one made for chats.',
     remedies: only(
       'Serve the variant made for chats (Instruct, Chat), or give a template that fits how the model was trained; without one only /v1/completions works.',
       '--chat-template <FILE>',
     ),
   },
   {
+    title: 'Ray never had all the GPUs that the server asked for',
     pattern: /Cannot provide a placement group of [^\n]{0,40}?(\[[^\n]{0,2000}\])? ?within (\d{1,5}) seconds/,
     says: 'Ray never had all GPUs free that the server asked for, on the nodes that joined.',
     remedies: ([match]) => {
@@ -52,6 +55,7 @@ export const SERVING: readonly Known[] = [
     },
   },
   {
+    title: 'The swap space of vLLM is larger than host memory allows',
     pattern: /Too large swap space\. ([\d.]{1,10}) GiB out of the ([\d.]{1,10}) GiB total CPU memory/,
     remedies: (_, { situation }) => [
       {
@@ -79,6 +83,7 @@ export const SERVING: readonly Known[] = [
     ],
   },
   {
+    title: 'The KV cache holds not even one sequence',
     pattern: /Impossible to fit any sequence in kvCache/,
     says: 'What was left for the KV cache is less than one sequence of the longest length needs.',
     remedies: () => [
@@ -107,6 +112,7 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
+    title: ([, name]) => `${name?.replace(/["']/g, '')} brings code of its own, which must be allowed`,
     pattern: /repository for (\S{3,120}) contains custom code which must be executed/,
     says: 'The model brings Python code of its own, which nothing runs unasked.',
     remedies: (_, { situation: { programs } }) => {
@@ -139,7 +145,8 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
-    pattern: /Torch is not able to use GPU/,
+    pattern: /Torch is not able to use GPU|Your device does not support the current version of Torch\/CUDA/,
+    title: 'The web UI finds no GPU by its PyTorch',
     says: 'The installed PyTorch sees no GPU: it was built without CUDA or ROCm, or the driver does not work.',
     remedies: only(
       'See which: a build that says None needs another PyTorch (delete the folder venv, which is made again at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
@@ -171,6 +178,7 @@ export const SERVING: readonly Known[] = [
     ],
   },
   {
+    title: "Ollama's library has no such model",
     pattern: /pull model manifest: file does not exist/,
     says: "Ollama's library has no model of that name and tag.",
     remedies: only(
