@@ -89,7 +89,7 @@ function remedies(seen: Matched): readonly Piece[] {
       ? 'vllm'
       : undefined
   const more = MORE.find(([one]) => (program === undefined ? situation.programs.has(one) : one === program))
-  const tokens = total === undefined ? '<TOKENS>' : String(enough(total + (answer === undefined ? 1 : 0)))
+  const tokens = total === undefined ? '<TOKENS>' : String(enough(total + (answer === undefined ? 512 : 0)))
   return [
     left !== undefined && { text: `Ask for an answer of at most ${left} tokens (max_tokens): the prompt alone takes ${prompt}.` },
     images && { text: 'Send fewer or smaller images and videos: each takes tokens by its size (max_pixels of the processor, frames of a video).' },

@@ -58,6 +58,7 @@ export const servingEngine = ruleFamily({
   literals: [
     "Server couldn't get a response from detokenizer",
     'Received sigquit from a child proces',
+    'SIGQUIT received.',
     'atchdog timeout (self.watchdog_timeout=',
     'RPC call to ',
     'died unexpectedly, shutting down client',
@@ -130,7 +131,7 @@ export const servingEngine = ruleFamily({
       ],
     },
     {
-      pattern: /Received sigquit from a child process?\. It usually means the child failed/,
+      pattern: /(?:Received sigquit from a child process?|SIGQUIT received)\.[^\n]{0,60} usually means (?:the|one) child failed/,
       severity: 'critical',
       title: "A process of SGLang's engine ended",
       verdict:

@@ -1,4 +1,5 @@
 // What platforms that serve models say when a server finds no GPU, no profile, no backend, no key or no more threads: KServe, NIM, Ray Serve, LocalAI.
+import { lookup } from '../../text/lookup.ts'
 import { ruleFamily } from './parts/rules.ts'
 
 export const servingPlatforms = ruleFamily({
@@ -11,9 +12,69 @@ export const servingPlatforms = ruleFamily({
     'api.ngc.nvidia.com',
     'Failed to start model server: integer division',
     'pthread_create failed',
+    '(Exit code: ',
+    'HTTP status client error',
+    'unknown variant `',
+    'No available slot found for the model',
     'No compatible profiles found',
   ],
   rules: [
+    {
+      pattern: /Unknown error\. Try a different model and\/or config|Please check settings and try loading the model again/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: "LM Studio's engine ended while it loaded the model",
+      verdict: ({ text, at }) => {
+        const code = /\(Exit code: (\d{1,20})\)/.exec(text[at] ?? '')?.[1]
+        const how = lookup(EXITS, code ?? '')
+        return `The process that runs the model ended${code === undefined ? '' : ` with exit code ${code}`}${how === undefined ? '' : `: ${how}`}. The dialog knows no more; its log may.`
+      },
+      remedies: [
+        {
+          text: 'Choose another runtime in the settings (Runtime: CUDA, Vulkan, ROCm or CPU llama.cpp), or its version before: that tells whether the code for the GPU is at fault.',
+        },
+        { text: 'Update LM Studio, its runtimes and the driver of the GPU.' },
+        { text: 'Load it with less on the GPU (GPU offload) and a shorter context, without flash attention and quantized cache.' },
+        { text: 'Read what the engine says in the developer log while it loads.', command: 'lms log stream' },
+      ],
+    },
+    {
+      pattern: /HTTP status client error \((401|403|404) [\w ]{3,20}\) for url \(https?:\/\/huggingface\.co\/([\w.-]{1,96}(?:\/[\w.-]{1,96})?)\/resolve/,
+      kind: 'model_access',
+      severity: 'critical',
+      title: ({ match }) => `No access to ${match[2]}`,
+      verdict: ({ match }) =>
+        `The hub answered ${match[1]} for ${match[2]}: ${match[1] === '404' ? 'no file of that name is there' : 'it is private or gated, or its name is wrong'}.`,
+      remedies: ({ match, situation }) => [
+        match[1] !== '404' && {
+          text: `Accept the terms on the page of ${match[2]}, and give the server a token of that account.`,
+          command: situation().programs.has('docker') ? 'docker run -e HF_TOKEN=<TOKEN> <IMAGE>' : 'export HF_TOKEN=<TOKEN>',
+        },
+        match[1] === '404' && { text: 'Check name and revision; the server needs config.json, tokenizer.json and weights as safetensors there.' },
+        { text: 'Without a way to the hub: download the model elsewhere, and name its folder as --model-id.' },
+      ],
+    },
+    {
+      pattern: /unknown variant `([\w-]{2,60})`, expected one of `(?:bert|camembert)/,
+      severity: 'critical',
+      title: ({ match }) => `Text Embeddings Inference does not know models of type ${match[1]}`,
+      verdict: ({ match }) => `The model is of type ${match[1]}, which this release cannot serve.`,
+      remedies: [
+        { text: 'Take a newer image: types are added with releases.' },
+        { text: 'Or serve it by another server (vLLM with --task embed, Infinity, sentence-transformers).' },
+      ],
+    },
+    {
+      pattern: /No available slot found for the model/,
+      kind: 'gpu_unschedulable',
+      severity: 'critical',
+      title: 'Xinference has no free GPU for the model',
+      verdict: 'Each GPU already holds a model, and Xinference gives a GPU to one model of this kind only.',
+      remedies: [
+        { text: 'See what is loaded, and end what is not needed.', command: 'xinference list; xinference terminate --model-uid <UID>' },
+        { text: 'Or name the GPU yourself: then two models share it, if memory allows.', command: '--gpu-idx 0' },
+      ],
+    },
     {
       pattern:
         /Deployment '?([\w:.-]{1,80})'? in application '?([\w.-]{1,60})'? has (\d{1,4}) replicas? that (?:have|has) taken more than (\d{1,5})s to be scheduled/,
@@ -124,3 +185,16 @@ export const servingPlatforms = ruleFamily({
   ],
 })
 const backend = (path = ''): string => (path.endsWith('/run.sh') ? (path.split('/').at(-2) ?? path) : path)
+/** Windows' codes come as 64-bit numbers that JavaScript rounded. */
+const EXITS: Readonly<Record<string, string>> = {
+  '4': 'an instruction that this CPU does not have',
+  '6': 'it aborted itself',
+  '9': 'it was killed, mostly because host memory ran out',
+  '11': 'a segmentation fault',
+  '132': 'an instruction that this CPU does not have',
+  '134': 'it aborted itself',
+  '137': 'it was killed, mostly because host memory ran out',
+  '139': 'a segmentation fault',
+  '18446744072635810000': 'an access violation or a failed check in the runtime',
+  '18446744072635812000': 'a failed check in the runtime (it aborted itself)',
+}

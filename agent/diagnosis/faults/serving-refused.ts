@@ -9,6 +9,7 @@ export const servingRefused = ruleFamily({
     'Model loading aborted due to insufficient system resources',
     'all backends returned error',
     'unknown projector type',
+    'Conversation roles must alternate',
     'tool choice requires --enable-auto-tool-choice',
     'must be < `max_total_tokens`',
     'timed out waiting for llama runner',
@@ -50,6 +51,17 @@ export const servingRefused = ruleFamily({
       remedies: ({ situation }) => [
         { text: `Update ${situation().programs.has('ollama') ? 'Ollama' : 'llama.cpp, or the program that brings it'}.` },
         { text: 'Without images the model runs as it is: leave --mmproj out.' },
+      ],
+    },
+    {
+      pattern: /Conversation roles must alternate/,
+      severity: 'warning',
+      title: "A request's messages are in an order that the model does not take",
+      verdict:
+        'The chat template of the model takes user and assistant in turns, beginning with the user, and many such models no system message. Such requests are refused (400); others are served.',
+      remedies: [
+        { text: 'Merge messages of one role that follow each other, and put the system message at the head of the first user message.' },
+        { text: 'Or start the server with a template that takes them.', command: '--chat-template <FILE>' },
       ],
     },
     {

@@ -14,6 +14,8 @@ const shm = ({ situation }: Matched): Piece =>
         text: 'Give the container more shared memory: each Python model takes some, and 64 MiB are soon used up.',
         command: `docker run --shm-size=1g ${situation().subject.image ?? '<IMAGE>'}`,
       }
+/** The first column of the table of models. */
+const modelIn = (row = ''): string | undefined => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|\s{0,4}\S{1,8}\s{0,20}\|\s{0,4}UNAVAILABLE: /.exec(row)?.[1]
 /** What has a family of its own. */
 const ELSEWHERE = /CUDA|cuda|memory|PTX|\.so\b|ModuleNotFoundError|stub|plan file|Version tag|not provided/
 
@@ -73,10 +75,10 @@ export const tritonRefused = ruleFamily({
     },
     {
       ...critical,
-      pattern: /\| ([\w.-]{1,80}) {1,80}\| \S{1,8} {1,20}\| UNAVAILABLE: (?:Internal: |Invalid argument: |Not found: )?([^|\n]{5,240})/,
-      unless: ({ match }) => ELSEWHERE.test(match[2] ?? ''),
-      title: ({ match }) => `Triton did not load ${match[1]}`,
-      verdict: ({ match }) => `Triton refused the model ${match[1]}: "${match[2]?.trim()}".`,
+      pattern: /UNAVAILABLE: (?:Internal: |Invalid argument: |Not found: )?([^|\n]{5,240})/,
+      unless: ({ match, text, at }) => modelIn(text[at]) === undefined || ELSEWHERE.test(match[1] ?? ''),
+      title: ({ text, at }) => `Triton did not load ${modelIn(text[at]) ?? ''}`,
+      verdict: ({ match, text, at }) => `Triton refused the model ${modelIn(text[at]) ?? ''}: "${match[1]?.trim()}".`,
       remedies: [
         { text: 'Correct what the message names, in the files or config.pbtxt of that model; one model that fails keeps the server from starting.' },
         { text: 'To start with the others in the meantime:', command: '--exit-on-error=false' },

@@ -55,7 +55,10 @@ export const configError: EndKind = {
         ? { weight: WEIGHT.exception - 0.5 }
         : undefined,
   ),
-  title: (told) => (told.error?.name === 'usage' ? 'The program rejected its arguments' : 'The program rejected its configuration'),
+  title: (told) => {
+    const named = option(told.error?.message ?? '')
+    return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
+  },
   verdict: (told) => saying(told, 'refused what it was told and ended'),
   remedies: (told) => [
     newer(told),

@@ -54,7 +54,7 @@ export const workerDied: EndKind = {
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
     // vLLM's engine waits for its workers through shared memory; what it gave up comes below.
-    ({ name, frames }) => (name === 'TimeoutError' && /shm_broadcast\.py$/.test(frames.at(-1)?.file ?? '') ? { weight: WEIGHT.errno + 0.5 } : undefined),
+    ({ name, frames }) => (name === 'TimeoutError' && frames.at(-1)?.file.endsWith('shm_broadcast.py') === true ? { weight: WEIGHT.errno + 0.5 } : undefined),
     raises(
       /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:Worker(?:Crashed|Lost)Error|(?:Node|LocalRaylet|Owner)DiedError|Broken(?:ProcessPool|Executor)|TerminatedWorkerError|ProcessExitedException|(?:Async)?EngineDeadError|EngineGenerateError|KilledWorker|NannyFailed)$/,
       WEIGHT.errno,

@@ -92,6 +92,85 @@ export const SERVERS: readonly Known[] = [
     remedies: () => [{ text: 'Put the file there, readable for the user that runs Triton.', command: 'ls -l <REPOSITORY>/<MODEL>/1/model.py' }],
   },
   {
+    pattern: /^'((?:[\w]{1,40}\.){1,6}(?:q?weight\w{0,20}|qzeros|scales|g_idx)(?:\.\w{1,20}){0,2})'$/m,
+    when: ({ error, situation }) => error?.name === 'KeyError' && (situation.programs.has('vllm') || situation.programs.has('sglang')),
+    title: 'The server does not know a weight of the model',
+    says: 'The files hold it and the code for this architecture has no such parameter: mostly a quantization that this release does not know for the model, or was not told of.',
+    remedies: ([, weight], { situation }) => [
+      /qweight|qzeros|g_idx/.test(weight ?? '') && {
+        text: 'If the model is AWQ or GPTQ and its config.json does not say so at the top: name the quantization.',
+        command: '--quantization awq --dtype half',
+      },
+      /absmax|quant_state|nested/.test(weight ?? '') && {
+        text: 'Weights of bitsandbytes must be asked for.',
+        command: '--quantization bitsandbytes --load-format bitsandbytes',
+      },
+      { text: `Update ${situation.programs.has('vllm') ? 'vLLM' : 'SGLang'}: support of architectures and quantizations comes with releases.` },
+      {
+        text: 'Or take another quantization of the model (FP8, AWQ), or its unquantized weights; of one that you made yourself, leave out the layers that the server keeps whole (gate, lm_head, vision).',
+      },
+    ],
+  },
+  {
+    pattern: /The model `([^`\n]{1,160})` does not exist/,
+    title: ([, name]) => `The server serves no model named ${name}`,
+    says: 'The server goes on; the name in a request must be exactly the one that it serves.',
+    remedies: ([, name]) => [
+      { text: 'See by which name it serves the model, and use that.', command: 'curl -s http://localhost:8000/v1/models' },
+      { text: 'Or let the server answer to this name.', command: `--served-model-name ${/^[\w./:-]+$/.test(name ?? '') ? name : '<NAME>'}` },
+    ],
+  },
+  {
+    pattern: /SGLang only supports sm75 and above/,
+    title: 'SGLang does not support so old a GPU',
+    says: 'It needs compute capability 7.5 (Turing) or newer.',
+    remedies: () => [
+      {
+        text: 'Use a newer GPU, or a server that runs on this one: vLLM from 7.0 (Volta) on, llama.cpp from 5.0 on.',
+        command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+      },
+    ],
+  },
+  {
+    pattern: /Check failed: \(config_istream\) is false/,
+    title: 'MLC LLM does not find the configuration of the model',
+    says: 'There is no mlc-chat-config.json in the folder that was named.',
+    remedies: () => [
+      {
+        text: 'Name the folder of a model in the format of MLC, or make one.',
+        command: 'mlc_llm gen_config <MODEL_FOLDER> --quantization q4f16_1 --conv-template <TEMPLATE> -o <FOLDER>',
+      },
+    ],
+  },
+  {
+    pattern: /support_sliding_window_\) is false/,
+    title: 'MLC LLM: these kernels do not support a sliding window',
+    remedies: () => [
+      { text: 'Compile the model without FlashInfer, or update MLC LLM.', command: 'mlc_llm compile <MODEL> --opt "flashinfer=0" -o <FILE>.so' },
+      { text: 'Or set sliding_window_size to -1 in mlc-chat-config.json where the context is short enough.' },
+    ],
+  },
+  {
+    pattern: /Failed to allocate (\d{4,15}) bytes with alignment/,
+    title: 'TVM could not allocate memory',
+    says: "Memory ran out while the model worked: the host's, or that of the device for which the message speaks.",
+    remedies: () => [
+      { text: 'Let the engine hold less: a shorter context, fewer requests at once.', command: '--overrides "max_num_sequence=4;max_total_seq_length=8192"' },
+      { text: 'See what is free, and who holds it.', command: 'free -g; nvidia-smi' },
+    ],
+  },
+  {
+    pattern: /`--pooling` arg is not set/,
+    title: 'The server does not know how the model pools',
+    says: 'The repository of the model has no 1_Pooling/config.json.',
+    remedies: () => [
+      {
+        text: 'Name it as the page of the model does: cls, mean or last-token; a wrong one gives poor embeddings without an error.',
+        command: '--pooling <POOLING>',
+      },
+    ],
+  },
+  {
     pattern: /NGC_API_KEY|[Tt]he requested operation requires an API key/,
     title: 'The container has no key for NGC',
     says: 'It downloads its model from NGC, which asks for a key.',
@@ -104,7 +183,8 @@ export const SERVERS: readonly Known[] = [
     ],
   },
   {
-    pattern: /(?:Cannot connect to host|[Cc]onnection refused[^\n]{0,80}|Max retries exceeded[^\n]{0,120}|dial tcp) ?(\S{3,80}?):11434/,
+    pattern:
+      /Failed to connect to Ollama|could not connect to (?:a running )?[Oo]llama|(?:Cannot connect to host|[Cc]onnection refused[^\n]{0,80}|Max retries exceeded[^\n]{0,120}|dial tcp) ?(\S{3,80}?):11434/,
     title: 'Ollama cannot be reached',
     says: 'Nothing answers at that address: Ollama does not run there, or listens on 127.0.0.1 only, which a container cannot reach.',
     remedies: () => [

@@ -154,6 +154,7 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
+    title: ([, type]) => `CTranslate2 cannot compute in ${type} on this device`,
     pattern: /Requested (\w{4,14}) compute type, but the target device or backend do not support efficient/,
     says: 'The GPU is too old for that number type, or the model runs on the CPU.',
     remedies: only('Load it with compute_type="int8" or "float32" (device="cuda" for a GPU), or compute_type="auto", which takes the fastest that works.'),
