@@ -80,6 +80,7 @@ export const modelFiles = ruleFamily({
     'no longer running: 32212',
     'error loading model',
     'Failed to load model from file: ',
+    'unreasonable header length',
     'V cache quantization requires flash_attn',
     'requires Flash Attention',
     'CPU does not have AVX',
@@ -142,6 +143,16 @@ export const modelFiles = ruleFamily({
         { text: 'Load it once with verbose=True: llama.cpp then says why ("unknown model architecture", "failed to open", "out of memory").' },
         { text: 'Update llama-cpp-python: it brings a llama.cpp of its own.', command: 'pip install --upgrade llama-cpp-python' },
         { text: 'See that the file is there and as large as on its page; try n_gpu_layers=0 and a small n_ctx.' },
+      ],
+    },
+    {
+      pattern: /Improper safetensors file ([^\n]{2,200}?)\. Wrong file type, or unreasonable header length/,
+      severity: 'critical',
+      title: ({ match }) => `${match[1]?.split(/[\\/]/).at(-1)} is no safetensors file`,
+      verdict: 'The file has that ending and begins like something else: a GGUF that was renamed, a page of HTML, or a download that was cut off.',
+      remedies: [
+        { text: 'See what it is: GGUF files begin with those letters.', command: 'head -c 64 <FILE>' },
+        { text: 'Give a GGUF file its own ending and loader; download anything else again.' },
       ],
     },
     {

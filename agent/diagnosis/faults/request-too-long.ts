@@ -1,7 +1,8 @@
 // A request is longer than the context that the server was started with: who refuses it, by how much, and what would fit.
 import { numberSet } from '../situation/settings.ts'
 import type { Situation } from '../situation/situation.ts'
-import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts'
+import { ended, outcome } from './parts/refused.ts'
+import { ruleFamily, type Matched, type Rule } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** `prompt` and `answer` in tokens, where the message tells them apart. */
@@ -44,16 +45,6 @@ function asked(message: string): Asked {
   return {}
 }
 const totalOf = ({ total, prompt, answer }: Asked): number | undefined => total ?? (prompt === undefined ? undefined : prompt + (answer ?? 0))
-
-/** A server goes on after it refused a request; a script that runs the model itself ends. */
-const RAISED = /^\s{0,8}(?:\[rank ?\d{1,4}\]: ?)?(?:[\w.]{1,60}\.)?\w{1,40}(?:Error|Exception): /
-const ended = ({ text, at }: Seen): boolean => RAISED.test(text[at] ?? '')
-const outcome = (seen: Seen): string =>
-  !ended(seen)
-    ? 'It was refused; the server goes on with others.'
-    : /\b400\b/.test(seen.message.slice(0, 80))
-      ? 'The server refused it and goes on; the program that asked ended.'
-      : 'The program ended by that.'
 
 /** How much the server must take at once, rounded up to what people set. */
 const enough = (tokens: number): number => Math.ceil(tokens / 1024) * 1024

@@ -9,8 +9,6 @@ export const servingRefused = ruleFamily({
     'Model loading aborted due to insufficient system resources',
     'all backends returned error',
     'unknown projector type',
-    'Conversation roles must alternate',
-    'tool choice requires --enable-auto-tool-choice',
     'must be < `max_total_tokens`',
     'timed out waiting for llama runner',
     'bind HTTP server socket',
@@ -51,29 +49,6 @@ export const servingRefused = ruleFamily({
       remedies: ({ situation }) => [
         { text: `Update ${situation().programs.has('ollama') ? 'Ollama' : 'llama.cpp, or the program that brings it'}.` },
         { text: 'Without images the model runs as it is: leave --mmproj out.' },
-      ],
-    },
-    {
-      pattern: /Conversation roles must alternate/,
-      severity: 'warning',
-      title: "A request's messages are in an order that the model does not take",
-      verdict:
-        'The chat template of the model takes user and assistant in turns, beginning with the user, and many such models no system message. Such requests are refused (400); others are served.',
-      remedies: [
-        { text: 'Merge messages of one role that follow each other, and put the system message at the head of the first user message.' },
-        { text: 'Or start the server with a template that takes them.', command: '--chat-template <FILE>' },
-      ],
-    },
-    {
-      pattern: /tool choice requires --enable-auto-tool-choice and --tool-call-parser/,
-      severity: 'warning',
-      title: 'The server was started without tool calls',
-      verdict: 'A request asked for tools, and vLLM was started without the options for them. Such requests are refused (400); others are served.',
-      remedies: [
-        {
-          text: 'Start it with the parser for this model (the page of the model or of vLLM names it).',
-          command: '--enable-auto-tool-choice --tool-call-parser <PARSER>',
-        },
       ],
     },
     {

@@ -144,6 +144,52 @@ test.each([
     'Prompt outputs failed validation:\nLoadImage:\n    - Custom validation failed for node: image - Invalid image file: dog.png\n',
     /does not find the image dog\.png/,
   ],
+  [
+    'a runner that stopped',
+    '{"error":"model runner has unexpectedly stopped, this may be due to resource limitations"}\n',
+    /Ollama's runner ended while it computed/,
+  ],
+  ['a model that Ollama lacks', 'ollama._types.ResponseError: model "tiny:9b" not found, try pulling it first (status code: 404)\n', /ollama pull tiny:9b/],
+  [
+    'a model for a newer Ollama',
+    'Error: pull model manifest: 412:\n\nThe model you are attempting to pull requires a newer version of Ollama.\n',
+    /asks for a newer Ollama/,
+  ],
+  ['an exit code of LM Studio', '(Exit code: 134). Please check settings and try loading the model again.\n', /exit code 134: it aborted itself/],
+  [
+    'a gated model of TEI',
+    'Caused by:\n    0: request error: HTTP status client error (401 Unauthorized) for url (https://huggingface.co/lab/net/resolve/main/config.json)\n',
+    /No access to lab\/net[^]*HF_TOKEN/,
+  ],
+  ['a model type of TEI', 'unknown variant `netx`, expected one of `bert`, `camembert` at line 2 column 3\n', /does not know models of type netx/],
+  [
+    'Xinference without a slot',
+    raised('RuntimeError: Failed to launch model, detail: No available slot found for the model', 'xinference/client.py'),
+    /no free GPU for the model[^]*--gpu-idx/,
+  ],
+  [
+    'a lost Vulkan device',
+    "terminate called after throwing an instance of 'vk::DeviceLostError'\n  what():  vk::Queue::submit: ErrorDeviceLost\n",
+    /^gpu_reset[^]*amdgpu\|i915/,
+  ],
+  ['shared memory of Python', "OSError: [Errno 28] No space left on device: '/psm_0a1b2c3d'\n", /^shm_exhausted[^]*--shm-size/],
+  [
+    'a GGUF in the wrong loader',
+    raised("ValueError: Unexpected architecture type in GGUF file: 'gemma3'", 'ComfyUI-GGUF/loader.py'),
+    /belongs into the loader for CLIP/,
+  ],
+  ['a checkpoint without CLIP', raised('RuntimeError: ERROR: clip input is invalid: None', 'comfy/nodes.py'), /holds no text encoder/],
+  ['a transfer of the KV cache', raised('nixl._bindings.nixlBackendError: NIXL_ERR_BACKEND', 'nixl/_api.py'), /NIXL: BACKEND[^]*ucx_info/],
+  [
+    'a picture too many',
+    'ERROR 01-01 [serving_chat.py:1] ValueError: At most 2 image(s) may be provided in one prompt.\n',
+    /warning\nA request holds more than 2 images/,
+  ],
+  [
+    'another name',
+    '{"object":"error","message":"The model `other` does not exist.","type":"NotFoundError","code":404}\n',
+    /warning\nThe server serves no model named other/,
+  ],
   ['KServe without a GPU', 'kserve ERROR [__main__.py:1] Failed to start model server: integer division or modulo by zero\n', /KServe finds no GPU/],
   [
     'no threads left',

@@ -112,15 +112,6 @@ export const SERVERS: readonly Known[] = [
     ],
   },
   {
-    pattern: /The model `([^`\n]{1,160})` does not exist/,
-    title: ([, name]) => `The server serves no model named ${name}`,
-    says: 'The server goes on; the name in a request must be exactly the one that it serves.',
-    remedies: ([, name]) => [
-      { text: 'See by which name it serves the model, and use that.', command: 'curl -s http://localhost:8000/v1/models' },
-      { text: 'Or let the server answer to this name.', command: `--served-model-name ${/^[\w./:-]+$/.test(name ?? '') ? name : '<NAME>'}` },
-    ],
-  },
-  {
     pattern: /SGLang only supports sm75 and above/,
     title: 'SGLang does not support so old a GPU',
     says: 'It needs compute capability 7.5 (Turing) or newer.',
@@ -168,6 +159,31 @@ export const SERVERS: readonly Known[] = [
         text: 'Name it as the page of the model does: cls, mean or last-token; a wrong one gives poor embeddings without an error.',
         command: '--pooling <POOLING>',
       },
+    ],
+  },
+  {
+    pattern: /Converting from (?:SentencePiece and )?Tiktoken failed/,
+    title: 'The tokenizer of the model cannot be read',
+    says: 'Transformers tried all ways: its file (tokenizer.json, tokenizer.model) is missing or cut off, or the packages that read it are not installed.',
+    remedies: () => [
+      { text: 'Install what reads it.', command: 'python -m pip install --upgrade sentencepiece tiktoken protobuf transformers' },
+      {
+        text: 'See that the tokenizer lies beside the model, whole: a file of a few hundred bytes is a pointer of Git LFS.',
+        command: 'ls -l <MODEL_FOLDER>/tokenizer*',
+      },
+    ],
+  },
+  {
+    pattern: /NIXL_ERR_(\w{3,30})/,
+    title: ([, code]) => `The transfer of the KV cache failed (NIXL: ${code})`,
+    says: 'NIXL moves the KV cache from the servers that prefill to those that decode.',
+    remedies: ([, code]) => [
+      { text: 'Run both sides with the same release, model, block size, KV cache type and, if not stated otherwise, tensor parallel size.' },
+      /BACKEND|REMOTE|NOT_FOUND/.test(code ?? '') && {
+        text: 'See whether UCX finds the network between them: devices of InfiniBand in the container, and unlimited locked memory.',
+        command: 'ucx_info -d | grep -i transport; ulimit -l',
+      },
+      { text: 'Let UCX say more.', command: 'export UCX_LOG_LEVEL=info NIXL_LOG_LEVEL=debug' },
     ],
   },
   {

@@ -132,11 +132,6 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
-    pattern: /At most (\d{1,3}) (image|video|audio)\(s\) may be provided/,
-    says: 'The request holds more of them than the server allows; the server itself goes on.',
-    remedies: ([, , kind]) => [{ text: `Send fewer, or let the server take more (each takes tokens of the context): --limit-mm-per-prompt for ${kind}.` }],
-  },
-  {
     pattern: /mat1 and mat2 shapes cannot be multiplied/,
     when: ({ situation }) => situation.programs.has('comfyui'),
     says: 'Parts of different kinds of models are joined, mostly a text encoder (CLIP), LoRA or ControlNet that was made for another one.',
