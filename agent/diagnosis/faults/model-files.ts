@@ -4,16 +4,13 @@ import { lookup } from '../../text/lookup.ts'
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const name = ({ situation, text }: Pick<Matched, 'situation' | 'text'>): string =>
-  situation().programs.has('ollama')
-    ? 'Ollama'
-    : text.some((line) => /LM Studio\b|"errorData"|llama\.cpp error: '/.test(line))
-      ? 'LM Studio'
-      : text.some((line) => /koboldcpp/i.test(line))
-        ? 'KoboldCpp'
-        : text.some((line) => /llama-cpp-python|llama_cpp[\\/]/.test(line))
-          ? 'llama-cpp-python'
-          : (PROGRAM_NAMES.llamacpp ?? 'llama.cpp')
+function name({ situation }: Pick<Matched, 'situation'>): string {
+  const { programs, text } = situation()
+  if (programs.has('ollama')) return 'Ollama'
+  if (/LM Studio\b|"errorData"|llama\.cpp error: '/.test(text)) return 'LM Studio'
+  if (/koboldcpp/i.test(text)) return 'KoboldCpp'
+  return /llama-cpp-python|llama_cpp[\\/]/.test(text) ? 'llama-cpp-python' : (PROGRAM_NAMES.llamacpp ?? 'llama.cpp')
+}
 
 function update(seen: Matched): Piece {
   const who = name(seen)
@@ -116,14 +113,14 @@ export const modelFiles = ruleFamily({
       severity: 'critical',
       unless: ({ match }) => NOT_THE_FILE.test(match[1] ?? ''),
       title: (seen) => `${name(seen)} cannot read the model file`,
-      verdict: ({ match, text }) =>
-        /magic/.test(`${match[1]} ${text.slice(0, 400).join(' ')}`)
+      verdict: ({ match, situation }) =>
+        /magic/.test(`${match[1]} ${situation().text}`)
           ? /46554747/.test(match[1] ?? '')
             ? 'The file is of the format GGUF, and the program is older than that format.'
             : `The file is not of the format that the program reads (GGUF): it begins with something else ("${match[1]}").`
           : `The program could not use the file: "${match[1]}". It is cut off, of an older format, or newer than the program.`,
       remedies: (seen) => [
-        /magic/.test(seen.text.slice(0, 400).join(' ')) &&
+        /magic/.test(seen.situation().text) &&
           !/46554747/.test(seen.match[1] ?? '') && {
             text: 'Take the model as GGUF (many publish it so), or convert its folder; safetensors and .bin files of GGML cannot be loaded as they are.',
             command: 'python convert_hf_to_gguf.py <MODEL_FOLDER> --outfile <FILE>.gguf',

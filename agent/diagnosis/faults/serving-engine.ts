@@ -81,8 +81,8 @@ export const servingEngine = ruleFamily({
       title: ({ match }) => `SGLang's scheduler finished no batch for ${match[1]} s`,
       verdict: ({ match }) =>
         `One step of SGLang took longer than ${match[1]} s, ${match[2] === 'True' ? 'and its watchdog wrote down where it stood' : 'so its watchdog ended the server'}: a GPU waits for another one, a kernel hangs, or kernels are compiled for that long (first requests).`,
-      remedies: ({ situation, text, match }) => [
-        text.some((line) => line.includes('py-spy: command not found')) && {
+      remedies: ({ situation, match }) => [
+        situation().text.includes('py-spy: command not found') && {
           text: 'Install py-spy where the server runs: the watchdog then writes down where every process stood.',
           command: 'pip install py-spy',
         },

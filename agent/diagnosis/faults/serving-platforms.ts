@@ -96,8 +96,8 @@ export const servingPlatforms = ruleFamily({
       severity: 'critical',
       title: 'NIM has no profile for this GPU',
       verdict: 'None of the profiles of this NIM fits the GPUs that are free here (kind, number, memory), so it did not start.',
-      remedies: ({ text }) => {
-        const shorter = text.map((line) => /try --max-model-len=(\d{3,7}) to reduce/.exec(line)?.[1]).find((one) => one !== undefined)
+      remedies: ({ situation }) => {
+        const shorter = /try --max-model-len=(\d{3,7}) to reduce/.exec(situation().text)?.[1]
         return [
           shorter !== undefined && {
             text: 'Serve it with the shorter context that its list of profiles proposes.',
