@@ -36,6 +36,10 @@ const PREFIXES: readonly RegExp[] = [
   /^(?:\d{13}\t|\d{1,6}\.\d{1,3}s\t? ?\d{1,6}[\t ])/,
   // syslog
   /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./()-]{1,64}(?:\[\d{1,10}\])?: ?/,
+  // llama.cpp since its version 0.1: minutes, seconds, milli- and microseconds, level
+  /^\d{1,5}\.\d\d\.\d{3}\.\d{3} [DEIWT] /,
+  // TorchServe: [INFO ] W-9000-model_1.0-stdout MODEL_LOG -
+  /^\[(?:INFO|WARN|ERROR|DEBUG) ?\] \S{1,80} [\w.]{5,80} - /,
   // dmesg
   /^\[ {0,6}\d{1,9}\.\d{1,6}\] ?/,
   new RegExp(`^${KLOG}`),

@@ -61,7 +61,9 @@ const MEANINGS: readonly Meaning[] = [
       /(?:operation|functionality|feature|limit|affinity)[\w ]{0,40} (?:is )?not supported|cudaErrorNotSupported|CUDA_ERROR_NOT_SUPPORTED|hipErrorNotSupported|UnsupportedLimit/,
     says: 'the GPU, its driver or the virtual machine does not support the call. A vGPU, WSL, an old GPU and an old driver lack some.',
     remedies: (situation) => [
-      capability(situation),
+      /cudaMallocAsync/.test(situation.text) && situation.programs.has('comfyui')
+        ? { text: "Let ComfyUI do without CUDA's asynchronous allocator (cudaMallocAsync), which this GPU does not offer.", command: '--disable-cuda-malloc' }
+        : capability(situation),
       situation.programs.has('llamacpp') && {
         text: 'Build llama.cpp without virtual memory and peer copies, which these often lack.',
         command: 'cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NO_PEER_COPY=ON',

@@ -1,5 +1,8 @@
 // Something was built for another GPU or another version than it meets: TensorRT engines, server binaries, kernels of ROCm's libraries, extensions.
+import { lookup } from '../../text/lookup.ts'
+import type { Situation } from '../situation/situation.ts'
 import { ruleFamily } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
 
 const rule = { severity: 'critical' } as const
 
@@ -12,6 +15,8 @@ export const builtForAnother = ruleFamily({
     'engine plan file is generated on an incompatible device',
     'is not compatible with compile time compute cap',
     'TensileLibrary',
+    'CUDA runtime error: invalid device function',
+    'CUDA runtime error: no kernel image',
     'does not match the version torch was compiled with',
   ],
   rules: [
@@ -44,11 +49,23 @@ export const builtForAnother = ruleFamily({
     {
       ...rule,
       pattern: /[Rr]untime compute cap (\d{2,3}) is not compatible with compile time compute cap (\d{2,3})/,
-      title: 'Server built for another GPU',
-      verdict: ({ match }) => `This build is for compute capability ${capability(match[2])}, and the GPU has ${capability(match[1])}.`,
-      remedies: ({ match }) => [
+      title: 'Text Embeddings Inference was built for another GPU',
+      verdict: ({ match }) =>
+        match[1] === match[2]
+          ? `This build was compiled for compute capability ${capability(match[2])}, which this release of Text Embeddings Inference does not support.`
+          : `This build is for compute capability ${capability(match[2])}, and the GPU has ${capability(match[1])}.`,
+      remedies: ({ match, situation }) => embeddings(match[1] ?? '', match[2] ?? '', situation()),
+    },
+    {
+      ...rule,
+      pattern: /\[(?:TM|FT)\]\[ERROR\] CUDA runtime error: (?:invalid device function|no kernel image)/,
+      title: 'LMDeploy has no kernel for this GPU',
+      verdict: 'TurboMind holds no code for this GPU: its wheels are built for compute capability 7.0 (Volta) and newer, for Blackwell only in newer releases.',
+      remedies: [
+        { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
         {
-          text: `Use the image or build for compute capability ${capability(match[1])}.`,
+          text: 'A newer GPU: update LMDeploy (a wheel for CUDA 12.8 or newer). An older one: llama.cpp, which runs from Maxwell on.',
+          command: 'pip install --upgrade lmdeploy',
         },
       ],
     },
@@ -87,3 +104,38 @@ export const builtForAnother = ruleFamily({
   ],
 })
 const capability = (digits: string | undefined): string => (digits === undefined ? 'another' : `${digits.slice(0, -1)}.${digits.slice(-1)}`)
+
+/** Text Embeddings Inference has one image for each kind of GPU: the part of its tag before the version (its README, Docker images). */
+const TAGS: Readonly<Record<string, string>> = {
+  '75': 'turing-',
+  '80': '',
+  '86': '86-',
+  '89': '89-',
+  '90': 'hopper-',
+  '100': '100-',
+  '120': '120-',
+  '121': '121-',
+}
+function embeddings(gpu: string, built: string, { text }: Situation): readonly Piece[] {
+  const tag = lookup(TAGS, gpu)
+  const version = /text-embeddings-inference:(?:[\w]{1,10}-)?(\d\.\d{1,2}(?:\.\d{1,2})?)\b/.exec(text)?.[1]
+  // Tags for Blackwell came with 1.9.
+  const release = Number(gpu) >= 100 && !/^1\.(?:9|\d\d)|^[2-9]/.test(version ?? '') ? '1.9' : (version ?? '1.9')
+  const other = { text: 'Or compute on the CPU with the image for it.', command: `docker pull ghcr.io/huggingface/text-embeddings-inference:cpu-${release}` }
+  if (Number(gpu) < 75)
+    return [
+      {
+        text: `No image runs on compute capability ${capability(gpu)}: it needs 7.5 (Turing) or newer. Use another GPU, or a server that runs there (sentence-transformers, Infinity).`,
+      },
+      other,
+    ]
+  if (tag === undefined || gpu === built)
+    return [{ text: `Take a newer release: look in its README for an image or build for compute capability ${capability(gpu)}.` }, other]
+  return [
+    {
+      text: `Take the image for compute capability ${capability(gpu)}.`,
+      command: `docker pull ghcr.io/huggingface/text-embeddings-inference:${tag}${release}`,
+    },
+    { text: 'Built from source: compile it for this GPU.', command: `export CUDA_COMPUTE_CAP=${gpu}` },
+  ]
+}

@@ -75,7 +75,7 @@ export const compileError = ruleFamily({
     },
     {
       // TensorRT tries its kernels for each layer; none ran.
-      pattern: /Could not find any implementation for node \{?([^\s}]{1,80})/,
+      pattern: /Could not find any implementation for node \{?([^\s})]{0,79}[^\s}).])/,
       severity: 'critical',
       title: 'TensorRT has no kernel for a layer',
       verdict: ({ match }) =>

@@ -94,6 +94,7 @@ export const cudaLibraryMissing = ruleFamily({
     'No libcudart.so found',
     'WinError 126',
     'LoadLibrary failed with error',
+    'CUDA_PATH is set but CUDA',
     'failed to open libnv',
     '=> not found',
     "' not found (required by",
@@ -122,6 +123,13 @@ export const cudaLibraryMissing = ruleFamily({
         remedies: windowsProvider,
       },
     ),
+    {
+      pattern: /CUDA_PATH is set but CUDA was ?n[o']?t able to be loaded/,
+      severity: 'critical',
+      title: 'CUDA library cannot be loaded',
+      verdict: 'ONNX Runtime found CUDA_PATH, but not the libraries of CUDA and cuDNN in the versions that it was built for, so it cannot use the GPU.',
+      remedies: windowsProvider,
+    },
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     // The driver's own library lacks what is newer than it: that is reported as a driver that is too old.
     missing(`(?!libcuda\\.so)${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),

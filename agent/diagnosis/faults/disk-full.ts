@@ -119,7 +119,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   ]
 }
 /** Shared memory has its own kind: bigger disks do not help there. */
-const SHARED_MEMORY = /\/dev\/shm\b|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
+const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
 const PATH = /(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
 const facts = ({ match, message }: Seen): Facts =>
   known({

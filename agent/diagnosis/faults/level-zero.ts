@@ -20,6 +20,8 @@ export const levelZero = ruleFamily({
     'PI_ERROR_OUT_OF_',
     'UR_RESULT_ERROR_DEVICE_LOST',
     'ZE_RESULT_ERROR_DEVICE_LOST',
+    'ErrorDeviceLost',
+    'VK_ERROR_DEVICE_LOST',
     'RESULT_ERROR_UNINITIALIZED',
     'PI_ERROR_UNINITIALIZED',
     'PI_ERROR_DEVICE_NOT_FOUND',
@@ -28,6 +30,25 @@ export const levelZero = ruleFamily({
     'fp64 aspect',
   ],
   rules: [
+    {
+      pattern: /\bErrorDeviceLost\b|\bVK_ERROR_DEVICE_LOST\b/,
+      kind: 'gpu_reset',
+      severity: 'critical',
+      title: 'GPU was lost under the program (Vulkan)',
+      verdict:
+        'The driver of the GPU reset it, or gave the program up: mostly a piece of work that ran longer than the driver allows, memory that ran out, or a fault of the driver.',
+      remedies: ({ situation }) => [
+        situation().system === 'windows'
+          ? { text: "See in Windows' Event Viewer (System) whether the display driver stopped responding (event 4101) in the same second." }
+          : { text: 'See what the kernel says of the GPU in the same second.', command: "sudo dmesg -T | grep -E 'amdgpu|i915|xe |NVRM' | tail -n 40" },
+        situation().programs.has('llamacpp') && {
+          text: 'Give it smaller pieces of work, and leave memory free.',
+          command: '--ubatch-size 256 --ctx-size <TOKENS>',
+        },
+        { text: 'Update the driver (Mesa, firmware and kernel for AMD and Intel); if it began with an update, go back to the version before.' },
+        situation().programs.has('llamacpp') && { text: "Or use the vendor's own backend in place of Vulkan (CUDA, ROCm, SYCL), where the GPU has one." },
+      ],
+    },
     {
       pattern: /\b(?:(?:UR|ZE)_RESULT_ERROR|PI_ERROR)_(?:UNINITIALIZED|DEVICE_NOT_FOUND)\b|No device of requested type available/,
       kind: 'gpu_not_visible',

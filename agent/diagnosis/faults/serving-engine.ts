@@ -4,6 +4,7 @@
 import type { Facts } from '../../model/facts.ts'
 import { KERNEL_LOG } from './host-oom/remedies.ts'
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
+import { lookup } from '../../text/lookup.ts'
 import { known, whole } from './parts/window.ts'
 import { xidsBeside } from './remedies/debug.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -22,6 +23,8 @@ const restart: Piece = {
   text: 'Restart the server: it does not recover by itself.',
 }
 
+const SIGNALS: Readonly<Record<string, string>> = { '4': 'SIGILL', '6': 'SIGABRT', '7': 'SIGBUS', '9': 'SIGKILL', '11': 'SIGSEGV', '15': 'SIGTERM' }
+
 /** The shard and the signal that ended it, out of this line or those above. */
 function readShard({ match, text, at }: Seen): Facts {
   const above = text.slice(Math.max(0, at - 40), at + 1)
@@ -29,13 +32,17 @@ function readShard({ match, text, at }: Seen): Facts {
   const signal = last(/signaled to shutdown with signal (\d{1,2})\b/)
   return known({
     rank: whole(match[1] ?? last(/\bShard (\d{1,4}) (?:failed to start|crashed)\b/)),
-    signal: signal === '9' ? 'SIGKILL' : signal === '15' ? 'SIGTERM' : undefined,
+    signal: signal === undefined ? undefined : lookup(SIGNALS, signal),
   })
 }
 const shardOf = ({ rank }: Facts): string => (rank === undefined ? 'A shard of TGI' : `Shard ${String(rank)} of TGI`)
 
 const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
   { text: 'Read the lines under "Shard complete standard error output": they are the shard\'s own last words, and name the cause.' },
+  facts['signal'] === 'SIGILL' && {
+    text: 'See what the CPU offers: in a virtual machine give it the CPU type of its host (Proxmox, QEMU: type "host").',
+    command: 'lscpu | grep -o "avx[^ ]*" | sort -u',
+  },
   facts['signal'] === 'SIGKILL' && KERNEL_LOG,
   facts['signal'] === 'SIGKILL' && { text: 'Give the container more host memory: the weights of a shard are read through it before they reach the GPU.' },
   situation().programs.has('docker') && {
@@ -50,8 +57,11 @@ export const servingEngine = ruleFamily({
   kind: 'worker_died',
   literals: [
     "Server couldn't get a response from detokenizer",
-    'Received sigquit from a child process',
+    'Received sigquit from a child proces',
+    'SIGQUIT received.',
+    'atchdog timeout (self.watchdog_timeout=',
     'RPC call to ',
+    'died unexpectedly, shutting down client',
     'text_generation_launcher: Shard ',
     'ShardCannotStart',
     'ShardFailed',
@@ -64,6 +74,25 @@ export const servingEngine = ruleFamily({
       verdict: ({ match }) =>
         `SGLang asked its own engine for one token and got none for ${match[1]} s. The port still answers, and /health says 503. The scheduler is stuck, has ended, or computes one very long batch.`,
       remedies: ({ situation }) => [whereItStands('sglang::'), situation().vendor !== 'amd' && xidsBeside, restart],
+    },
+    {
+      pattern: /\b[Ww]atchdog timeout \(self\.watchdog_timeout=(\d{1,6})(?:\.\d)?(?:, self\.soft=(True|False))?/,
+      severity: ({ match }) => (match[2] === 'True' ? 'warning' : 'critical'),
+      title: ({ match }) => `SGLang's scheduler finished no batch for ${match[1]} s`,
+      verdict: ({ match }) =>
+        `One step of SGLang took longer than ${match[1]} s, ${match[2] === 'True' ? 'and its watchdog wrote down where it stood' : 'so its watchdog ended the server'}: a GPU waits for another one, a kernel hangs, or kernels are compiled for that long (first requests).`,
+      remedies: ({ situation, match }) => [
+        situation().text.includes('py-spy: command not found') && {
+          text: 'Install py-spy where the server runs: the watchdog then writes down where every process stood.',
+          command: 'pip install py-spy',
+        },
+        { text: 'Read the stacks that the watchdog printed above ("Pyspy dump"): the rank whose stack differs is the one that the others wait for.' },
+        situation().vendor !== 'amd' && xidsBeside,
+        { text: 'If it compiled or loaded for that long: give it more time.', command: `--watchdog-timeout ${Number(match[1]) * 4}` },
+        {
+          text: 'If it hangs again: switch off one thing at a time (--disable-cuda-graph, --disable-custom-all-reduce, speculative decoding), and update SGLang.',
+        },
+      ],
     },
     {
       pattern: /\bRPC call to (\w{1,60}) timed out/,
@@ -86,7 +115,23 @@ export const servingEngine = ruleFamily({
       ],
     },
     {
-      pattern: /Received sigquit from a child process\. It usually means the child failed/,
+      pattern: /Engine core proc (\w{1,40}) died unexpectedly, shutting down client/,
+      severity: 'critical',
+      title: "vLLM's engine process ended without a word",
+      verdict: ({ match }) =>
+        `${match[1]}, which holds the GPU, was ended from outside or crashed in native code, and the server ends with it. If it printed an error, that stands above.`,
+      remedies: ({ situation }) => [
+        KERNEL_LOG,
+        {
+          text: 'Look there for a segfault too, and for a core dump: it names the library.',
+          command: 'sudo dmesg -T | grep -iE "segfault|traps:" | tail; coredumpctl info | head -n 40',
+        },
+        situation().vendor !== 'amd' && xidsBeside,
+        { text: 'Give host or container more memory: weights pass through it while they are loaded.' },
+      ],
+    },
+    {
+      pattern: /(?:Received sigquit from a child process?|SIGQUIT received)\.[^\n]{0,60} usually means (?:the|one) child failed/,
       severity: 'critical',
       title: "A process of SGLang's engine ended",
       verdict:
@@ -102,7 +147,7 @@ export const servingEngine = ruleFamily({
       severity: 'critical',
       title: ({ facts }) => `${shardOf(facts)} did not start`,
       verdict: ({ facts }) =>
-        `${shardOf(facts)} ended before it was ready${facts['signal'] === undefined ? '' : `, by ${facts['signal']}`}, and the server with it.${facts['signal'] === 'SIGKILL' ? ' Nobody but the kernel or an operator sends SIGKILL: mostly host memory ran out.' : ''}`,
+        `${shardOf(facts)} ended before it was ready${facts['signal'] === undefined ? '' : `, by ${facts['signal']}`}, and the server with it.${facts['signal'] === 'SIGKILL' ? ' Nobody but the kernel or an operator sends SIGKILL: mostly host memory ran out.' : facts['signal'] === 'SIGILL' ? ' The CPU lacks an instruction that the image uses (AVX2).' : ''}`,
       remedies: shardRemedies,
       facts: readShard,
     },

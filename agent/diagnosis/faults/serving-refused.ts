@@ -2,61 +2,21 @@
 import { KERNEL_LOG } from './host-oom/remedies.ts'
 import { ruleFamily } from './parts/rules.ts'
 
-/** Where ComfyUI looks for the file of an input. */
-const FOLDERS: Readonly<Record<string, string>> = {
-  ckpt_name: 'checkpoints',
-  unet_name: 'diffusion_models',
-  vae_name: 'vae',
-  lora_name: 'loras',
-  control_net_name: 'controlnet',
-  clip_name: 'text_encoders',
-  clip_name1: 'text_encoders',
-  clip_name2: 'text_encoders',
-  style_model_name: 'style_models',
-}
-
 export const servingRefused = ruleFamily({
   id: 'serving-refused',
   kind: 'config_error',
   literals: [
-    'Value not in list: ',
-    'Cannot execute because node ',
     'Model loading aborted due to insufficient system resources',
     'all backends returned error',
     'unknown projector type',
-    'tool choice requires --enable-auto-tool-choice',
     'must be < `max_total_tokens`',
     'timed out waiting for llama runner',
     'bind HTTP server socket',
     'qweight does not exist',
-    'No compatible profiles found',
     'ggml_vulkan: No devices found',
+    'available GPUs (',
   ],
   rules: [
-    {
-      pattern: /Value not in list: (\w{2,40}): '([^'\n]{1,200})' not in (?:\[|\(list)/,
-      kind: 'file_missing',
-      severity: 'critical',
-      title: ({ match }) => `ComfyUI does not find ${match[2]}`,
-      verdict: ({ match }) => `The workflow names ${match[2]} for ${match[1]}, and ComfyUI does not have it, so nothing was computed.`,
-      remedies: ({ match }) => [
-        {
-          text: `Choose one in the node that ComfyUI lists, or put the file into models/${FOLDERS[match[1] ?? ''] ?? '<FOLDER>'} (or a folder of extra_model_paths.yaml) and reload the page.`,
-        },
-      ],
-    },
-    {
-      pattern: /Cannot execute because node ([\w +./()-]{1,80}) does not exist/,
-      kind: 'missing_dependency',
-      severity: 'critical',
-      title: ({ match }) => `ComfyUI has no node ${match[1]}`,
-      verdict: ({ match }) =>
-        `The workflow uses the node ${match[1]}, which ComfyUI does not know: its custom nodes are not installed, or could not be loaded at the start.`,
-      remedies: [
-        { text: 'Look at the start of the log: "IMPORT FAILED" names custom nodes that could not be loaded, and why.' },
-        { text: 'Else install them (ComfyUI-Manager: Install Missing Custom Nodes), then restart ComfyUI.' },
-      ],
-    },
     {
       pattern:
         /Failed to load model "([^"\n]{1,120})": Model loading aborted due to insufficient system resources|Model loading aborted due to insufficient system resources/,
@@ -89,18 +49,6 @@ export const servingRefused = ruleFamily({
       remedies: ({ situation }) => [
         { text: `Update ${situation().programs.has('ollama') ? 'Ollama' : 'llama.cpp, or the program that brings it'}.` },
         { text: 'Without images the model runs as it is: leave --mmproj out.' },
-      ],
-    },
-    {
-      pattern: /tool choice requires --enable-auto-tool-choice and --tool-call-parser/,
-      severity: 'warning',
-      title: 'The server was started without tool calls',
-      verdict: 'A request asked for tools, and vLLM was started without the options for them. Such requests are refused (400); others are served.',
-      remedies: [
-        {
-          text: 'Start it with the parser for this model (the page of the model or of vLLM names it).',
-          command: '--enable-auto-tool-choice --tool-call-parser <PARSER>',
-        },
       ],
     },
     {
@@ -146,16 +94,6 @@ export const servingRefused = ruleFamily({
       remedies: [{ text: 'Leave --quantize out, or use the repository that holds the quantized model.' }],
     },
     {
-      pattern: /No compatible profiles found[^\n]{0,120}?(?:Free GPUs?: ?(?:- )?([^\n]{3,120}))?$/,
-      severity: 'critical',
-      title: 'NIM has no profile for this GPU',
-      verdict: 'None of the profiles of this NIM (GPU, number of GPUs, precision) fits the GPUs that are free here, so it did not start.',
-      remedies: [
-        { text: 'See which profiles there are and what they need.', command: 'docker run --rm --gpus all <IMAGE> list-model-profiles' },
-        { text: 'Give it more or larger GPUs, free those that are in use, or take a smaller model.' },
-      ],
-    },
-    {
       pattern: /ggml_vulkan: No devices found/,
       kind: 'gpu_not_visible',
       severity: 'warning',
@@ -167,6 +105,17 @@ export const servingRefused = ruleFamily({
           text: 'See what Vulkan finds; in a container install the driver in its image (Mesa for AMD and Intel) and pass the device.',
           command: 'vulkaninfo --summary; ls -l /dev/dri',
         },
+      ],
+    },
+    {
+      pattern: /(?:[Tt]ensor parallel size|[Ww]orld size) \((\d{1,4})\) (?:exceeds|is larger than) (?:the )?(?:number of )?available GPUs \((\d{1,4})\)/,
+      severity: 'critical',
+      title: ({ match }) => `vLLM was to use ${match[1]} GPUs, and ${match[2]} ${match[2] === '1' ? 'is' : 'are'} there`,
+      verdict: ({ match }) => `Tensor times pipeline parallel size is ${match[1]}, and this host (or container) has ${match[2]}, so the server did not start.`,
+      remedies: ({ match }) => [
+        { text: 'Use no more than there are, if the model fits.', command: `--tensor-parallel-size ${match[2]}` },
+        { text: 'Several hosts: join them in a Ray cluster first, and start the server on its head node.', command: '--distributed-executor-backend ray' },
+        { text: 'See which GPUs it sees; a container gets those that it was started with.', command: 'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"' },
       ],
     },
   ],

@@ -114,6 +114,14 @@ export const shmExhausted = ruleFamily({
       },
     },
     {
+      // Python's shared_memory names its segments so.
+      pattern: /No space left on device: '\/psm_\w{4,20}/,
+      severity,
+      title,
+      remedies,
+      verdict: 'A process could not make a segment of shared memory, through which it talks to its workers: /dev/shm is full or too small.',
+    },
+    {
       pattern: /posix_fallocate failed ?: No space left on device/,
       severity,
       title,

@@ -4,14 +4,16 @@ const PATTERNS = {
   vllm: /\bvllm\b|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots|^\[\d{4}-\d\d-\d\d [\d:]{8}(?: (?:DP|PP)\d{1,3})* TP\d{1,3}[ \]]/im,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
-  tei: /text[-_]embeddings[-_](?:inference|router)/i,
+  tei: /text[-_]embeddings[-_](?:inference|router|backend)|Could not create backend|Model backend is not healthy/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
   lmdeploy: /lmdeploy|turbomind|\[TM\]\[/i,
-  ollama: /\bollama\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process/i,
+  ollama:
+    /\bollama\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process|\[GIN\] [^\n]{0,160}"\/api\/(?:generate|chat|embed|tags|show|pull)/i,
   llamacpp:
-    /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp|gpttype_load_model/i,
-  comfyui: /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b/im,
+    /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp|gpttype_load_model|^(?:srv|slot) {1,12}\w{3,40}: /im,
+  comfyui:
+    /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b|Device: cuda:\d{1,2} [^\n]{3,60} : (?:cudaMallocAsync|native)/im,
   sd_webui:
     /NansException|use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
   jax: /\bjax(?:lib|line)?\b|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization/i,
@@ -21,6 +23,7 @@ const PATTERNS = {
   cupy: /\bcupy\b/i,
   paddle: /paddle(?:paddle)?\b|Out of memory error on GPU \d{1,3}\. Cannot allocate/i,
   julia: /CUDA\.jl|\bjulia\b/i,
+  exllama: /exllama|tabbyapi|\bexl[23]\b/i,
   ctranslate2: /ctranslate2|faster[-_]whisper|whisperx/i,
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
@@ -68,6 +71,8 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
   paddle: 'PaddlePaddle',
   julia: 'CUDA.jl',
   ctranslate2: 'CTranslate2',
+  exllama: 'ExLlama',
+  tei: 'Text Embeddings Inference',
   ffmpeg: 'FFmpeg',
   pytorch: 'PyTorch',
 }
@@ -101,6 +106,8 @@ export const INFERENCE: readonly Program[] = [
   'vllm',
   'sglang',
   'tgi',
+  'tei',
+  'exllama',
   'tensorrt_llm',
   'tensorrt',
   'lmdeploy',

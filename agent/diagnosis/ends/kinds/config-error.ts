@@ -1,6 +1,6 @@
 // The program refuses what it was told: arguments, configuration files, combinations that it does not support.
 import { asks } from '../asks.ts'
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE, PROGRAM_NAMES } from '../../situation/programs.ts'
 
@@ -55,7 +55,10 @@ export const configError: EndKind = {
         ? { weight: WEIGHT.exception - 0.5 }
         : undefined,
   ),
-  title: (told) => (told.error?.name === 'usage' ? 'The program rejected its arguments' : 'The program rejected its configuration'),
+  title: (told) => {
+    const named = option(told.error?.message ?? '')
+    return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
+  },
   verdict: (told) => saying(told, 'refused what it was told and ended'),
   remedies: (told) => [
     newer(told),
@@ -76,8 +79,9 @@ export const configError: EndKind = {
   ],
 }
 /** A server that does not know a model's architecture is older than the model. */
-function newer({ error, situation }: EndTold): Piece {
-  if (!/architectures?\b|model type/i.test(error?.message ?? '')) return undefined
+function newer(told: EndTold): Piece {
+  const { situation } = told
+  if (!/architectures?\b|model type/i.test(quote(told))) return undefined
   const server = INFERENCE.find((program) => situation.programs.has(program))
   const name = server === undefined ? undefined : PROGRAM_NAMES[server]
   return (

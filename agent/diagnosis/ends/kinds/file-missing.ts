@@ -23,7 +23,7 @@ export const fileMissing: EndKind = {
         !/^(?:FileNotFoundError|NotADirectoryError|IsADirectoryError|NoSuchFileException|FileNotFoundException|FileNotFound)$/.test(name)
       )
         return undefined
-      const path = pathIn(full) ?? /((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})/.exec(full)?.[1]
+      const path = pathIn(full) ?? /((?:\/|\.{1,2}\/|~\/|(?<![\w./-])\w[\w.-]{0,60}\/)[^\s'",:;]{1,400})/.exec(full)?.[1]
       return { weight: WEIGHT.errno, ...(path === undefined ? {} : { facts: { path } }) }
     },
     raises(/^NoSuchKey$/),

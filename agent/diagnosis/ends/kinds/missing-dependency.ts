@@ -18,6 +18,18 @@ const LIBRARIES: Readonly<Record<string, string>> = {
   'libgthread-2.0.so.0': 'libglib2.0-0',
 }
 
+const PROGRAMS: Readonly<Record<string, Piece>> = {
+  nvcc: {
+    text: 'Install the CUDA toolkit of the version that PyTorch was built with (the driver does not bring it), and put its bin folder on PATH.',
+    command: 'export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH',
+  },
+  ninja: { text: 'Install it.', command: 'python -m pip install ninja' },
+  ffmpeg: { text: 'Install it.', command: 'sudo apt-get install -y ffmpeg' },
+  gcc: { text: 'Install a compiler.', command: 'sudo apt-get install -y build-essential' },
+  cc: { text: 'Install a compiler.', command: 'sudo apt-get install -y build-essential' },
+  git: { text: 'Install it.', command: 'sudo apt-get install -y git' },
+}
+
 /** Compiled for NumPy 1 and loaded with NumPy 2. */
 const NUMPY_1 =
   /compiled using NumPy 1|_ARRAY_API not found|^Numpy is not available|numpy\.core\.multiarray failed to import|`np\.\w{1,30}` was removed in the NumPy 2/
@@ -67,7 +79,7 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
       situation.programs.has('slurm') && {
         text: 'In a batch job: load the module or activate the environment in the script itself.',
       },
-      { text: 'Install it, or correct the name.' },
+      lookup(PROGRAMS, name ?? '') ?? { text: 'Install it, or correct the name.' },
     ]
   if (pattern === 'modulefile')
     return [
@@ -133,6 +145,13 @@ export const missingDependency: EndKind = {
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
+    // Python starts a program by its name, and PATH does not have it.
+    ({ name, message, frames }) => {
+      const program = /No such file or directory: '([\w.+-]{1,60})'/.exec(message)?.[1]
+      return name === 'FileNotFoundError' && program !== undefined && /^_execute_child$|^Popen$/.test(frames.at(-1)?.name ?? '')
+        ? { weight: WEIGHT.message + 0.1, facts: { module: program, pattern: 'program' } }
+        : undefined
+    },
     says(/\bNo module named ['"]?([\w.-]{1,120})['"]?/, WEIGHT.message, module),
     says(/cannot import name ['"]?\w{1,80}['"]? from (?:partially initialized module )?['"]?([\w.]{1,120})['"]?/, WEIGHT.message, module),
     says(/cannot import name ['"]?(\w{1,80})['"]?/, WEIGHT.exception, module),

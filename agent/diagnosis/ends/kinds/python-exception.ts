@@ -64,7 +64,7 @@ export const pythonException: EndKind = {
         command: 'python --version',
       },
       serves(told) && [
-        CHECK.test(told.error?.name ?? '')
+        CHECK.test(told.error?.name ?? '') && told.error?.message !== ''
           ? { text: 'The message is a check of the server itself: change the setting, the request or the model that it names.' }
           : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
         { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },

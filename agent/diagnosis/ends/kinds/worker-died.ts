@@ -7,6 +7,8 @@ import { serverSteps } from '../who-runs.ts'
 
 /** vLLM's server or engine says that a process below it failed before it was ready: v1/engine/utils.py, v1/executor/multiproc_executor.py. */
 const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initialization failed|failed to start)|WorkerProc initialization failed)/
+/** TensorRT-LLM's, of its workers: executor/proxy.py. */
+const TRTLLM = /^Executor worker (?:returned error|died)/
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -28,7 +30,7 @@ export const workerDied: EndKind = {
       },
     ),
     // Ollama's server speaks of its runner, with the runner's end behind it.
-    says(/runner process (?:has terminated|(?:is )?no longer running)\b/, WEIGHT.message, ({ input }) => {
+    says(/runner process (?:has terminated|(?:is )?no longer running)\b|failed to start a llama runner/, WEIGHT.message, ({ input }) => {
       const [, code, signal] = /(?:terminated|running): (?:exit status (\d{1,3})|signal: (killed|terminated|segmentation fault|aborted))/.exec(input) ?? []
       const name = signal === undefined ? undefined : signalName(signal)
       return { ...(code === undefined ? {} : { exit_code: Number(code) }), ...(name === undefined ? {} : { signal: name }) }
@@ -42,7 +44,7 @@ export const workerDied: EndKind = {
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
     }),
     says(
-      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|WorkerProc initialization failed|[Kk]ernel (?:appears to have |has )?died|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|^Executor worker (?:returned error|died)|WorkerProc initialization failed|[Kk]ernel (?:appears to have |has )?died|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
       WEIGHT.message,
     ),
     ({ name, frames }) =>
@@ -51,6 +53,8 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // vLLM's engine waits for its workers through shared memory; what it gave up comes below.
+    ({ name, frames }) => (name === 'TimeoutError' && frames.at(-1)?.file.endsWith('shm_broadcast.py') === true ? { weight: WEIGHT.errno + 0.5 } : undefined),
     raises(
       /^(?:Ray)?Actor(?:Died|Unavailable)?Error$|^(?:Worker(?:Crashed|Lost)Error|(?:Node|LocalRaylet|Owner)DiedError|Broken(?:ProcessPool|Executor)|TerminatedWorkerError|ProcessExitedException|(?:Async)?EngineDeadError|EngineGenerateError|KilledWorker|NannyFailed)$/,
       WEIGHT.errno,
@@ -58,7 +62,11 @@ export const workerDied: EndKind = {
   ),
   // The pid in front of such a line is the parent's.
   title: ({ error, facts: { pid } }) =>
-    engineStart(error) ? "vLLM's engine did not start" : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
+    error !== undefined && TRTLLM.test(error.message)
+      ? "TensorRT-LLM's workers did not start"
+      : engineStart(error)
+        ? "vLLM's engine did not start"
+        : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
   verdict: (told) => {
     const words = quote(told)
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
@@ -66,6 +74,10 @@ export const workerDied: EndKind = {
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. Why it ended is not in this text.`
   },
   remedies: ({ situation, error, facts: { signal } }) => [
+    error !== undefined &&
+      TRTLLM.test(error.message) && {
+        text: 'Read the log above for "Failed to initialize executor": that line of the worker names the cause (memory, an unsupported model or option, NCCL).',
+      },
     engineStart(error) && {
       text: 'Read the log from its start: the first ERROR line of (EngineCore …) or (Worker …) is the cause; what follows only passes it on.',
     },

@@ -1,6 +1,7 @@
 // What Python's own exceptions mean where no library gave a reason: a name of another version, a value that is None, a file of another format.
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { isUserFrame } from '../../traceback/user-frame.ts'
+import { INFERENCE } from '../../situation/programs.ts'
 import type { EndTold } from '../end-kind.ts'
 import { packageOf } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
@@ -22,9 +23,13 @@ function versions(told: EndTold): Piece {
         command: `python -m pip list | grep -iE '${packages.map((name) => name.replaceAll(/[-_]/g, '[-_]')).join('|')}'`,
       }
 }
-const none = (what: string) => (): readonly Piece[] => [
-  { text: `Print the value before that line: it is None ${what}, mostly because a function found nothing or has no return.` },
-]
+const none =
+  (what: string) =>
+  (_: RegExpExecArray, told: EndTold): readonly Piece[] => [
+    !(failedInLibrary(told) && INFERENCE.some((one) => told.situation.programs.has(one))) && {
+      text: `Print the value before that line: it is None ${what}, mostly because a function found nothing or has no return.`,
+    },
+  ]
 
 /** Over `Name: message`. The order counts. */
 export const EXCEPTIONS: readonly Known[] = [
@@ -51,7 +56,7 @@ export const EXCEPTIONS: readonly Known[] = [
         : [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }],
   },
   {
-    pattern: /^AttributeError: '(\w{1,80})' object has no attribute '(\w{1,80})'/,
+    pattern: /^AttributeError: '(?!NoneType)(\w{1,80})' object has no attribute '(\w{1,80})'/,
     remedies: ([, type, name], told) =>
       failedInLibrary(told) || packagesOf(told).length > 0
         ? [versions(told), { text: `Search the release notes for ${name}: attributes of ${type} are renamed between versions.` }]

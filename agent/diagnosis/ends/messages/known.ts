@@ -1,15 +1,17 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import { compilerSaid } from '../compiler-error.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { IMAGES } from './images.ts'
 import { LIBRARIES } from './libraries.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
+import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SETUP, ...TENSORS, ...LIBRARIES, ...PACKAGES]
+const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SERVERS, ...IMAGES, ...SETUP, ...TENSORS, ...LIBRARIES, ...PACKAGES]
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {

@@ -7,6 +7,7 @@ const RANKS = [8, 16, 32, 64, 128, 256, 320, 512] as const
 
 export const SERVING: readonly Known[] = [
   {
+    title: ([, rank, most]) => `A LoRA adapter has rank ${rank}, and the server takes up to ${most}`,
     pattern: /LoRA rank (\d{1,5}) is greater than max_lora_rank (\d{1,5})/,
     remedies: ([, rank]) => {
       const next = RANKS.find((each) => each >= Number(rank))
@@ -31,13 +32,15 @@ export const SERVING: readonly Known[] = [
   },
   {
     pattern: /must provide a chat template|default chat template is no longer allowed|chat_template is not set/,
-    says: 'The model has no chat template: mostly it is a base model, not one made for chats.',
+    title: 'The model has no chat template',
+    says: 'Mostly it is a base model, not one made for chats.',
     remedies: only(
       'Serve the variant made for chats (Instruct, Chat), or give a template that fits how the model was trained; without one only /v1/completions works.',
       '--chat-template <FILE>',
     ),
   },
   {
+    title: 'Ray never had all the GPUs that the server asked for',
     pattern: /Cannot provide a placement group of [^\n]{0,40}?(\[[^\n]{0,2000}\])? ?within (\d{1,5}) seconds/,
     says: 'Ray never had all GPUs free that the server asked for, on the nodes that joined.',
     remedies: ([match]) => {
@@ -52,6 +55,7 @@ export const SERVING: readonly Known[] = [
     },
   },
   {
+    title: 'The swap space of vLLM is larger than host memory allows',
     pattern: /Too large swap space\. ([\d.]{1,10}) GiB out of the ([\d.]{1,10}) GiB total CPU memory/,
     remedies: (_, { situation }) => [
       {
@@ -79,6 +83,7 @@ export const SERVING: readonly Known[] = [
     ],
   },
   {
+    title: 'The KV cache holds not even one sequence',
     pattern: /Impossible to fit any sequence in kvCache/,
     says: 'What was left for the KV cache is less than one sequence of the longest length needs.',
     remedies: () => [
@@ -107,6 +112,7 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
+    title: ([, name]) => `${name?.replace(/["']/g, '')} brings code of its own, which must be allowed`,
     pattern: /repository for (\S{3,120}) contains custom code which must be executed/,
     says: 'The model brings Python code of its own, which nothing runs unasked.',
     remedies: (_, { situation: { programs } }) => {
@@ -126,11 +132,6 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
-    pattern: /At most (\d{1,3}) (image|video|audio)\(s\) may be provided/,
-    says: 'The request holds more of them than the server allows; the server itself goes on.',
-    remedies: ([, , kind]) => [{ text: `Send fewer, or let the server take more (each takes tokens of the context): --limit-mm-per-prompt for ${kind}.` }],
-  },
-  {
     pattern: /mat1 and mat2 shapes cannot be multiplied/,
     when: ({ situation }) => situation.programs.has('comfyui'),
     says: 'Parts of different kinds of models are joined, mostly a text encoder (CLIP), LoRA or ControlNet that was made for another one.',
@@ -139,7 +140,8 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
-    pattern: /Torch is not able to use GPU/,
+    pattern: /Torch is not able to use GPU|Your device does not support the current version of Torch\/CUDA/,
+    title: 'The web UI finds no GPU by its PyTorch',
     says: 'The installed PyTorch sees no GPU: it was built without CUDA or ROCm, or the driver does not work.',
     remedies: only(
       'See which: a build that says None needs another PyTorch (delete the folder venv, which is made again at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
@@ -147,6 +149,7 @@ export const SERVING: readonly Known[] = [
     ),
   },
   {
+    title: ([, type]) => `CTranslate2 cannot compute in ${type} on this device`,
     pattern: /Requested (\w{4,14}) compute type, but the target device or backend do not support efficient/,
     says: 'The GPU is too old for that number type, or the model runs on the CPU.',
     remedies: only('Load it with compute_type="int8" or "float32" (device="cuda" for a GPU), or compute_type="auto", which takes the fastest that works.'),
@@ -171,6 +174,7 @@ export const SERVING: readonly Known[] = [
     ],
   },
   {
+    title: "Ollama's library has no such model",
     pattern: /pull model manifest: file does not exist/,
     says: "Ollama's library has no model of that name and tag.",
     remedies: only(

@@ -38,6 +38,7 @@ export const SETUP: readonly Known[] = [
   },
   {
     pattern: /max_model_len \((\d{2,9})\) is greater than the derived max_model_len \((?:max_position_embeddings|model_max_length|\w{3,40})=(\d{2,9})/,
+    title: ([, asked, most]) => `A context of ${asked} tokens was asked for, and the model has ${most}`,
     remedies: (match) => [
       { text: `Ask for no more than the ${match[2]} tokens that the model was made for.`, command: `--max-model-len ${match[2]}` },
       { text: 'Longer only with the RoPE scaling that the page of the model names: else what it writes beyond that is of no use.' },
@@ -46,6 +47,7 @@ export const SETUP: readonly Known[] = [
   {
     // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
     pattern: /heads?(?: \(|=)(\d{1,4})\)? must be divisible by .{0,30}(?:tensor.parallel\w{0,10}|tp)(?:[ _]size)?(?: \(|=)(\d{1,3})/i,
+    title: ([, heads, size]) => `${heads} attention heads cannot be split over ${size} GPUs`,
     remedies: ([, heads, size], { situation: { programs } }) => {
       const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
       const text = `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`

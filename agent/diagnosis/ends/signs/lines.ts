@@ -15,7 +15,7 @@ const FORMS: readonly Form[] = [
   ['record', /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/],
   [
     'usage',
-    /^(?:[\w./-]{1,120}: )?(?<message>error: (?:unrecognized|the following (?:required )?|argument \S{1,80}|ambiguous|invalid choice|unexpected argument|one of the|too few|expected (?:one|at)|No such option|Missing option)\b[^\n]{0,400})/i,
+    /^(?:[\w./-]{1,120}(?: [\w-]{1,30}){0,2}: )?(?<message>error: (?:unrecognized|the following (?:required )?|argument \S{1,80}|ambiguous|invalid choice|unexpected argument|one of the|too few|expected (?:one|at)|No such option|Missing option)\b[^\n]{0,400})/i,
   ],
   [
     'usage',

@@ -241,7 +241,7 @@ export const cudaOomInference = memoryFamily(
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
       remedies: ggml,
     },
-    { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, who: 'llama.cpp', remedies: ggml },
+    { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, unless: GOES_ON, who: 'llama.cpp', remedies: ggml },
     { pattern: /Error Code 2: OutOfMemory/, who: 'TensorRT' },
     {
       pattern: /CUDA runtime error in .{0,160}: out of memory/,

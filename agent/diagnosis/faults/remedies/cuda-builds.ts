@@ -56,7 +56,13 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
       { text: 'See which GPU it is.', command: COMPUTE_CAP },
     ]
   if (arch === undefined)
-    return [SEE_TORCH, { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' }]
+    return [
+      (programs.has('vllm') || programs.has('sglang')) && {
+        text: 'A newer GPU than the release: take a newer image or wheel of the server (for Blackwell one that is built for CUDA 12.8 or newer). An older one: vLLM needs compute capability 7.0, SGLang 7.5.',
+      },
+      SEE_TORCH,
+      { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' },
+    ]
   const index = wheelFor(arch, at.versions.driverCuda)
   return [
     torchWheel(

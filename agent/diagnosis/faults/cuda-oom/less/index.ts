@@ -5,7 +5,17 @@ import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
 import { lessInLlamacpp, lessInOllama } from './ggml.ts'
 import { lessAnyway, lessInComfyui, lessInDiffusers, lessInFfmpeg, lessInFolding, lessInRapids, lessInTraining, lessInWebui } from './others.ts'
-import { lessInCtranslate2, lessInLmdeploy, lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './servers.ts'
+import {
+  lessInCtranslate2,
+  lessInExllama,
+  lessInLmdeploy,
+  lessInTei,
+  lessInOnnx,
+  lessInSglang,
+  lessInTensorrt,
+  lessInTensorrtLlm,
+  lessInTgi,
+} from './servers.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
 
@@ -23,6 +33,8 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['ffmpeg', lessInFfmpeg],
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
+  ['tei', lessInTei],
+  ['exllama', lessInExllama],
   ['ctranslate2', lessInCtranslate2],
   ['jax', (situation) => lessInJax(situation)],
   ['tensorflow', lessInTensorflow],

@@ -142,3 +142,16 @@ export const lessInCtranslate2 = (): readonly Piece[] => [
   { text: 'Load the model with compute_type="int8" or "int8_float16": it takes about half of the memory of float16.' },
   { text: 'Use a smaller model, or a smaller batch_size.' },
 ]
+/** huggingface.co/docs/text-embeddings-inference, command line arguments: 16384 tokens in a batch by default. */
+export const lessInTei = (): readonly Piece[] => [
+  { text: 'Let a batch hold fewer tokens (16384 is the default).', command: '--max-batch-tokens 4096' },
+  { text: 'Compute in float16, if it is not set, and fewer requests at once (--max-concurrent-requests).', command: '--dtype float16' },
+  { text: 'Use a smaller model, or a GPU with more memory.' },
+]
+/** tabbyAPI's config.yml and the loaders of ExLlama: cache, its number type, and what goes to which GPU. */
+export const lessInExllama = (): readonly Piece[] => [
+  { text: 'Make the cache smaller: a smaller max_seq_len (and cache_size, which is at least as large).' },
+  { text: 'Keep it in fewer bits (cache_mode: Q8, Q6 or Q4; for EXL3 such as 8,8).' },
+  { text: 'With several GPUs leave room on the first (gpu_split, autosplit_reserve); a smaller chunk_size needs less while prompts are read.' },
+  { text: 'Use a quantization with fewer bits per weight.' },
+]

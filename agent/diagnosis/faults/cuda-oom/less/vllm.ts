@@ -108,6 +108,15 @@ export function moreCache(situation: Situation): readonly Piece[] {
   const longest = estimated ?? computedLongest(situation.text)
   const why = estimated === undefined ? 'computed from the two sizes in the message' : "by vLLM's own estimate the KV cache holds that many"
   const shorter = option(situation, `Limit requests to ${longest} tokens: ${why}.`, 'max_model_len', longest)
+  // On the CPU its size is a setting, and no GPU is in play.
+  if (/VLLM_CPU_KVCACHE_SPACE|cpu_(?:model_runner|worker)\.py|\[cpu\.py:/.test(situation.text))
+    return [
+      shorter,
+      {
+        text: 'Give the KV cache more host memory (in GiB).',
+        command: `export VLLM_CPU_KVCACHE_SPACE=${Math.ceil(Number(/\(([\d.]{1,8}) GiB KV cache is needed/.exec(situation.text)?.[1] ?? 8) + 1)}`,
+      },
+    ]
   return [
     halfWeights(situation),
     longest !== undefined && longest >= SHORT && shorter,

@@ -1,0 +1,145 @@
+// What Ollama says when it cannot use the driver or the GPU, when it is too old for a model, and when it does not have the model.
+import { serverSteps } from '../ends/who-runs.ts'
+import { lookup } from '../../text/lookup.ts'
+import { KERNEL_LOG } from './host-oom/remedies.ts'
+import { ruleFamily, type Matched } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
+
+/** CUresult of cuInit. */
+const INIT: Readonly<Record<string, string>> = {
+  '3': 'the driver is not initialized',
+  '35': 'the driver is too old',
+  '46': 'the GPU is not available: another process may hold it alone',
+  '100': 'the driver sees no GPU',
+  '205': 'the memory of the driver could not be mapped: mostly the libraries in the container are not of the version of the driver on the host',
+  '500': 'the libcuda that was found misses what it needs: on Windows (WSL, Docker Desktop) a known fault of some drivers',
+  '802': 'the fabric manager has not finished, or does not run',
+  '803': 'libraries and kernel module of the driver are of different versions',
+  '804': 'the cuda-compat library does not support this GPU',
+  '999': 'the driver is in a bad state, often after suspend',
+}
+const restart = ({ situation }: Matched): Piece =>
+  situation().programs.has('kubernetes')
+    ? { text: 'Delete the pod, so that it is made again with its devices (loaded models are unloaded).' }
+    : {
+        text: 'Restart the container: it gets its devices back (loaded models are unloaded).',
+        command: `docker restart ${situation().subject.container ?? 'ollama'}`,
+      }
+
+export const ollamaDriver = ruleFamily({
+  id: 'ollama-driver',
+  kind: 'gpu_not_visible',
+  literals: [
+    'cuda driver library failed to get device context',
+    'init failure: ',
+    'cuInit err: ',
+    'symbol lookup for cu',
+    'requires a newer version of Ollama',
+    'model runner has unexpectedly stopped',
+    'llama runner terminated',
+    'not found, try pulling it first',
+  ],
+  rules: [
+    {
+      pattern: /cuda driver library failed to get device context (\d{1,3})/,
+      severity: 'critical',
+      title: 'Ollama lost its access to the GPU',
+      verdict: ({ match }) =>
+        `Ollama found the GPU when it started, and the driver now refuses it (CUDA error ${match[1]}). In a container: its access to the device files was taken away while it ran, mostly by systemctl daemon-reload on the host. Models then run on the CPU, or fail.`,
+      remedies: (seen) => [
+        restart(seen),
+        {
+          text: 'To keep it: let Docker manage control groups itself ("exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json), or request the GPUs by CDI.',
+        },
+        { text: 'If the driver was updated while it ran, reboot the host.', command: 'nvidia-smi; cat /proc/driver/nvidia/version' },
+      ],
+    },
+    {
+      pattern: /(?:nvcuda|cuda driver library) init failure: (\d{1,3})|cuInit err: (\d{1,3})/,
+      severity: 'critical',
+      title: ({ match }) => `The CUDA driver does not start for Ollama (error ${match[1] ?? match[2]})`,
+      verdict: ({ match }) => {
+        const code = match[1] ?? match[2] ?? ''
+        const means = lookup(INIT, code)
+        return `cuInit answered ${code}${means === undefined ? '' : `: ${means}`}. Ollama does without the GPU, and works on the CPU.`
+      },
+      remedies: (seen) => {
+        const { programs, system } = seen.situation()
+        const windows = system === 'wsl' || system === 'windows' || /\/wsl\//.test(seen.message)
+        return [
+          windows
+            ? { text: 'Update the NVIDIA driver of Windows (and Docker Desktop), then restart WSL; all its programs end.', command: 'wsl --shutdown' }
+            : { text: 'See whether the driver works on the host; if it was updated since the last boot, reboot.', command: 'nvidia-smi' },
+          !windows && {
+            text: 'Load the module for CUDA anew (nothing may use the GPU; after suspend it often hangs).',
+            command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
+          },
+          (programs.has('docker') || programs.has('compose')) && {
+            text: 'See whether another container gets the GPU; if not, the container toolkit is at fault.',
+            command: 'docker run --rm --gpus all ubuntu nvidia-smi',
+          },
+          { text: 'Restart Ollama: it looks for GPUs only when it starts.' },
+        ]
+      },
+    },
+    {
+      pattern: /symbol lookup for (cu\w{3,40}) failed/,
+      kind: 'cuda_version_mismatch',
+      severity: 'critical',
+      title: ({ message }) => {
+        const driver = /libcuda\.so\.(\d{3}\.[\d.]{1,12})/.exec(message)?.[1]
+        return `The NVIDIA driver${driver === undefined ? '' : ` (${driver})`} is too old for Ollama`
+      },
+      verdict: ({ match }) =>
+        `The driver's library has no ${match[1]}, which Ollama calls: the driver is older than it needs (531 or newer). Models run on the CPU.`,
+      remedies: [
+        { text: 'Update the NVIDIA driver of the host, then reboot.', command: 'nvidia-smi' },
+        { text: 'Then restart Ollama: it looks for GPUs only when it starts.' },
+      ],
+    },
+    {
+      pattern: /model runner has unexpectedly stopped|msg="llama runner terminated"/,
+      kind: 'worker_died',
+      severity: 'critical',
+      unless: ({ text, at }) => /CUDA error|ROCm error|GGML_ASSERT|out of memory|error loading model/.test(text.slice(Math.max(0, at - 80), at).join('\n')),
+      title: "Ollama's runner ended while it computed",
+      verdict:
+        'The process that holds the model ended in the middle of a request; the next request loads the model again. Why it ended stands in the log of the server: mostly memory of the GPU or host, or a fault of its code with this model.',
+      remedies: ({ situation }) => [
+        serverSteps(situation()),
+        { text: 'Need less memory: a shorter context (num_ctx), a smaller model or quantization, fewer models at once.' },
+        situation().system !== 'windows' && situation().system !== 'mac' && KERNEL_LOG,
+      ],
+    },
+    {
+      pattern: /requires a newer version of Ollama/,
+      kind: 'config_error',
+      severity: 'critical',
+      title: 'The model asks for a newer Ollama',
+      verdict: 'The library refuses the download (412): the model needs a newer release of Ollama than this one.',
+      remedies: ({ situation }) => [
+        situation().programs.has('docker')
+          ? { text: 'Pull the newest image and start it again; the models stay in their volume.', command: 'docker pull ollama/ollama' }
+          : {
+              text: 'Update it: on Linux run the installer again; elsewhere the app updates itself.',
+              command: 'curl -fsSL https://ollama.com/install.sh | sh',
+            },
+        { text: 'See which version the server is: it may be another than that of the command line.', command: 'ollama --version' },
+      ],
+    },
+    {
+      pattern: /model ["']?([\w./:-]{2,100})["']? not found, try pulling it first/,
+      kind: 'file_missing',
+      severity: 'critical',
+      title: ({ match }) => `Ollama does not have ${match[1]}`,
+      verdict: ({ match }) => `A request named ${match[1]}, which this server has not pulled: name and tag must be exactly those of its list.`,
+      remedies: ({ match, situation }) => [
+        {
+          text: 'Pull it.',
+          command: `${situation().programs.has('docker') ? `docker exec ${situation().subject.container ?? 'ollama'} ` : ''}ollama pull ${match[1]}`,
+        },
+        { text: 'Or use a name that is there; the service and a user keep their models in different folders.', command: 'ollama list' },
+      ],
+    },
+  ],
+})

@@ -1,0 +1,88 @@
+// What Triton Inference Server says of models that it does not load: the folder, the backend, the Python process, and the table of all models.
+import { ruleFamily, type Matched } from './parts/rules.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const critical = { severity: 'critical' } as const
+const layout: Piece = {
+  text: 'Lay the repository out as <MODEL>/config.pbtxt and <MODEL>/1/model.onnx (model.plan, model.pt, model.py …), and name the folder above the models.',
+  command: 'find <REPOSITORY> -maxdepth 3',
+}
+const shm = ({ situation }: Matched): Piece =>
+  situation().programs.has('kubernetes')
+    ? { text: 'Give the pod more shared memory (an emptyDir of medium Memory at /dev/shm): each Python model takes some.' }
+    : {
+        text: 'Give the container more shared memory: each Python model takes some, and 64 MiB are soon used up.',
+        command: `docker run --shm-size=1g ${situation().subject.image ?? '<IMAGE>'}`,
+      }
+/** The first column of the table of models. */
+const modelIn = (row = ''): string | undefined => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|\s{0,4}\S{1,8}\s{0,20}\|\s{0,4}UNAVAILABLE: /.exec(row)?.[1]
+/** What has a family of its own. */
+const ELSEWHERE = /CUDA|cuda|memory|PTX|\.so\b|ModuleNotFoundError|stub|plan file|Version tag|not provided/
+
+export const tritonRefused = ruleFamily({
+  id: 'triton-refused',
+  kind: 'config_error',
+  literals: [
+    'stub process',
+    'Stub process ',
+    'Poll failed for model directory',
+    'backend API version does not support this backend',
+    'model configuration is not provided for model',
+    '| UNAVAILABLE: ',
+  ],
+  rules: [
+    {
+      ...critical,
+      kind: 'worker_died',
+      pattern:
+        /(?:failed to load '([\w.-]{1,80})'[^\n]{0,80})?Failed to initialize stub, stub process exited unexpectedly(?:: ([\w.-]{1,80}?)(?:_\d{1,3}){0,2}(?:\s|$))?|Stub process '([\w.-]{1,80}?)(?:_\d{1,3}){0,2}' is not healthy/,
+      title: ({ match }) => `Triton's Python model ${match[1] ?? match[2] ?? match[3] ?? ''} ended while it was loaded`.replace('  ', ' '),
+      verdict: ({ match }) =>
+        `The process that Triton starts for the Python model${match[1] === undefined && match[3] === undefined ? '' : ` ${match[1] ?? match[3]}`} ended, or did not answer in time. Its own error stands above or is only in the verbose log.`,
+      remedies: (seen) => [
+        shm(seen),
+        { text: 'Let Triton say more, and look for the traceback of model.py.', command: 'tritonserver --model-repository=<REPOSITORY> --log-verbose=1' },
+        { text: "Run model.py's imports by hand in the same container: a crash of a library while it is imported looks the same." },
+        { text: 'If many models start at once on few CPUs: give them more time.', command: '--backend-config=python,stub-timeout-seconds=120' },
+      ],
+    },
+    {
+      ...critical,
+      pattern: /Poll failed for model directory '([^'\n]{1,120})': ([^\n]{3,200})/,
+      title: ({ match }) => `Triton cannot use the folder ${match[1]} of its repository`,
+      verdict: ({ match, text, at }) =>
+        /^\d{1,6}$/.test(match[1] ?? '')
+          ? `Triton took ${match[1]}, which looks like the folder of a version, for a model: its repository is named one level too deep.`
+          : `Triton looked at ${match[1]} as a model, and refused it: "${(text[at] ?? '').split(`'${match[1]}': `)[1]?.trim() ?? match[2]}".`,
+      remedies: [layout],
+    },
+    {
+      ...critical,
+      pattern: /model configuration is not provided for model '([\w.-]{1,80})'/,
+      title: ({ match }) => `Triton found no configuration of ${match[1]}`,
+      verdict: ({ match }) =>
+        `There is no config.pbtxt for ${match[1]}, and Triton could not make one from its files: a format without one, or a folder laid out in another way.`,
+      remedies: [layout],
+    },
+    {
+      ...critical,
+      pattern: /(?:failed to load '([\w.-]{1,80})'[^\n]{0,60})?Triton backend API version does not support this backend/,
+      title: 'A backend was built for another release of Triton',
+      verdict: ({ match }) => `The backend${match[1] === undefined ? '' : ` of ${match[1]}`} asks for a newer interface than this Triton has.`,
+      remedies: [
+        { text: 'Take backend and server from one release: the same tag for both (for example r24.05 and 24.05-py3), or an image that brings the backend.' },
+      ],
+    },
+    {
+      ...critical,
+      pattern: /UNAVAILABLE: (?:Internal: |Invalid argument: |Not found: )?([^|\n]{5,240})/,
+      unless: ({ match, text, at }) => modelIn(text[at]) === undefined || ELSEWHERE.test(match[1] ?? ''),
+      title: ({ text, at }) => `Triton did not load ${modelIn(text[at]) ?? ''}`,
+      verdict: ({ match, text, at }) => `Triton refused the model ${modelIn(text[at]) ?? ''}: "${match[1]?.trim()}".`,
+      remedies: [
+        { text: 'Correct what the message names, in the files or config.pbtxt of that model; one model that fails keeps the server from starting.' },
+        { text: 'To start with the others in the meantime:', command: '--exit-on-error=false' },
+      ],
+    },
+  ],
+})
