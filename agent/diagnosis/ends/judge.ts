@@ -10,7 +10,7 @@ import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
-import type { EndTold } from './end-kind.ts'
+import { place, type EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL } from './got-over.ts'
@@ -232,7 +232,7 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   return {
     kind: end.kind,
     severity: end.severity,
-    title: end.title(told),
+    title: known?.title === undefined ? end.title(told) : `${known.title}${place(told)}`,
     verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
     facts: all,
     remedies: plan(known?.remedies ?? end.remedies(told)),

@@ -4,6 +4,7 @@ import { installerOf } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { lookup } from '../../../text/lookup.ts'
+import { localModule } from '../local-modules.ts'
 import { installs } from '../python-packages.ts'
 
 const module = (match: RegExpExecArray): { module?: string } => {
@@ -90,6 +91,8 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
+  const local = top === undefined || !/No module named/.test(words) ? undefined : localModule(top)
+  if (local !== undefined) return local
   // Triton's own releases are for Linux.
   const distribution = top === undefined ? undefined : top === 'triton' && situation.system === 'windows' ? 'triton-windows' : installs(top, situation)
   const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) && !/No module named/.test(words)
@@ -125,6 +128,7 @@ export const missingDependency: EndKind = {
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
+    raises(/^install$/, WEIGHT.message - 0.5),
     says(/\bNo module named ['"]?([\w.-]{1,120})['"]?/, WEIGHT.message, module),
     says(/cannot import name ['"]?\w{1,80}['"]? from (?:partially initialized module )?['"]?([\w.]{1,120})['"]?/, WEIGHT.message, module),
     says(/cannot import name ['"]?(\w{1,80})['"]?/, WEIGHT.exception, module),
@@ -177,6 +181,8 @@ export const missingDependency: EndKind = {
   verdict: (told) =>
     told.facts.pattern === 'numpy_1'
       ? saying(told, 'loaded a module that was compiled for NumPy 1', 'NumPy 2, which is installed, cannot run it.')
-      : saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
+      : told.error?.name === 'install'
+        ? saying(told, 'failed while packages were installed')
+        : saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
   remedies,
 }

@@ -100,6 +100,13 @@ const ROWS: readonly Row[] = [
     'PyTorch finds no GPU here.',
   ],
   [
+    /Dataset '[^'\n]{1,200}'[^\n]{0,40}(?:error|images not found)|\w+:' images not found/,
+    'Name the data file by its absolute path (data=/…/data.yaml), and correct path, train and val in it: a relative path counts from the folder of data sets in the settings of Ultralytics.',
+    'yolo settings; ls -la <DATASET>',
+    undefined,
+    'Ultralytics does not find the data set',
+  ],
+  [
     /Label class (\d+) exceeds dataset class count/,
     'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
   ],

@@ -1,6 +1,10 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import { compilerSaid } from '../compiler-error.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { ATTRIBUTES } from './attributes.ts'
+import { BUILDS } from './builds.ts'
+import { COMFYUI } from './comfyui.ts'
+import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
@@ -9,7 +13,7 @@ import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SETUP, ...TENSORS, ...LIBRARIES, ...PACKAGES]
+const KNOWN: readonly Known[] = [...COMFYUI, ...TRAINING, ...SERVING, ...SETUP, ...TENSORS, ...BUILDS, ...INSTALLS, ...LIBRARIES, ...ATTRIBUTES, ...PACKAGES]
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {

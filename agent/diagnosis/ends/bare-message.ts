@@ -1,0 +1,56 @@
+// A pasted text that is nothing but a message, without its exception or traceback: what is known of the message.
+import type { Fault } from '../../model/fault.ts'
+import { stripPrefix } from '../../text/line-prefix.ts'
+import { isWarned } from '../reported.ts'
+import type { Situation } from '../situation/situation.ts'
+import { plan } from '../faults/remedies/plan.ts'
+import { classify } from './classify.ts'
+import { WEIGHT, type EndTold } from './end-kind.ts'
+import type { ErrorSeen } from './evidence.ts'
+import { knownMessage, untilQuoted } from './messages/known.ts'
+import { pythonException } from './kinds/python-exception.ts'
+
+/** Nobody pastes more and leaves the traceback out. */
+const MOST_LINES = 40
+const SHORTEST = 20
+const TAIL_LINES = 8
+/** Of ComfyUI's report. */
+const LABEL = /^- \*\*Exception Message:\*\* /
+/** Of loggers that report no failure; questions and headings. */
+const NOT_AN_ERROR =
+  /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^(?:if|import|from|def|for|raise|return)\b/
+
+/** `lines`: all of the text, in which nothing else was found. A line that says it all comes before one that needs those below it. */
+export function bareMessage(lines: readonly string[], situationAt: (line: number) => Situation): Fault | undefined {
+  if (lines.length > MOST_LINES) return undefined
+  for (const below of [0, TAIL_LINES]) {
+    for (const [index, raw] of lines.entries()) {
+      const message = stripPrefix(raw).replace(LABEL, '').trim()
+      if (message.length < SHORTEST || NOT_AN_ERROR.test(raw.trim()) || isWarned(raw)) continue
+      const fault = explained({ message, tail: lines.slice(index + 1, index + 1 + below).join('\n') }, /\bERROR {2}/.test(raw), situationAt(index + 1))
+      if (fault !== undefined) return { ...fault, evidence: [{ line: index + 1, text: raw }] }
+    }
+  }
+  return undefined
+}
+
+/** `record`: a logger says itself that it is an error. */
+function explained(said: Pick<ErrorSeen, 'message' | 'tail'>, record: boolean, situation: Situation): Omit<Fault, 'evidence'> | undefined {
+  const error: ErrorSeen = { ...said, name: undefined, module: undefined, frames: [], causes: [] }
+  const claim = classify(error, true)
+  const end = claim?.end.stage === 'cause' && claim.weight >= (record ? WEIGHT.words : WEIGHT.message) ? claim.end : undefined
+  const told: EndTold = { facts: end === undefined ? {} : (claim?.facts ?? {}), error, situation }
+  const known = knownMessage(told)
+  const is = known?.title !== undefined || known?.says !== undefined
+  // That a module is missing is said of many a program that goes on without it.
+  const kind = end?.kind === 'missing_dependency' && !is ? undefined : (end ?? (is ? pythonException : undefined))
+  if (kind === undefined) return undefined
+  return {
+    kind: kind.kind,
+    severity: kind.severity,
+    title: known?.title ?? kind.title(told),
+    verdict: known?.says === undefined ? kind.verdict(told) : `${untilQuoted(kind.verdict(told), told)} ${known.says}`,
+    facts: told.facts,
+    remedies: plan(known?.remedies ?? kind.remedies(told)),
+  }
+}
