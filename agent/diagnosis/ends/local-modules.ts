@@ -28,7 +28,7 @@ export function localModule(top: string): readonly Piece[] | undefined {
     ? [
         {
           text: `${top} is a folder of the project itself, not a package: start the program in the main folder of the project, or name that folder. Do not install it with pip, where the name belongs to another program.`,
-          command: 'cd <PROJECT> && export PYTHONPATH="$PWD:$PYTHONPATH"',
+          command: 'cd <PROJECT> && export PYTHONPATH="$PWD"',
         },
         { text: `If there is no folder ${top}: a git submodule or a part of the download is missing.`, command: 'git submodule update --init --recursive' },
       ]

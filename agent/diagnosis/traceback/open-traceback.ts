@@ -83,7 +83,7 @@ export const belongs = (one: OpenTraceback, at: number): boolean => at - (one.bl
 export function finished(one: OpenTraceback): Traceback {
   const { writer, rank, pid, lead, headed, bare, first, last, fatal } = one
   const blocks: Block[] = one.blocks.map(({ frames, raised, link, tail, innermostFirst }, index) => ({
-    frames: innermostFirst || (index === 0 && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
+    frames: innermostFirst || (index === 0 && !headed && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
     raised,
     link,
     tail,

@@ -95,7 +95,10 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   if (local !== undefined) return local
   // Triton's own releases are for Linux.
   const distribution = top === undefined ? undefined : top === 'triton' && situation.system === 'windows' ? 'triton-windows' : installs(top, situation)
-  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) && !/No module named/.test(words)
+  const wrongVersion =
+    !/pip install/.test(words) &&
+    /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) &&
+    !/No module named/.test(words)
   return [
     {
       text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',
@@ -147,6 +150,7 @@ export const missingDependency: EndKind = {
     says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
     says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/`pip install (?:-U |--upgrade )?([\w.[\]-]{1,60})[^`\n]{0,40}`/, WEIGHT.message, module),
     says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
     says(/(?:Could not find a version that satisfies the requirement|No matching distribution found for) ([\w.[\]-]{1,80})/, WEIGHT.message, module),
     says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
@@ -169,7 +173,7 @@ export const missingDependency: EndKind = {
       module,
     ),
     raises(
-      /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|LoadLibraryError|CondaError)$/,
+      /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|(?:LibMamba)?UnsatisfiableError|LoadLibraryError|CondaError)$/,
     ),
   ),
   title: ({ facts: { module: name, pattern } }) =>

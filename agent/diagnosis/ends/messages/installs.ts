@@ -66,7 +66,7 @@ function conflict(told: EndTold): readonly string[] {
   const uv = [
     ...flat(told).matchAll(/\b([\w.[\]-]{1,60}(?:[=<>!~]=?[\w.+*,<>=!]{1,40})? depends on [\w.[\]-]{1,60}(?:\{[^}]{1,120}\})?[=<>!~]=?[\w.+*,<>=!]{1,40})/g),
   ]
-  return [...new Set([...pip, ...uv].map(([, one = '']) => one.trim()))].slice(0, 3)
+  return [...new Set([...pip, ...uv].map(([, one = '']) => one.trim().replace(/[,.]$/, '')))].slice(0, 3)
 }
 
 export const INSTALLS: readonly Known[] = [
@@ -150,12 +150,21 @@ export const INSTALLS: readonly Known[] = [
   {
     pattern: /PackagesNotFoundError|ResolvePackageNotFound|LibMambaUnsatisfiableError|UnsatisfiableError|Could not solve for environment specs/,
     title: 'conda finds no set of packages that fit together',
+    says: (_, told) => {
+      const why = [...told.situation.text.matchAll(/^\s*- (?:package )?([\w.-]{2,80} requires [^\n,]{3,80}), but none/gm)].map(([, one = '']) => one)
+      return why.length === 0 ? undefined : `${why.slice(0, 2).join('; ')}.`
+    },
     remedies: (_, told) => {
       const { text } = told.situation
       const builds = /^\s+- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
       const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
       const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
+      const arm = /aarch64|linux-aarch64/.test(text)
       return [
+        arm &&
+          /cuda/i.test(text) && {
+            text: 'These channels have no CUDA builds for this CPU (aarch64): install PyTorch by pip, which has them, or use a container of NVIDIA.',
+          },
         builds && {
           text: 'Take the build strings (the part behind the second =) out of the file: they are those of another system. Keep name and version.',
           command: "sed -E 's/^( *- [^=]+==?[^=]+)=.*/\\1/' environment.yml > environment.plain.yml",

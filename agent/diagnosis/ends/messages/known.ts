@@ -21,9 +21,9 @@ export function knownMessage(told: EndTold): KnownMessage | undefined {
   if (error === undefined) return undefined
   const compiler = compilerSaid(told)
   const words =
-    error.name !== undefined && /Tracer|Concretization/.test(error.name)
+    error.name !== undefined && /Tracer|Concretization|PackagesNotFound|ResolvePackage|Unsatisfiable/.test(error.name)
       ? `${error.name} ${error.message}`
-      : `${error.message}\n${error.tail}${compiler === undefined ? '' : `\n${compiler}`}`
+      : `${error.message}\n${error.tail}${error.causes.flatMap(({ handled, message }) => (handled === true ? [] : `\n${message}`)).join('')}${compiler === undefined ? '' : `\n${compiler}`}`
   const known = firstKnown(KNOWN, words, told)
   return known === undefined ? undefined : { ...known, remedies: [...known.remedies, openFrame(told)] }
 }

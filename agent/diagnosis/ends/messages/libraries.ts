@@ -83,7 +83,8 @@ export const LIBRARIES: readonly Known[] = [
   },
   {
     // Code of a model that came with it, in the cache of Transformers.
-    pattern: /^(?:'\w{1,60}' object has no attribute|cannot import name|.{0,80}got an unexpected keyword argument|module '[\w.]{1,60}' has no attribute)/,
+    pattern: /^/,
+    when: ({ error }) => /^(?:Attribute|Type|Key|Import|UnboundLocal)Error$/.test(error?.name ?? ''),
     title: "The model's own code does not fit the installed Transformers",
     says: "The model's own code (trust_remote_code) was written for another Transformers.",
     remedies: (_, { error }) =>

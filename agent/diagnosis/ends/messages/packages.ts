@@ -69,11 +69,18 @@ function lacks(name: string, module: string, told: EndTold): readonly Piece[] {
   if (move !== undefined) return [moves(name, move, foreign ? from : undefined), foreign ? SHOW(package_, from) : SHOW(package_)]
   if (foreign) return together(from, package_, name)
   const newModel = package_ === 'transformers' && /^[A-Z]\w*(?:For[A-Z]|Config$|Model$|Tokenizer|Processor)/.test(name)
+  // What was built for the installed PyTorch is not simply updated.
+  const built = package_ === 'torch' || installs(package_.replaceAll('-', '_'), told.situation).includes('--no-build-isolation')
   return [
     renamed(name, module),
     newModel && { text: `${name} is of a newer Transformers than the one that is installed.`, command: 'python -m pip install --upgrade transformers' },
+    !newModel &&
+      !built && {
+        text: `Update ${package_}; where the newest has no ${name} either, install the release that the program was written for.`,
+        command: `python -m pip install --upgrade ${package_}`,
+      },
     SHOW(package_),
-    !newModel && {
+    built && {
       text: `Then install the release of ${package_} that the program was written for, or change the program: names move from release to release.`,
       command: `python -m pip install '${package_}==<VERSION>'`,
     },
@@ -220,7 +227,7 @@ export const PACKAGES: readonly Known[] = [
       const wanted = asked.find(([, , versions]) => versions?.startsWith('==') !== true) ?? (asked.length === 1 ? asked[0] : undefined)
       if (wanted === undefined || /^torch$/i.test(wanted[1] ?? '')) return []
       const name = (wanted[1] ?? '').toLowerCase()
-      const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '')}`
+      const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '').replace(/\.$/, '')}`
       const build = name.startsWith('mmcv')
       return [
         {
