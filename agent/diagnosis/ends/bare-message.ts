@@ -1,5 +1,6 @@
 // A pasted text that is nothing but a message, without its exception or traceback: what is known of the message.
 import type { Fault } from '../../model/fault.ts'
+import type { LogKind } from '../../model/kinds.ts'
 import { stripPrefix } from '../../text/line-prefix.ts'
 import { isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
@@ -14,11 +15,13 @@ import { pythonException } from './kinds/python-exception.ts'
 const MOST_LINES = 40
 const SHORTEST = 20
 const TAIL_LINES = 8
+/** Nobody prints these but a program that stops for them. */
+const ALONE: ReadonlySet<LogKind> = new Set<LogKind>(['checkpoint_mismatch', 'shape_mismatch', 'dtype_mismatch', 'device_mismatch', 'model_access'])
 /** Of ComfyUI's report. */
 const LABEL = /^- \*\*Exception Message:\*\* /
 /** Of loggers that report no failure; questions and headings. */
 const NOT_AN_ERROR =
-  /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^(?:if|import|from|def|for|raise|return)\b/
+  /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^[*+-] (?!\*\*Exc)|^\d{1,2}\. |^(?:if|import|from|def|for|raise|return)\b/
 
 /** `lines`: all of the text, in which nothing else was found. A line that says it all comes before one that needs those below it. */
 export function bareMessage(lines: readonly string[], situationAt: (line: number) => Situation): Fault | undefined {
@@ -38,12 +41,11 @@ export function bareMessage(lines: readonly string[], situationAt: (line: number
 function explained(said: Pick<ErrorSeen, 'message' | 'tail'>, record: boolean, situation: Situation): Omit<Fault, 'evidence'> | undefined {
   const error: ErrorSeen = { ...said, name: undefined, module: undefined, frames: [], causes: [] }
   const claim = classify(error, true)
-  const end = claim?.end.stage === 'cause' && claim.weight >= (record ? WEIGHT.words : WEIGHT.message) ? claim.end : undefined
+  const sure = claim?.end.stage === 'cause' && claim.weight >= (record ? WEIGHT.words : WEIGHT.message)
+  const end = sure && (record || ALONE.has(claim.end.kind)) ? claim.end : undefined
   const told: EndTold = { facts: end === undefined ? {} : (claim?.facts ?? {}), error, situation }
   const known = knownMessage(told)
-  const is = known?.title !== undefined || known?.says !== undefined
-  // That a module is missing is said of many a program that goes on without it.
-  const kind = end?.kind === 'missing_dependency' && !is ? undefined : (end ?? (is ? pythonException : undefined))
+  const kind = end ?? (known?.title === undefined && known?.says === undefined ? undefined : ((sure ? claim?.end : undefined) ?? pythonException))
   if (kind === undefined) return undefined
   return {
     kind: kind.kind,

@@ -120,3 +120,12 @@ test('a message without its traceback is looked up; a note about what is optiona
     answer("A matching Triton is not available, some optimizations will not be enabled.\nError caught was: No module named 'triton'\n").kind,
   ).toBeUndefined()
 })
+
+test('the figures and names of a message are filled in', () => {
+  expect(answer('OSError: Could not find compatible tinycudann extension for compute capability 75.\n').all).toContain('TCNN_CUDA_ARCHITECTURES=75')
+  const { title, all } = answer(
+    "Traceback (most recent call last):\n  File \"/opt/v/lib/python3.12/site-packages/lightning/pytorch/core/saving.py\", line 9, in _load_state\n    return cls()\nTypeError: Net.__init__() missing 2 required positional arguments: 'width' and 'depth'\n",
+  )
+  expect(title).toBe('Lightning lacks the arguments of Net')
+  expect(all).toContain('load_from_checkpoint(path, width, depth=…)')
+})

@@ -6,6 +6,7 @@ import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
 import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
+import { MEGATRON } from './megatron.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SETUP } from './setup.ts'
@@ -13,7 +14,19 @@ import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [...COMFYUI, ...TRAINING, ...SERVING, ...SETUP, ...TENSORS, ...BUILDS, ...INSTALLS, ...LIBRARIES, ...ATTRIBUTES, ...PACKAGES]
+const KNOWN: readonly Known[] = [
+  ...COMFYUI,
+  ...MEGATRON,
+  ...TRAINING,
+  ...SERVING,
+  ...SETUP,
+  ...TENSORS,
+  ...BUILDS,
+  ...INSTALLS,
+  ...LIBRARIES,
+  ...ATTRIBUTES,
+  ...PACKAGES,
+]
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {
