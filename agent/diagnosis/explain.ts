@@ -50,18 +50,9 @@ export function explainText(scanner: Scanner, text: string): readonly Fault[] {
   const situations = createSituations()
   const lines = pastedLines(text)
   const found = withEnd(explainLines(scanner, lines, situations))
-  if (found.length > 0 || !isBare(lines)) return found
-  const at = (line: number): Situation => situations.at(lines, Math.max(0, line - 1), 1)
-  const bare = bareMessage(lines.map(cutLine), at)
-  return bare === undefined ? [] : [{ ...bare, remedies: fitting(bare.remedies, bare.kind, at(bare.evidence[0]?.line ?? 1)) }]
-}
-
-/** Neither an error that was judged and handled, nor a program at work. */
-function isBare(lines: readonly string[]): boolean {
-  const reader = createEndReader()
-  lines.forEach((line, index) => reader.add(cutLine(line), index + 1))
-  const { signs, aliveAt, progressAt } = reader.evidence()
-  return signs.length === 0 && aliveAt === 0 && progressAt === 0
+  if (found.length > 0) return found
+  const bare = bareMessage(lines.map(cutLine), (line) => situations.at(lines, Math.max(0, line - 1), 1))
+  return bare === undefined ? [] : [bare]
 }
 
 /** What ended a run that said these lines last; undefined where another fault explains it, or it ended well. */

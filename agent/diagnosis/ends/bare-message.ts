@@ -4,8 +4,10 @@ import type { LogKind } from '../../model/kinds.ts'
 import { stripPrefix } from '../../text/line-prefix.ts'
 import { isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
+import { fitting } from '../faults/remedies/fit.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { classify } from './classify.ts'
+import { createEndReader } from './end-reader.ts'
 import { WEIGHT, type EndTold } from './end-kind.ts'
 import type { ErrorSeen } from './evidence.ts'
 import { knownMessage, untilQuoted } from './messages/known.ts'
@@ -23,15 +25,25 @@ const LABEL = /^- \*\*Exception Message:\*\* /
 const NOT_AN_ERROR =
   /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^[*+-] (?!\*\*Exc)|^\d{1,2}\. |^(?:if|import|from|def|for|raise|return)\b/
 
+const WORKING = /\b(?:step|epoch|iter(?:ation)?)\b.{0,40}\d/i
+/** Neither an error that was judged and handled, nor a program at work. */
+function isBare(lines: readonly string[]): boolean {
+  const reader = createEndReader()
+  lines.forEach((line, index) => reader.add(line, index + 1))
+  const { signs, aliveAt, progressAt } = reader.evidence()
+  return signs.length === 0 && aliveAt === 0 && progressAt === 0 && !lines.some((line) => WORKING.test(line))
+}
+
 /** `lines`: all of the text, in which nothing else was found. A line that says it all comes before one that needs those below it. */
 export function bareMessage(lines: readonly string[], situationAt: (line: number) => Situation): Fault | undefined {
-  if (lines.length > MOST_LINES) return undefined
+  if (lines.length > MOST_LINES || !isBare(lines)) return undefined
   for (const below of [0, TAIL_LINES]) {
     for (const [index, raw] of lines.entries()) {
       const message = stripPrefix(raw).replace(LABEL, '').trim()
       if (message.length < SHORTEST || NOT_AN_ERROR.test(raw.trim()) || isWarned(raw)) continue
       const fault = explained({ message, tail: lines.slice(index + 1, index + 1 + below).join('\n') }, /\bERROR {2}/.test(raw), situationAt(index + 1))
-      if (fault !== undefined) return { ...fault, evidence: [{ line: index + 1, text: raw }] }
+      if (fault === undefined) continue
+      return { ...fault, remedies: fitting(fault.remedies, fault.kind, situationAt(index + 1)), evidence: [{ line: index + 1, text: raw }] }
     }
   }
   return undefined

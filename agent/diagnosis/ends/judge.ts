@@ -227,7 +227,13 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   const ended = SIGNAL_OF[end.kind]
   const all = declared({ ...(ended === undefined ? {} : { signal: ended }), ...withEndFacts(facts, rest, end.kind) }, end.kind)
   // Where only the last words say that it failed, a record of an error just before them says more.
-  const said = end.kind === 'job_failed' ? (recordBefore(sign, signs) ?? sign) : sign
+  // And what a compiler said first, more than the build that failed by it.
+  const said =
+    end.kind === 'job_failed'
+      ? (recordBefore(sign, signs) ?? sign)
+      : end.kind === 'compile_error'
+        ? (signs.find((one) => one.type === 'error' && one.error.name === 'compiler' && one.at < sign.at) ?? sign)
+        : sign
   const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
   const known = end.stage === 'order' ? undefined : knownMessage(told)
   // In code that is not the user's own, tensors are not theirs to move.

@@ -129,3 +129,11 @@ test('the figures and names of a message are filled in', () => {
   expect(title).toBe('Lightning lacks the arguments of Net')
   expect(all).toContain('load_from_checkpoint(path, width, depth=…)')
 })
+
+test('what the compiler said first comes before the build that failed by it', () => {
+  const { title, all } = answer(
+    "nvcc error   : 'ptxas' died due to signal 9 (Kill signal)\nTraceback (most recent call last):\n  File \"/opt/v/lib/python3.12/site-packages/torch/utils/cpp_extension.py\", line 20, in build\n    run()\nsubprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.\n",
+  )
+  expect(title).toBe('The host ran out of memory while it compiled')
+  expect(all).toContain('MAX_JOBS')
+})

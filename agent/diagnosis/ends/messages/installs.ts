@@ -62,7 +62,9 @@ const ROWS: readonly Row[] = [
 
 /** `A 1.0 depends on B<2`, as pip and uv list them. */
 function conflict(told: EndTold): readonly string[] {
-  const pip = [...told.situation.text.matchAll(/^\s{2,}((?:The user requested (?:\(constraint\) )?|[\w.[\]-]{1,60} [\w.+!]{1,30} depends on )[^\n]{2,80})$/gm)]
+  const pip = [
+    ...told.situation.text.matchAll(/^[ \t]{2,40}((?:The user requested (?:\(constraint\) )?|[\w.[\]-]{1,60} [\w.+!]{1,30} depends on )[^\n]{2,80})$/gm),
+  ]
   const uv = [
     ...flat(told).matchAll(/\b([\w.[\]-]{1,60}(?:[=<>!~]=?[\w.+*,<>=!]{1,40})? depends on [\w.[\]-]{1,60}(?:\{[^}]{1,120}\})?[=<>!~]=?[\w.+*,<>=!]{1,40})/g),
   ]
@@ -151,12 +153,12 @@ export const INSTALLS: readonly Known[] = [
     pattern: /PackagesNotFoundError|ResolvePackageNotFound|LibMambaUnsatisfiableError|UnsatisfiableError|Could not solve for environment specs/,
     title: 'conda finds no set of packages that fit together',
     says: (_, told) => {
-      const why = [...told.situation.text.matchAll(/^\s*- (?:package )?([\w.-]{2,80} requires [^\n,]{3,80}), but none/gm)].map(([, one = '']) => one)
+      const why = [...told.situation.text.matchAll(/^[ \t]{0,40}- (?:package )?([\w.-]{2,80} requires [^\n,]{3,80}), but none/gm)].map(([, one = '']) => one)
       return why.length === 0 ? undefined : `${why.slice(0, 2).join('; ')}.`
     },
     remedies: (_, told) => {
       const { text } = told.situation
-      const builds = /^\s+- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
+      const builds = /^[ \t]{1,40}- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
       const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
       const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
       const arm = /aarch64|linux-aarch64/.test(text)

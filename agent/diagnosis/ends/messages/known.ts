@@ -4,6 +4,7 @@ import { openFrame, quote, type EndTold } from '../end-kind.ts'
 import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
+import { DATA } from './data.ts'
 import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
 import { MEGATRON } from './megatron.ts'
@@ -12,21 +13,10 @@ import { SERVING } from './serving.ts'
 import { SETUP } from './setup.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
+import { TUNING } from './tuning.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [
-  ...COMFYUI,
-  ...MEGATRON,
-  ...TRAINING,
-  ...SERVING,
-  ...SETUP,
-  ...TENSORS,
-  ...BUILDS,
-  ...INSTALLS,
-  ...LIBRARIES,
-  ...ATTRIBUTES,
-  ...PACKAGES,
-]
+const KNOWN: readonly Known[] = [COMFYUI, MEGATRON, TUNING, TRAINING, SERVING, SETUP, TENSORS, DATA, BUILDS, INSTALLS, LIBRARIES, ATTRIBUTES, PACKAGES].flat()
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {
