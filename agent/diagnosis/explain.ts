@@ -1,6 +1,7 @@
 // From a whole text, or a stream of its bytes, to the faults in it. Memory is bounded: the text is never held as strings.
 import type { Fault } from '../model/fault.ts'
 import { stripPrefix } from '../text/line-prefix.ts'
+import { bareMessage } from './ends/bare-message.ts'
 import { createEndReader } from './ends/end-reader.ts'
 import { createEndStream, type EndStream } from './ends/end-stream.ts'
 import { judgeEnd, type EndJudgement, type KnownEnd } from './ends/judge.ts'
@@ -48,7 +49,12 @@ function lineCounter(starts: readonly number[]): (offset: number) => number {
 /** The faults of a text that is held anyway. */
 export function explainText(scanner: Scanner, text: string): readonly Fault[] {
   if (text.length > PASTED_LIMIT) return explainChunks(scanner, [new TextEncoder().encode(text)])
-  return withEnd(explainLines(scanner, pastedLines(text), createSituations()))
+  const situations = createSituations()
+  const lines = pastedLines(text)
+  const found = withEnd(explainLines(scanner, lines, situations))
+  if (found.length > 0) return found
+  const bare = bareMessage(lines.map(cutLine), (line) => situations.at(lines, Math.max(0, line - 1), 1))
+  return bare === undefined ? [] : [bare]
 }
 
 /** What ended a run that said these lines last; undefined where another fault explains it, or it ended well. */

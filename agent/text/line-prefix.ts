@@ -75,7 +75,8 @@ const LOST_COLOUR = /\[\d{1,3}(?:;\d{1,3}){0,4}m/g
 /** A line without colours: who wrote it, what else stood before its text, and the text with its own indentation. */
 export type PrintedLine = { readonly writer: string; readonly prefix: string; readonly text: string }
 export function splitPrefix(line: string): PrintedLine {
-  const plain = withoutColours(line)
+  // Pasted indented, as a block of code.
+  const plain = withoutColours(line).replace(/^\s{1,16}(?=\[rank\d)/, '')
   const whole = plain.includes('m') && plain.includes('[') ? plain.replace(LOST_COLOUR, '') : plain
   let rest = whole
   let writer = ''

@@ -30,6 +30,8 @@ export function asks({ error }: Pick<EndTold, 'error'>): Remedy | undefined {
         one.length <= LONGEST &&
         (ASKS.test(one) || TO.test(one)) &&
         !EMPTY.test(one) &&
+        // Python's guess at a name of a library.
+        !(one.startsWith('Did you mean') && /^(?:Name|Attribute|Import)Error$/.test(error.name ?? '')) &&
         (index > 0 || /\b(?:please|you (?:should|need to|must|have to))\b/i.test(one)),
     )
   const sentence = asking.find((one) => EXACT.test(one)) ?? asking[0]

@@ -3,6 +3,7 @@ import type { EndTold } from './end-kind.ts'
 
 /** A compiler of C++ or CUDA ran. */
 export const builds = ({ error }: EndTold): boolean =>
+  error?.name === 'compiler' ||
   /ninja|nvcc|\bg\+\+|\bgcc|\bld\b|building extension|compiling objects|cpp_extension|CUDA_HOME|hipcc|Failed building|failed with exit/i.test(
     `${error?.message}\n${error?.tail}`,
   )

@@ -8,6 +8,7 @@ import { known as present } from '../faults/parts/window.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
+import { applicationOf } from './applications.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
 import { place, type EndTold } from './end-kind.ts'
@@ -217,6 +218,7 @@ const linesOf = (signs: readonly Sign[]): Fault['evidence'] =>
     text,
   }))
 
+const TENSORS: ReadonlySet<LogKind> = new Set<LogKind>(['shape_mismatch', 'dtype_mismatch', 'device_mismatch'])
 const RECORD_BEFORE = 40
 const recordBefore = (sign: Sign, signs: readonly Sign[]): Sign | undefined =>
   signs.findLast((one) => one.type === 'error' && one.error.name === 'record' && one.at < sign.at && sign.at - one.at <= RECORD_BEFORE)
@@ -225,9 +227,17 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   const ended = SIGNAL_OF[end.kind]
   const all = declared({ ...(ended === undefined ? {} : { signal: ended }), ...withEndFacts(facts, rest, end.kind) }, end.kind)
   // Where only the last words say that it failed, a record of an error just before them says more.
-  const said = end.kind === 'job_failed' ? (recordBefore(sign, signs) ?? sign) : sign
+  // And what a compiler said first, more than the build that failed by it.
+  const said =
+    end.kind === 'job_failed'
+      ? (recordBefore(sign, signs) ?? sign)
+      : end.kind === 'compile_error'
+        ? (signs.find((one) => one.type === 'error' && one.error.name === 'compiler' && one.at < sign.at) ?? sign)
+        : sign
   const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
   const known = end.stage === 'order' ? undefined : knownMessage(told)
+  // In code that is not the user's own, tensors are not theirs to move.
+  const theirs = known === undefined && TENSORS.has(end.kind) ? applicationOf(told) : undefined
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
@@ -235,7 +245,7 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
     title: known?.title === undefined ? end.title(told) : `${known.title}${place(told)}`,
     verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
     facts: all,
-    remedies: plan(known?.remedies ?? end.remedies(told)),
+    remedies: plan(known?.remedies ?? theirs?.first ?? end.remedies(told), theirs?.next),
     evidence: linesOf(shown),
   }
 }

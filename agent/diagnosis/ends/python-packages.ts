@@ -113,8 +113,17 @@ export function newerName(name: string, owner: string | undefined): string | und
 
 /** The package that has a class whose arguments changed often. */
 const CLASSES: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/^(?:SamplingParams|EngineArgs|AsyncEngineArgs|LLMEngine|ModelConfig|VllmConfig)$/, 'vllm'],
+  [/^(?:DeepSpeedEngine|DeepSpeedZero\w{0,20}|DeepSpeedZeRo\w{0,20})$/, 'deepspeed'],
+  [/^(?:Linear4bit|Linear8bitLt|Params4bit|Int8Params)$/, 'bitsandbytes'],
+  [/^(?:DetectionModel|SegmentationModel|PoseModel|C3k2?|C2f|C2PSA|SPPF|v8\w{1,20}Loss|YOLO)$/, 'ultralytics'],
+  [/^(?:DatasetDict|IterableDataset)$/, 'datasets'],
+  [/^(?:UNet2D\w{0,30}|Autoencoder\w{2,20}|\w{2,30}Transformer[23]DModel|\w{2,40}Pipeline|\w{2,40}Scheduler)$/, 'diffusers'],
   [/^(?:SFT|DPO|GRPO|PPO|KTO|ORPO|CPO|Reward|RLOO)(?:Trainer|Config)$/, 'trl'],
-  [/^(?:Seq2Seq)?(?:TrainingArguments|Trainer)$|ForCausalLM$|PreTrainedModel$|^BitsAndBytesConfig$/, 'transformers'],
+  [
+    /^(?:Seq2Seq)?(?:TrainingArguments|Trainer)$|For(?:CausalLM|ConditionalGeneration|SequenceClassification|TokenClassification)$|PreTrainedModel$|^BitsAndBytesConfig$|^(?:Dynamic|Static|EncoderDecoder|Hybrid)Cache$|^(?:Llama|Qwen|Mistral|Gemma|Phi|Bert|GPT|T5|CLIP|Siglip|Whisper)\w{0,30}$|Tokenizer(?:Fast)?$|ImageProcessor(?:Fast)?$/,
+    'transformers',
+  ],
   [/^(?:Lora\w{0,20}|Peft\w{0,20})$/, 'peft'],
   [/^(?:Accelerator\w{0,20}|DataLoaderConfiguration)$/, 'accelerate'],
 ]

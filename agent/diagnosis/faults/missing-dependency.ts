@@ -87,6 +87,7 @@ export const missingDependency = ruleFamily({
       remedies: (matched) => {
         const name =
           /pip-install-\w{1,20}[\\/]([\w.-]{2,60}?)_[0-9a-f]{1,40}[\\/]/.exec(before(matched))?.[1] ??
+          /Failed to (?:build|download and build) [`']?([\w.-]{2,60})==/.exec(before(matched))?.[1] ??
           /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1]
         return [
           {
@@ -95,7 +96,7 @@ export const missingDependency = ruleFamily({
           },
         ]
       },
-      unless: (seen) => !/lines of output\]|pip-install-|pip-build-env|subprocess-exited-with-error/.test(before(seen)),
+      unless: (seen) => !/lines of output\]|pip-install-|pip-build-env|[\\/]uv[\\/]builds-|subprocess-exited-with-error/.test(before(seen)),
     },
     {
       pattern: /No operator found for `memory_efficient_attention/,

@@ -24,6 +24,8 @@ export type OpenTraceback = {
   /** What stood before the exception in its line. */
   head: string
   indent: number
+  /** The assertion that stands in the source line read last. */
+  asserted: string
   foreign: number
   skip: boolean
 }
@@ -57,7 +59,7 @@ export function pushFrame(frames: Frame[], frame: Frame): void {
 export function setRaised(one: OpenTraceback, raised: Raised, line: ReadLine): void {
   const block = one.blocks.at(-1)
   if (block === undefined) return
-  block.raised = raised
+  block.raised = raised.message === '' && raised.name === 'AssertionError' && one.asserted !== '' ? { ...raised, message: one.asserted } : raised
   one.state = 'raised'
   one.last = line.number
   one.pid ??= pidIn(raised.message)
@@ -81,7 +83,7 @@ export const belongs = (one: OpenTraceback, at: number): boolean => at - (one.bl
 export function finished(one: OpenTraceback): Traceback {
   const { writer, rank, pid, lead, headed, bare, first, last, fatal } = one
   const blocks: Block[] = one.blocks.map(({ frames, raised, link, tail, innermostFirst }, index) => ({
-    frames: innermostFirst || (index === 0 && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
+    frames: innermostFirst || (index === 0 && !headed && debuggerOrder(frames, lead, raised)) ? frames.toReversed() : frames,
     raised,
     link,
     tail,

@@ -18,6 +18,8 @@ const WRITERS = 256
 const IGNORED = /--- Logging error ---|Error in (?:atexit|sys)\.|Original exception was|was never retrieved|^future: <Task |Exception ignored/
 /** A logger that stamps each line of a record: the same stamp is the same record. */
 const headOf = ({ raw, text, record }: ReadLine): string => (record && raw.endsWith(text) ? raw.slice(0, raw.length - text.length) : '')
+/** What it says itself stands in its message. */
+const ASSERTED = /^\s*(?:-{2,}> ?\d{1,6} {1,40})?(assert [^,"']{3,160})$/
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
 
 export type TracebackReader = {
@@ -62,6 +64,7 @@ export function createTracebackReader(): TracebackReader {
       half: '',
       head: '',
       indent: 0,
+      asserted: '',
       foreign: 0,
       skip: false,
     }
@@ -71,8 +74,12 @@ export function createTracebackReader(): TracebackReader {
 
   const add = (line: ReadLine): Token['type'] => {
     const current = open.get(line.writer)
-    const token = tokenOf(line.text.length > 4_000 ? tailOfBar(line.text) : line.text, current !== undefined)
-    const taken = step(current, token, line)
+    // A whole traceback may stand indented, as pip quotes that of a build.
+    const base = current === undefined ? 0 : Math.max(0, current.indent - 2)
+    const own = base > 0 && line.text.slice(0, base).trim() === '' ? { ...line, text: line.text.slice(base) } : line
+    const read = tokenOf(own.text.length > 4_000 ? tailOfBar(own.text) : own.text, current !== undefined)
+    const token = read.type === 'frame' && own !== line ? { ...read, indent: read.indent + base } : read
+    const taken = step(current, token, own)
     if (token.type !== 'blank') before = line.text.slice(-200)
     return token.type === 'raised' && !taken ? 'other' : token.type
   }
@@ -119,6 +126,7 @@ export function createTracebackReader(): TracebackReader {
         pushFrame(block.frames, frame)
         one.waiting = token.needsLine ? { frame } : undefined
         one.indent = token.indent
+        one.asserted = ''
         one.state = 'frames'
         one.last = line.number
         one.pid ??= pidIn(line.text)
@@ -220,6 +228,7 @@ export function createTracebackReader(): TracebackReader {
       if (joined.type === 'frame') step(current, joined, line)
       return
     }
+    if (token.type === 'detail') current.asserted = ASSERTED.exec(line.text)?.[1] ?? current.asserted
     if (token.type !== 'other') return
     current.foreign += 1
     if (current.foreign > FOREIGN_LINES) open.delete(line.writer)

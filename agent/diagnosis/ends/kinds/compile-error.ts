@@ -21,6 +21,7 @@ export const compileError: EndKind = {
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
+    raises(/^compiler$/, WEIGHT.message),
     raises(
       /^(?:BackendCompilerFailed|InductorError|LoweringException|CppCompileError|CUDACompileError|CompilationError|CompileTimeAssertionFailure|PTXASError|TorchRuntimeError|TritonError|OutOfResources|Unsupported|UserError|InternalTorchDynamoError|FailOnRecompileLimitHit|RecompileError|NoValidChoicesError|CompileException|CompileError|LinkError|DistutilsExecError|LoweringError|NVRTCError|JitError|MLIRError|UncapturedHigherOrderOpError)$/,
       WEIGHT.errno + 0.5,

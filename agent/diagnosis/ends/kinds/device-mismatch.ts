@@ -40,7 +40,9 @@ export const deviceMismatch: EndKind = {
       return objects !== null && (objects[1] === undefined) !== (objects[2] === undefined) ? { weight: WEIGHT.message + 0.5 } : undefined
     },
     ({ full }) => {
-      const types = /Input type \((?:torch\.)?(cuda\.)?(\w{1,20})\) and (?:weight|bias) type \((?:torch\.)?(cuda\.)?(\w{1,20})\) should be the same/.exec(full)
+      const types = /Input type \((?:torch\.)?(cuda\.)?(\w{1,20})\) and (?:weight|bias) type \((?:torch\.)?(cuda\.|CUDA)?(\w{1,20})\) should be the same/.exec(
+        full,
+      )
       return types !== null && (types[1] === undefined) !== (types[3] === undefined) ? { weight: WEIGHT.message + 0.5 } : undefined
     },
   ),

@@ -4,6 +4,7 @@ import { installerOf } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { lookup } from '../../../text/lookup.ts'
+import { localModule } from '../local-modules.ts'
 import { installs } from '../python-packages.ts'
 
 const module = (match: RegExpExecArray): { module?: string } => {
@@ -110,9 +111,14 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
+  const local = top === undefined || !/No module named/.test(words) ? undefined : localModule(top)
+  if (local !== undefined) return local
   // Triton's own releases are for Linux.
   const distribution = top === undefined ? undefined : top === 'triton' && situation.system === 'windows' ? 'triton-windows' : installs(top, situation)
-  const wrongVersion = /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) && !/No module named/.test(words)
+  const wrongVersion =
+    !/pip install/.test(words) &&
+    /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) &&
+    !/No module named/.test(words)
   return [
     {
       text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',
@@ -152,6 +158,7 @@ export const missingDependency: EndKind = {
         ? { weight: WEIGHT.message + 0.1, facts: { module: program, pattern: 'program' } }
         : undefined
     },
+    raises(/^install$/, WEIGHT.message - 0.5),
     says(/\bNo module named ['"]?([\w.-]{1,120})['"]?/, WEIGHT.message, module),
     says(/cannot import name ['"]?\w{1,80}['"]? from (?:partially initialized module )?['"]?([\w.]{1,120})['"]?/, WEIGHT.message, module),
     says(/cannot import name ['"]?(\w{1,80})['"]?/, WEIGHT.exception, module),
@@ -174,6 +181,7 @@ export const missingDependency: EndKind = {
     says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
     says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/`pip install (?:-U |--upgrade )?([\w.[\]-]{1,60})[^`\n]{0,40}`/, WEIGHT.message, module),
     says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
     says(/(?:Could not find a version that satisfies the requirement|No matching distribution found for) ([\w.[\]-]{1,80})/, WEIGHT.message, module),
     says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
@@ -196,7 +204,7 @@ export const missingDependency: EndKind = {
       module,
     ),
     raises(
-      /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|LoadLibraryError|CondaError)$/,
+      /^(?:ImportError|(?:Module|Packages?|Command)NotFoundError|(?:Distribution|EnvironmentName|ResolvePackage)NotFound|(?:Contextual)?VersionConflict|ClassNotFoundException|NoClassDefFoundError|(?:Missing)?DependencyError|(?:LibMamba)?UnsatisfiableError|LoadLibraryError|CondaError)$/,
     ),
   ),
   title: ({ facts: { module: name, pattern } }) =>
@@ -208,6 +216,8 @@ export const missingDependency: EndKind = {
   verdict: (told) =>
     told.facts.pattern === 'numpy_1'
       ? saying(told, 'loaded a module that was compiled for NumPy 1', 'NumPy 2, which is installed, cannot run it.')
-      : saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
+      : told.error?.name === 'install'
+        ? saying(told, 'failed while packages were installed')
+        : saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
   remedies,
 }

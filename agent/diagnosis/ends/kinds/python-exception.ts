@@ -5,6 +5,7 @@ import { gpuCall, type GpuCall } from '../gpu-call.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { ran } from '../../situation/work.ts'
+import { applicationOf } from '../applications.ts'
 import { EXCEPTIONS } from '../messages/exceptions.ts'
 import { firstKnown, type KnownMessage } from '../messages/message.ts'
 
@@ -18,6 +19,14 @@ function exceptionOf(told: EndTold): KnownMessage | undefined {
   const { error } = told
   return error?.name === undefined ? undefined : firstKnown(EXCEPTIONS, `${error.name}: ${error.message}`, told)
 }
+const BRIEF = 90
+/** The exception with the beginning of its message, as a title. */
+function brief(told: EndTold): string {
+  const words = quote(told).replace(/(?<=[\w)'"\]])[.;] .*$|[.:;…]+$/, '')
+  const at = words.lastIndexOf(' ', BRIEF)
+  return (words.length <= BRIEF ? words : `${words.slice(0, at < BRIEF / 2 ? BRIEF : at)}…`).trim()
+}
+
 /** A script that is known can be run under the debugger as it is. */
 const reproduce = ({ situation }: EndTold): Piece =>
   situation.distributed
@@ -41,8 +50,8 @@ export const pythonException: EndKind = {
       ? undefined
       : { weight: WEIGHT.words / 2 },
   title: (told) => {
-    const name = told.error?.name ?? told.facts.exception
-    return name === undefined || /^[a-z]/.test(name) ? `The program ended with an error${place(told)}` : `Uncaught exception: ${name}${place(told)}`
+    const title = exceptionOf(told)?.title ?? brief(told)
+    return `${title === '' ? 'The program ended with an error' : title}${place(told)}`
   },
   verdict: (told) => {
     const said = `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}${place(told)}: "${quote(told)}".`
@@ -55,21 +64,25 @@ export const pythonException: EndKind = {
     const call = gpuCallOf(told)
     if (call !== undefined) return call.remedies
     const asked = asks(told)
+    const application = applicationOf(told)
     return [
       asked,
-      exceptionOf(told)?.remedies,
+      application?.first,
+      application?.user === true ? undefined : exceptionOf(told)?.remedies,
       openFrame(told),
       /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
         command: 'python --version',
       },
-      serves(told) && [
-        CHECK.test(told.error?.name ?? '') && told.error?.message !== ''
-          ? { text: 'The message is a check of the server itself: change the setting, the request or the model that it names.' }
-          : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
-        { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
-      ],
-      !serves(told) && asked === undefined && exceptionOf(told) === undefined && reproduce(told),
+      application?.next,
+      serves(told) &&
+        application === undefined && [
+          CHECK.test(told.error?.name ?? '') && told.error?.message !== ''
+            ? { text: 'The message is a check of the server itself: change the setting, the request or the model that it names.' }
+            : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
+          { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
+        ],
+      !serves(told) && asked === undefined && application === undefined && exceptionOf(told) === undefined && reproduce(told),
       !serves(told) && works(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
     ]
   },

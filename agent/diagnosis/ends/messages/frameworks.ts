@@ -100,6 +100,13 @@ const ROWS: readonly Row[] = [
     'PyTorch finds no GPU here.',
   ],
   [
+    /Dataset '[^'\n]{1,200}'[^\n]{0,40}(?:error|images not found)|\w+:' images not found/,
+    'Name the data file by its absolute path (data=/…/data.yaml), and correct path, train and val in it: a relative path counts from the folder of data sets in the settings of Ultralytics.',
+    'yolo settings; ls -la <DATASET>',
+    undefined,
+    'Ultralytics does not find the data set',
+  ],
+  [
     /Label class (\d+) exceeds dataset class count/,
     'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
   ],
@@ -127,9 +134,11 @@ const ROWS: readonly Row[] = [
     'Give both the same strategy (save_strategy and eval_strategy both "epoch", or both "steps" with save_steps a multiple of eval_steps), or leave load_best_model_at_end out.',
   ],
   [
-    /Dataset scripts are no longer supported/,
+    /Dataset scripts are no longer supported|`trust_remote_code` is not supported anymore/,
     'Take a copy of the data set in Parquet (most have one on the hub; revision="refs/convert/parquet" is made by it), or the package datasets before 4.0, which runs code of the data set: only where you trust it.',
     "python -m pip install 'datasets<4'",
+    undefined,
+    'datasets 4 runs no code of a data set',
   ],
   [
     /All the data files must have the same columns/,

@@ -1,17 +1,40 @@
 // Messages that libraries raise for one known reason each: what they mean and what to change, in place of the advice of their kind.
 import { compilerSaid } from '../compiler-error.ts'
 import { openFrame, quote, type EndTold } from '../end-kind.ts'
+import { ATTRIBUTES } from './attributes.ts'
+import { BUILDS } from './builds.ts'
+import { COMFYUI } from './comfyui.ts'
+import { DATA } from './data.ts'
 import { IMAGES } from './images.ts'
+import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
+import { MEGATRON } from './megatron.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
+import { TUNING } from './tuning.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SERVERS, ...IMAGES, ...SETUP, ...TENSORS, ...LIBRARIES, ...PACKAGES]
+const KNOWN: readonly Known[] = [
+  COMFYUI,
+  MEGATRON,
+  TUNING,
+  TRAINING,
+  SERVING,
+  SERVERS,
+  IMAGES,
+  SETUP,
+  TENSORS,
+  DATA,
+  BUILDS,
+  INSTALLS,
+  LIBRARIES,
+  ATTRIBUTES,
+  PACKAGES,
+].flat()
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {
@@ -19,9 +42,9 @@ export function knownMessage(told: EndTold): KnownMessage | undefined {
   if (error === undefined) return undefined
   const compiler = compilerSaid(told)
   const words =
-    error.name !== undefined && /Tracer|Concretization/.test(error.name)
+    error.name !== undefined && /Tracer|Concretization|PackagesNotFound|ResolvePackage|Unsatisfiable/.test(error.name)
       ? `${error.name} ${error.message}`
-      : `${error.message}\n${error.tail}${compiler === undefined ? '' : `\n${compiler}`}`
+      : `${error.message}\n${error.tail}${error.causes.flatMap(({ handled, message }) => (handled === true ? [] : `\n${message}`)).join('')}${compiler === undefined ? '' : `\n${compiler}`}`
   const known = firstKnown(KNOWN, words, told)
   return known === undefined ? undefined : { ...known, remedies: [...known.remedies, openFrame(told)] }
 }

@@ -83,10 +83,12 @@ export const LIBRARIES: readonly Known[] = [
   },
   {
     // Code of a model that came with it, in the cache of Transformers.
-    pattern: /^(?:'\w{1,60}' object has no attribute|cannot import name|.{0,80}got an unexpected keyword argument|module '[\w.]{1,60}' has no attribute)/,
+    pattern: /^/,
+    when: ({ error }) => /^(?:Attribute|Type|Key|Import|UnboundLocal)Error$/.test(error?.name ?? ''),
+    title: "The model's own code does not fit the installed Transformers",
     says: "The model's own code (trust_remote_code) was written for another Transformers.",
     remedies: (_, { error }) =>
-      /[\\/]transformers_modules[\\/]/.test(error?.frames.at(-1)?.file ?? '')
+      error?.frames.slice(-3).some(({ file }) => /[\\/]transformers_modules[\\/]/.test(file)) === true
         ? [
             {
               text: 'Leave trust_remote_code out, if the installed Transformers has the model itself; or update the code of the model (a newer revision of its repository).',

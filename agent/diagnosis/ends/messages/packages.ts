@@ -2,16 +2,21 @@
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { EndTold } from '../end-kind.ts'
 import { installs, newerName, packageOf, packageOfClass } from '../python-packages.ts'
+import { moved, moves } from '../moved-names.ts'
 import type { Known } from './message.ts'
 
 const PIN: Piece = { text: 'Pin the versions of what the job needs (requirements file, image), so that the next start has the same.' }
-const SHOW = (name: string): Piece => ({ text: `See which ${name} is installed where the job runs.`, command: `python -m pip show ${name}` })
+const SHOW = (...names: readonly string[]): Piece => ({
+  text: `See which ${names.length === 1 ? `${names[0]} is` : `releases of ${names.join(' and ')} are`} installed where the job runs.`,
+  command: `python -m pip show ${names.join(' ')}`,
+})
 
 /** The package whose code made the failing call or import; undefined where it is the user's own. */
-const caller = ({ error }: EndTold): string | undefined => packageOf(error?.frames.findLast(({ file }) => !file.startsWith('<'))?.file)
+export const caller = ({ error }: EndTold, except?: string): string | undefined =>
+  packageOf(error?.frames.findLast(({ file }) => !file.startsWith('<') && (except === undefined || packageOf(file) !== except))?.file)
 
 /** Two packages that were made for other releases of each other. */
-function together(first: string, second: string, name: string): readonly Piece[] {
+export function together(first: string, second: string, name: string): readonly Piece[] {
   // Another torch takes what was built for this one with it, and Triton belongs to it.
   if (second === 'triton')
     return [
@@ -44,6 +49,13 @@ function together(first: string, second: string, name: string): readonly Piece[]
     { text: 'Where one of them must stay: take the release of the other from the same time.', command: `python -m pip show ${first} ${second}` },
   ]
 }
+/** `transformers 5 has no AutoModelForVision2Seq`, where the release is known. */
+const lacking = (name: string, module: string): string | undefined => {
+  const move = moved(name, packageOf(`/site-packages/${module.split('.')[0]}/`) ?? module)
+  if (move === undefined) return undefined
+  const owner = move.owner === 'torch' ? 'PyTorch' : move.owner
+  return move.gone ? `${owner} ${move.release} has no ${name} any more` : `${name} needs ${owner} ${move.release} or newer`
+}
 const renamed = (name: string, owner: string | undefined): Piece => {
   const now = newerName(name, owner)
   return now !== undefined && { text: `In newer releases ${name} is ${now}: change it in the program.` }
@@ -51,14 +63,24 @@ const renamed = (name: string, owner: string | undefined): Piece => {
 /** A name that a package does not have in the installed release. */
 function lacks(name: string, module: string, told: EndTold): readonly Piece[] {
   const package_ = packageOf(`/site-packages/${module.split('.')[0]}/`) ?? module
-  const from = caller(told)
-  if (from !== undefined && from !== package_) return together(from, package_, name)
+  const from = caller(told, package_)
+  const foreign = from !== undefined
+  const move = moved(name, package_)
+  if (move !== undefined) return [moves(name, move, foreign ? from : undefined), foreign ? SHOW(package_, from) : SHOW(package_)]
+  if (foreign) return together(from, package_, name)
   const newModel = package_ === 'transformers' && /^[A-Z]\w*(?:For[A-Z]|Config$|Model$|Tokenizer|Processor)/.test(name)
+  // What was built for the installed PyTorch is not simply updated.
+  const built = package_ === 'torch' || installs(package_.replaceAll('-', '_'), told.situation).includes('--no-build-isolation')
   return [
     renamed(name, module),
     newModel && { text: `${name} is of a newer Transformers than the one that is installed.`, command: 'python -m pip install --upgrade transformers' },
+    !newModel &&
+      !built && {
+        text: `Update ${package_}; where the newest has no ${name} either, install the release that the program was written for.`,
+        command: `python -m pip install --upgrade ${package_}`,
+      },
     SHOW(package_),
-    !newModel && {
+    built && {
       text: `Then install the release of ${package_} that the program was written for, or change the program: names move from release to release.`,
       command: `python -m pip install '${package_}==<VERSION>'`,
     },
@@ -74,6 +96,8 @@ const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=
 export const PACKAGES: readonly Known[] = [
   {
     pattern: /cannot import name ['"]?(\w{1,80})['"]? from (?:partially initialized module )?['"]([\w.]{1,120})['"](?: \(([^)\n]{1,300})\))?/,
+    title: ([, name = '', module = '', path]) =>
+      isOwn(path) ? `A file of your own hides the package ${module}` : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
     says: ([, name, module = '', path]) =>
       isOwn(path) ? `A file of your own hides the package ${module}.` : path === undefined ? undefined : `The ${module} that is installed has no ${name}.`,
     remedies: ([, name = '', module = '', path], told) => (isOwn(path) ? hidden(path) : lacks(name, module, told)),
@@ -96,6 +120,7 @@ export const PACKAGES: readonly Known[] = [
   {
     // Python names the first part that is missing: what stands before the last dot was found.
     pattern: /No module named '((?!google|nvidia|ruamel)[A-Za-z]\w{0,60})((?:\.\w{1,60})*)\.(\w{1,60})'/,
+    title: ([, top = '', , last = '']) => lacking(last, top) ?? `The installed ${top} has no ${last}`,
     says: ([, top, , last]) => `${top} itself was found, without ${last}: it is of another release, or a folder of that name hides it.`,
     remedies: ([, top = '', between = '', last = ''], told) => {
       const name = packageOf(`/site-packages/${top}/`) ?? top
@@ -122,6 +147,7 @@ export const PACKAGES: readonly Known[] = [
   },
   {
     pattern: /module '([\w.]{1,80})' has no attribute '(\w{1,80})'/,
+    title: ([, module = '', name = '']) => lacking(name, module),
     says: ([, module, name]) => `The ${module} that was imported has no ${name}.`,
     remedies: ([, module = '', name = ''], told) => lacks(name, module, told),
   },
@@ -201,7 +227,7 @@ export const PACKAGES: readonly Known[] = [
       const wanted = asked.find(([, , versions]) => versions?.startsWith('==') !== true) ?? (asked.length === 1 ? asked[0] : undefined)
       if (wanted === undefined || /^torch$/i.test(wanted[1] ?? '')) return []
       const name = (wanted[1] ?? '').toLowerCase()
-      const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '')}`
+      const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '').replace(/\.$/, '')}`
       const build = name.startsWith('mmcv')
       return [
         {

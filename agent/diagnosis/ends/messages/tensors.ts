@@ -34,7 +34,7 @@ export const TENSORS: readonly Known[] = [
         ? { text: `The channels stand last: bring them to the front (x.permute(0, 3, 1, 2)).` }
         : wants === '3' && (has === '1' || has === '4')
           ? { text: "Read the images as RGB (Image.open(path).convert('RGB')), or make the first layer for them." }
-          : { text: `Bring the input to ${wants} channels, or make the layer with in_channels=${has}.` },
+          : { text: `Bring the input to ${wants} channel${wants === '1' ? '' : 's'}, or make the layer with in_channels=${has}.` },
     ],
   },
   {

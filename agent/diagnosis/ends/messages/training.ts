@@ -115,6 +115,32 @@ export const TRAINING: readonly Known[] = [
     remedies: only("Children started by spawn import the script again: put what runs under if __name__ == '__main__':."),
   },
   {
+    pattern: /^Can't get attribute '(\w{1,80})' on <module '([\w.]{1,120})'/,
+    title: ([, name, module = '']) =>
+      module === '__main__' || module === '__mp_main__'
+        ? `The file needs ${name} of the script that saved it`
+        : `The file needs ${name}, which the installed ${module.split('.')[0]} does not have`,
+    remedies: ([, name, module = '']) => {
+      const top = module.split('.')[0] ?? module
+      return module.startsWith('__m')
+        ? [
+            {
+              text: `Define or import ${name} in the script that loads the file: pickle stores only its name. Better, save the state_dict, which needs no class.`,
+            },
+          ]
+        : [
+            {
+              text: `Update ${top}: the file was saved with a newer release, or by a fork whose code must be used in its place.`,
+              command: `python -m pip install --upgrade ${top}`,
+            },
+            {
+              text: `See from where ${top} is imported: a copy in the project hides the installed one.`,
+              command: `python -c "import ${top}; print(${top}.__file__, getattr(${top}, '__version__', ''))"`,
+            },
+          ]
+    },
+  },
+  {
     pattern: /^Can't (?:get|pickle) (?:local object|attribute)|^cannot pickle '/i,
     remedies: only(
       'What goes to a child process must be picklable: define functions and classes at the top of a module, no lambdas and no open files in the data set; num_workers=0 shows whether it is that.',

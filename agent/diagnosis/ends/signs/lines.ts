@@ -43,7 +43,6 @@ const FORMS: readonly Form[] = [
   ['shell', /^(?:\S{1,60}\/)?env: (?<message>[‘'][\w./+-]{1,120}[’']: No such file or directory)$/],
   ['usage', /^FATAL Flags parsing error: (?<message>[^\n]{4,300})/],
   ['shell', /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/],
-  ['shell', /^ERROR: (?<message>(?:Could not find a version|No matching distribution) [^\n]{1,300})/],
   ['shell', /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/],
   ['shell', /^(?<message>error: (?:could not compile|failed to run custom build) [^\n]{1,200})/],
   // set -u
@@ -84,12 +83,21 @@ const LAST_WORDS =
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
   /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |executing job with|modulefile/
+/** pip, uv and conda, which indent what a build said. */
+const INSTALLER =
+  /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
+/** The first error of a compiler of C, C++ or CUDA in a build; what `configure` tries out is no failure. */
+const COMPILER =
+  /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:\S{1,300}?\.(?:cuh?|cpp|cxx|cc|c|h|hpp|hxx|inl|hip)(?:\(\d{1,6}\)|:\d{1,6}(?::\d{1,6})?) ?: |nvcc |(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
+const INSTALL_WORDS =
+  /version|distribution|supported wheel|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|NotFound|nsatisfiable/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
 
 export function createLineReader(): LineReader {
   let lastWords: ErrorSign | undefined
+  let compiled = false
   const signOf = (line: ReadLine, name: string | undefined, message: string): ErrorSign => ({
     type: 'error',
     at: line.number,
@@ -108,7 +116,18 @@ export function createLineReader(): LineReader {
       if (text.trim() === '') return
       const launcher = LAUNCHER.test(text)
       if (!launcher) lastWords = undefined
+      const install = text.length < 24_000 && INSTALL_WORDS.test(text) ? INSTALLER.exec(text)?.groups?.['message'] : undefined
+      if (install !== undefined) {
+        found(signOf(line, 'install', install))
+        return
+      }
       if (text.length > 2_000 || !MAY.test(line.raw)) return
+      const compiler = compiled ? undefined : COMPILER.exec(text)?.groups?.['message']
+      if (compiler !== undefined) {
+        compiled = true
+        found(signOf(line, 'compiler', compiler))
+        return
+      }
       if (NOT.test(text) || NOT.test(line.raw)) return
       for (const [name, pattern] of FORMS) {
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups

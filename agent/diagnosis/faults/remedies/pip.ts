@@ -6,7 +6,7 @@ export type Installer = 'pip' | 'uv' | 'embedded' | 'nix'
 /** The store of Nix cannot be written. */
 export function installerOf({ text, system }: Situation): Installer {
   if (/\/nix\/store\//.test(text)) return 'nix'
-  if (/\buv (?:run|pip|sync|add)\b|\buv\.lock\b/.test(text)) return 'uv'
+  if (/\buv (?:run|pip|sync|add)\b|\buv\.lock\b|[\\/]uv[\\/]builds-/.test(text)) return 'uv'
   return system === 'windows' && /python_embeded|ComfyUI_windows_portable/.test(text) ? 'embedded' : 'pip'
 }
 

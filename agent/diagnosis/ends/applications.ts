@@ -1,0 +1,71 @@
+// Programs that are cloned and run as they are, and what is added to them: whose code failed, and how it is updated. Their user can correct a setting, not the code.
+import type { Piece } from '../faults/remedies/plan.ts'
+import { isUserFrame } from '../traceback/user-frame.ts'
+import type { EndTold } from './end-kind.ts'
+
+/** ComfyUI's node packs and the web UI's extensions, by their folder. */
+const ADDED = /[\\/](custom_nodes|extensions)[\\/]([\w.@ -]{1,80})[\\/]/
+const APPLICATIONS: readonly (readonly [path: RegExp, name: string])[] = [
+  [/[\\/]LLaMA-?Factory[\w.-]{0,20}[\\/]|[\\/]llamafactory[\\/]/i, 'LLaMA-Factory'],
+  [/[\\/](?:kohya_ss|sd-scripts)[\w.-]{0,20}[\\/]/, "kohya's sd-scripts"],
+  [/[\\/]axolotl[\\/]/, 'Axolotl'],
+  [/[\\/](?:unsloth(?:_zoo)?|unsloth_compiled_cache)[\\/]/, 'Unsloth'],
+  [/[\\/]ai-toolkit[\w-]{0,12}[\\/]/, 'AI Toolkit'],
+  [/[\\/]OneTrainer[\w-]{0,12}[\\/]/, 'OneTrainer'],
+  [/[\\/](?:ms-swift|swift)[\\/](?:swift|llm|trainers|cli)[\\/]/, 'ms-swift'],
+  [/[\\/](?:stable-diffusion-webui|sd-webui)[\w.-]{0,30}[\\/]/, 'Stable Diffusion web UI'],
+  [/[\\/]text-generation-webui[\w.-]{0,20}[\\/]/, 'text-generation-webui'],
+  [/[\\/][Ff]ooocus[\w.-]{0,20}[\\/]/, 'Fooocus'],
+  [/[\\/]FastChat[\w.-]{0,20}[\\/]/, 'FastChat'],
+  [/[\\/]Megatron-LM[\w.-]{0,20}[\\/]/i, 'Megatron-LM'],
+  [/[\\/]ComfyUI[\w. -]{0,20}[\\/]/i, 'ComfyUI'],
+]
+const CLONED = new Set(["kohya's sd-scripts", 'AI Toolkit', 'OneTrainer', 'Stable Diffusion web UI', 'text-generation-webui', 'Fooocus', 'ComfyUI'])
+const PACKAGED: Readonly<Record<string, string>> = {
+  Unsloth: 'unsloth unsloth_zoo',
+  Axolotl: 'axolotl',
+  'LLaMA-Factory': 'llamafactory',
+  'ms-swift': 'ms-swift',
+}
+/** By these a program says what it does not accept. */
+const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
+
+export type Failed = { readonly first: Piece; readonly next: Piece; /** The advice for people's own code does not apply. */ readonly user?: true }
+
+/** Whose code failed; undefined where it was the user's own, or a library alone. */
+export function applicationOf({ error, situation }: EndTold): Failed | undefined {
+  if (error === undefined) return undefined
+  // What stands below the user's own code, if there is any.
+  const frames = error.frames.slice(error.frames.findLastIndex(isUserFrame) + 1)
+  const added = frames.toReversed().flatMap(({ file }) => ADDED.exec(file) ?? [])
+  if (added.length >= 3) {
+    const [, kind = '', name = ''] = added
+    const node = kind === 'custom_nodes'
+    return {
+      user: true,
+      first: {
+        text: `Update ${name}, ${node ? 'the custom nodes' : 'the extension'} whose code failed${/^(?:Attribute|Import|Type|Key)/.test(error.name ?? '') ? `: it was written for another release of ${node ? 'ComfyUI' : 'the web UI'} or of a library` : ''}.`,
+        ...(/^[\w.@-]+$/.test(name) ? { command: `git -C ${kind}/${name} pull` } : {}),
+      },
+      next: {
+        text: node
+          ? `See whether it works without ${name}: start ComfyUI with --disable-all-custom-nodes, or take its nodes out of the workflow.`
+          : `See whether it works without ${name}: switch the extension off and start again.`,
+      },
+    }
+  }
+  // The folder of an environment may have its name, too.
+  const files = frames.map(({ file }) => file.replace(/^.*[\\/](?:site|dist)-packages(?=[\\/])/, '')).filter((file) => !/[\\/]lib[\\/]/i.test(file))
+  const name = APPLICATIONS.find(([path]) => files.some((file) => path.test(file)))?.[1]
+  if (name === undefined) return undefined
+  const packages = PACKAGED[name]
+  const update = {
+    text: `Update ${name}, whose own code failed, and search its issues for this message.`,
+    ...(CLONED.has(name) ? { command: 'git pull' } : packages === undefined ? {} : { command: `python -m pip install --upgrade ${packages}` }),
+  }
+  const check = CHECK.test(error.name ?? '') && error.message !== '' && !/values to unpack|invalid literal|could not convert|^assert /.test(error.message)
+  const now: Piece = name === 'ComfyUI' && situation.system === 'windows' ? { text: `${update.text} The portable version: update/update_comfyui.bat.` } : update
+  return check
+    ? { user: true, first: { text: `The message is a check of ${name}: correct the setting, the data set or the file that it names.` }, next: now }
+    : { user: true, first: now, next: undefined }
+}

@@ -1,0 +1,104 @@
+// Attributes that a class of a library does not have: its package is of another release than the code that asks for it.
+import { applicationOf } from '../applications.ts'
+import { isUserFrame } from '../../traceback/user-frame.ts'
+import { packageOfClass } from '../python-packages.ts'
+import type { Known } from './message.ts'
+import { caller, together } from './packages.ts'
+
+const cache = 'the methods of the cache changed: get_seq_length() and get_max_cache_shape() are left'
+/** `Class.attribute`, and what took its place. */
+const NOW: readonly (readonly [name: RegExp, now: string])[] = [
+  [/Cache\.(?:seen_tokens|get_max_length|get_usable_length)$/, cache],
+  [/Cache\.(?:from|to)_legacy_cache$/, 'caches are no tuples any more: pass the cache object itself'],
+  [/Tokenizer\w*\.(?:batch_)?encode_plus$/, 'call the tokenizer itself'],
+  [/Config\.rope_theta$/, "config.rope_parameters['rope_theta'] (Transformers 5)"],
+  [/Config\.(?:vocab_size|hidden_size|num_hidden_layers|num_attention_heads)$/, 'of the text part: config.get_text_config() or config.text_config'],
+  [
+    /(?:Llama|Qwen|Mistral)\w*Attention\.(?:num_heads|num_key_value_heads|rotary_emb|hidden_size)$/,
+    'read from config, or passed from the model (Transformers 4.48)',
+  ],
+]
+
+/** Names that a library imports only where a package is installed. */
+const OPTIONAL: readonly (readonly [name: RegExp, package_: string])[] = [
+  [
+    /^(?:ParallelismConfig|init_empty_weights|init_on_device|dispatch_model|infer_auto_device_map|find_tied_parameters|load_checkpoint_in_model|AcceleratorState|PartialState|Accelerator)$/,
+    'accelerate',
+  ],
+  [/^Peft\w{2,30}$|^(?:LoraConfig|get_peft_model|prepare_model_for_kbit_training)$/, 'peft'],
+  [/^bnb$/, 'bitsandbytes'],
+  [/^flash_attn\w{0,30}$|^_?flash_attention\w{0,20}$/, 'flash-attn --no-build-isolation'],
+  [/^(?:torch|nn)$/, 'torch'],
+]
+
+export const ATTRIBUTES: readonly Known[] = [
+  {
+    pattern: /^name '(\w{1,80})' is not defined/,
+    when: ({ facts, error }) => facts.frame === undefined || !(error?.frames.length === 0),
+    title: ([, name = '']) => {
+      const package_ = OPTIONAL.find(([pattern]) => pattern.test(name))?.[1].split(' ')[0]
+      return package_ === undefined ? undefined : package_ === 'torch' ? 'A library does without PyTorch, and needs it' : `${package_} is missing or too old`
+    },
+    remedies: ([, name = ''], told) => {
+      const package_ = OPTIONAL.find(([pattern]) => pattern.test(name))?.[1]
+      // Where the user's own script uses the name, it lacks an import.
+      const deepest = told.error?.frames.at(-1)
+      if (package_ === undefined || (deepest !== undefined && isUserFrame(deepest))) return []
+      return package_ === 'torch'
+        ? [
+            {
+              text: 'A warning further above says why: PyTorch is missing, broken, or older than the library asks for. Update PyTorch, or install an older release of the library.',
+              command: 'python -c "import torch; print(torch.__version__)"; python -m pip list | grep -iE "torch|transformers"',
+            },
+          ]
+        : [
+            {
+              text: `${name} comes from ${package_.split(' ')[0]}, which could not be imported: install or update it, and start the process (notebook: the kernel) again.`,
+              command: `python -m pip install --upgrade ${package_}`,
+            },
+          ]
+    },
+  },
+  {
+    // Trust_remote_code of models written for version 4, which do not call post_init. https://github.com/huggingface/transformers/issues/43646
+    pattern: /has no attribute 'all_tied_weights_keys'|'list' object has no attribute 'keys'/,
+    when: ({ error, situation }) => error?.message.includes('all_tied') === true || /tied_weights/.test(situation.text),
+    title: "The model's code was written for Transformers 4",
+    says: 'Transformers 5 expects what the base class sets in post_init(), which this code does not call.',
+    remedies: () => [
+      { text: 'Install the last Transformers of version 4.', command: "python -m pip install 'transformers<5'" },
+      {
+        text: 'Or take a newer revision of the code (of the model or of the package that brings it); code of your own: call self.post_init() last in __init__.',
+      },
+    ],
+  },
+  {
+    pattern: /'AutoModelForCausalLMWithValueHead' object has no attribute/,
+    title: 'The trainer got a model with a value head',
+    remedies: () => [{ text: 'Load the model by AutoModelForCausalLM: the value head of TRL is for its PPO trainer alone.' }],
+  },
+  {
+    pattern: /'(\w{2,80})' object has no attribute '(\w{1,80})'/,
+    title: ([, type = '', name], told) => {
+      const owner = packageOfClass(type)
+      return owner === undefined || applicationOf(told) !== undefined ? undefined : `${type} of the installed ${owner} has no ${name}`
+    },
+    remedies: ([, type = '', name = ''], told) => {
+      const owner = packageOfClass(type)
+      // What a pack of nodes or an application asks for is its own matter.
+      if (owner === undefined || applicationOf(told) !== undefined) return []
+      const now = NOW.find(([pattern]) => pattern.test(`${type}.${name}`))?.[1]
+      const from = caller(told, owner)
+      return [
+        now !== undefined && { text: `In newer releases: ${now}. Change it where your own code asks for it.` },
+        from === undefined
+          ? {
+              text: `Update ${owner}, or install the release that the program was written for.`,
+              command: `python -m pip install --upgrade ${owner}`,
+            }
+          : together(from, owner, `${type}.${name}`),
+        { text: 'See which releases are installed.', command: `python -m pip show ${from === undefined ? owner : `${owner} ${from}`}` },
+      ]
+    },
+  },
+]

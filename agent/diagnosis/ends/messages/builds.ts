@@ -1,0 +1,131 @@
+// What compilers of C++ and CUDA say while an extension of Python is built from source: the cause, and what to change.
+import type { EndTold } from '../end-kind.ts'
+import type { Known } from './message.ts'
+import { ofRows, type Row } from './rows.ts'
+
+const SUBMODULES = 'git submodule update --init --recursive'
+const NATIVE = "Install Visual Studio's Build Tools with the workload for C++, and build in its x64 Native Tools Command Prompt, where cl is found."
+const OLDER = 'The extension is older than the installed PyTorch'
+const ROWS: readonly Row[] = [
+  [
+    /fatal error: (?:glm|cutlass|cute|pybind11|fmt|json|nlohmann|tinyobj|third[-_]party|cub|Eigen|eigen3)\/[\w./+-]{1,80}: No such file/,
+    'Fetch the submodules of the repository, from which this header comes, and build again. (A download as ZIP has none: clone it with --recursive.)',
+    SUBMODULES,
+    undefined,
+    'A git submodule is missing',
+  ],
+  [
+    /(?:THC\/\w{1,30}\.cuh?|THC\.h|THC\/THC\.h): No such file|THCState|THCudaCheck/,
+    'Use a newer release of the extension, or PyTorch 1.10.',
+    undefined,
+    'PyTorch 1.11 removed the headers of THC.',
+    OLDER,
+  ],
+  [
+    /AT_CHECK\W{1,3}(?:was not declared|is undefined)|identifier "AT_CHECK"/,
+    'Use a newer release of the extension, or write TORCH_CHECK in place of AT_CHECK in its sources.',
+    undefined,
+    undefined,
+    OLDER,
+  ],
+  [
+    /at::DeprecatedTypeProperties|DeprecatedTypeProperties.{0,40}ScalarType/,
+    'Use a newer release of the extension, or write x.scalar_type() in place of x.type() in its AT_DISPATCH calls.',
+    undefined,
+    undefined,
+    OLDER,
+  ],
+  [
+    /You need C\+\+(17|20) to compile PyTorch|C\+\+17 or later compatible compiler is required/,
+    "Take -std=c++14 out of the extension's setup.py (newer PyTorch needs c++17), or use a newer release of it.",
+    undefined,
+    undefined,
+    OLDER,
+  ],
+  [
+    /unsupported Microsoft Visual Studio version/,
+    'Install the toolset of a Visual Studio that this CUDA knows (its Build Tools 2022 for CUDA 11.6 to 12.x) and build with it, or use a newer CUDA toolkit.',
+    'nvcc --version && cl',
+    undefined,
+    'This CUDA toolkit does not know the Visual Studio that is installed',
+  ],
+  [
+    /Error checking compiler version for cl|'cl' is not recognized|Microsoft Visual C\+\+ 14\.0 or greater is required|Unable to find a compatible Visual Studio installation|Cannot find compiler 'cl\.exe'/,
+    NATIVE,
+    undefined,
+    undefined,
+    'The compiler of Visual C++ is missing',
+  ],
+  [
+    /Killed signal terminated program|died due to signal 9|nvcc.{0,80}\bKilled\b|Exception: .{0,40}cc1plus.{0,20}killed/,
+    'Compile fewer files at once: each nvcc takes several GiB of host memory.',
+    'export MAX_JOBS=2',
+    "The kernel killed a compiler: the host's memory did not suffice for as many at once.",
+    'The host ran out of memory while it compiled',
+  ],
+  [
+    /parameter packs not expanded with/,
+    'Compile with g++ 10: the headers of g++ 11 do not fit this CUDA (before 11.6). Or use a newer CUDA toolkit.',
+    'sudo apt-get install -y g++-10; export CC=gcc-10 CXX=g++-10',
+    undefined,
+    'This CUDA toolkit does not fit the compiler',
+  ],
+  [
+    /exception specification is incompatible with that of previous function "(?:cospi|sinpi|rsqrt)/,
+    'Use a newer CUDA toolkit, or build in a container of an older distribution: this toolkit does not know glibc 2.41.',
+    'nvcc --version; ldd --version | head -n 1',
+    undefined,
+    'This CUDA toolkit does not fit the glibc of the host',
+  ],
+  [
+    /Compatibility with CMake < 3\.5 has been removed/,
+    'Let CMake 4 take the old project, or use CMake 3.',
+    'export CMAKE_POLICY_VERSION_MINIMUM=3.5',
+    'The project was written for an older CMake, and CMake 4 refuses it.',
+    'CMake is too new for the project',
+  ],
+  [
+    /cannot find -lcudart/,
+    'Let the linker find the libraries of the CUDA toolkit.',
+    'export LIBRARY_PATH="${CUDA_HOME:-/usr/local/cuda}/lib64:$LIBRARY_PATH"',
+    undefined,
+    'The linker does not find the CUDA runtime',
+  ],
+  [
+    /Unknown CUDA arch \(([\d.+A-Za-z]{1,12})\)/,
+    'Update PyTorch to a release that knows the GPU, or name capabilities that it knows and let the driver compile on.',
+    'export TORCH_CUDA_ARCH_LIST="9.0+PTX"',
+    undefined,
+    'This PyTorch does not know the compute capability',
+  ],
+]
+/** The file in which the compiler stopped, as it stands in the text. */
+const source = ({ situation }: EndTold): string => /([\w.-]{1,80}\.(?:cuh?|cpp|cc|h|hpp))(?:\(\d{1,6}\)|:\d{1,6})/.exec(situation.text)?.[1] ?? 'the file'
+
+export const BUILDS: readonly Known[] = [
+  {
+    pattern:
+      /(?:identifier|\W)\W?((?:FLT|DBL|INT|UINT|SHRT|LONG)_(?:MAX|MIN)|u?int(?:8|16|32|64)_t|uintptr_t)\W{1,3}(?:is undefined|was not declared|does not name a type|has not been declared)/,
+    title: (_, told) => `${source(told)} lacks an include`,
+    says: 'Other headers no longer bring it along with this compiler.',
+    remedies: ([, name = ''], told) => [
+      {
+        text: `Add #include <${/^(?:FLT|DBL)/.test(name) ? 'cfloat' : name.endsWith('_t') ? 'cstdint' : 'climits'}> at the top of ${source(told)} and build again, or take a newer revision of the repository.`,
+      },
+    ],
+  },
+  {
+    // torch.utils.cpp_extension asks the GPUs that it sees.
+    pattern: /^list index out of range/,
+    when: ({ error }) => error?.frames.at(-1)?.name === '_get_cuda_arch_flags',
+    title: 'No GPU is visible where the extension is built',
+    says: 'PyTorch asks the visible GPUs for what it shall compile, and found none (docker build has none).',
+    remedies: () => [
+      {
+        text: 'Name the compute capability of the GPU on which it will run (8.0: A100; 8.6: RTX 30; 8.9: RTX 40, L4; 9.0: H100; 12.0: RTX 50).',
+        command: 'export TORCH_CUDA_ARCH_LIST=<CAPABILITY>',
+      },
+    ],
+  },
+  ...ofRows(ROWS),
+]

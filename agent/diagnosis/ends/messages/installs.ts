@@ -1,0 +1,184 @@
+// What pip, uv and conda say when they cannot install: no file for this Python, an index without the build, releases that exclude each other.
+import { pipInstall } from '../../faults/remedies/pip.ts'
+import type { EndTold } from '../end-kind.ts'
+import type { Known } from './message.ts'
+import { ofRows, type Row } from './rows.ts'
+import { PYTHON, wanted } from './versions.ts'
+
+const OTHER_PYTHON = 'conda create -y -n <NAME> python=<VERSION>'
+const flat = ({ situation, error }: EndTold): string => `${error?.message ?? ''} ${situation.text}`.replaceAll(/\s*│?\s+/g, ' ')
+
+const ROWS: readonly Row[] = [
+  [
+    /externally-managed-environment/,
+    'Install into an environment of its own: this Python belongs to the system.',
+    'python3 -m venv .venv && . .venv/bin/activate',
+    undefined,
+    'pip may not change the Python of the system',
+  ],
+  [
+    /'pkgutil' has no attribute 'ImpImporter'/,
+    'Update pip and setuptools, and take a release of the package that is made for Python 3.12 (NumPy: 1.26); or use Python 3.11.',
+    'python -m pip install --upgrade pip setuptools wheel',
+    'Python 3.12 removed it, and an older setuptools, which the build asks for, still uses it.',
+    'The package is too old for Python 3.12',
+  ],
+  [
+    /does not appear to be a Python project|neither 'setup\.py' nor 'pyproject\.toml' found|is not a valid editable requirement/,
+    'Start pip in the folder that has setup.py or pyproject.toml; where that folder is a git submodule and empty, fetch it.',
+    'git submodule update --init --recursive; ls',
+    undefined,
+    'There is nothing to install in that folder',
+  ],
+  [
+    /use_2to3 is invalid|'?extras_require'? must be a dictionary|invalid command 'bdist_wheel'/,
+    'Use a newer release of the package; its old setup.py needs older tools (setuptools before 58 for use_2to3, before 66 for extras_require).',
+    "python -m pip install 'setuptools<58' 'wheel<0.40'",
+    undefined,
+    "The package's setup.py is too old for the installed setuptools",
+  ],
+  [
+    /[Pp]lease use pip ?<24\.1|invalid metadata: .{0,80}\.\*/,
+    'The package has metadata that newer pips refuse: use pip 24.0 for it, or a newer release of the package.',
+    "python -m pip install 'pip<24.1'",
+    undefined,
+    'The package has metadata that this pip refuses',
+  ],
+  [
+    /PACKAGES DO NOT MATCH THE HASHES/,
+    'Download it again without the cache (a download that broke off is the usual cause); behind a proxy or mirror see what it returns.',
+    'python -m pip cache purge',
+    undefined,
+    'pip got another file than the one that it expected',
+  ],
+  [
+    /Cannot uninstall '?([\w.-]{1,60})'?.{0,30}(?:distutils installed project|RECORD file)/i,
+    'Install into an environment of its own: the old one belongs to the distribution. Or let pip put the new one beside it (--ignore-installed).',
+    'python3 -m venv .venv && . .venv/bin/activate',
+    undefined,
+    'pip cannot replace a package of the distribution',
+  ],
+]
+
+/** `A 1.0 depends on B<2`, as pip and uv list them. */
+function conflict(told: EndTold): readonly string[] {
+  const pip = [
+    ...told.situation.text.matchAll(/^[ \t]{2,40}((?:The user requested (?:\(constraint\) )?|[\w.[\]-]{1,60} [\w.+!]{1,30} depends on )[^\n]{2,80})$/gm),
+  ]
+  const uv = [
+    ...flat(told).matchAll(/\b([\w.[\]-]{1,60}(?:[=<>!~]=?[\w.+*,<>=!]{1,40})? depends on [\w.[\]-]{1,60}(?:\{[^}]{1,120}\})?[=<>!~]=?[\w.+*,<>=!]{1,40})/g),
+  ]
+  return [...new Set([...pip, ...uv].map(([, one = '']) => one.trim().replace(/[,.]$/, '')))].slice(0, 3)
+}
+
+export const INSTALLS: readonly Known[] = [
+  ...ofRows(ROWS),
+  {
+    pattern:
+      /Could not find a version that satisfies the requirement ([\w.-]{1,60})(?:\[[\w,]{1,60}\])?((?:[=<>!~]=?[\w.+*,<>=!~]{1,40})?)[^\n]{0,200}?\(from versions: ([^)\n]{1,20000}?)(?:\)|…|$)/,
+    title: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).title,
+    says: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).says,
+    remedies: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).remedies,
+  },
+  {
+    pattern: /No matching distribution found for ([\w.-]{1,60})(?:\[[\w,]{1,60}\])?((?:[=<>!~]=?[\w.+*,<>=!~]{1,40})?)/,
+    title: ([, name = '', asked = ''], told) => wanted(name, asked, 'none', told).title,
+    remedies: ([, name = '', asked = ''], told) => wanted(name, asked, 'none', told).remedies,
+  },
+  {
+    pattern: /Package '([^'\n]{1,80})' requires a different Python: (\d[\w.]{0,12}) not in '([^'\n]{1,60})'/,
+    title: ([, name, has]) => `${name} does not take Python ${has}`,
+    remedies: ([, name, has, range]) => [
+      { text: `Use a Python in ${range} (this is ${has}), or a release of ${name} for this Python.`, command: OTHER_PYTHON },
+    ],
+  },
+  {
+    pattern: /([\w.+-]{3,160}\.whl) is not a supported wheel on this platform/,
+    title: 'The wheel is for another Python or system',
+    remedies: ([, file = '']) => {
+      const tag = /-(?:cp|py)(\d)(\d{1,2})\w{0,6}-\w{2,12}-([\w.]{3,60})\.whl$/.exec(file)
+      return [
+        { text: `Take the wheel whose name fits this Python and system${tag === null ? '' : `: this one is for Python ${tag[1]}.${tag[2]} on ${tag[3]}`}.` },
+        PYTHON,
+      ]
+    },
+  },
+  {
+    // uv says in a sentence of several lines why.
+    pattern: /No solution found when resolving dependencies|requirements are unsatisfiable/,
+    title: 'uv finds no set of packages that fit together',
+    says: (_, told) => {
+      const why = conflict(told)
+      return why.length < 2 ? undefined : `${why.join('; ')}.`
+    },
+    remedies: (_, told) => {
+      const text = flat(told)
+      const missing = /there is no version of ([\w.-]{1,60})(?:\{[^}]{1,120}\})?==([\w.]{1,20})\+([a-z]{2,4}[\d.]{1,6})/.exec(text)
+      const tag = /([\w.-]{1,60})(?:[=<>!~]=?[\w.+*,<>=!]{1,60})? has no wheels with a matching ([\w ]{3,30}) tag \(e\.g\., `?(\w{2,40})/.exec(text)
+      const absent = /([\w.-]{1,60}) was not found in the package registry/.exec(text)?.[1]
+      const python = /requested Python version \(([^)]{1,30})\) does not satisfy Python ?([<>=~!][\w.,<>=*]{1,30})/.exec(text)
+      return [
+        missing !== null && {
+          text: `Name the index that has the build ${missing[3]} of ${missing[1]}; PyPI has only ${missing[2]}.`,
+          command: `uv pip install ${missing[1]}==${missing[2]} --index https://download.pytorch.org/whl/${missing[3]}`,
+        },
+        absent !== undefined && {
+          text: `${absent} is not in the index that was named: add that index beside PyPI (--index) in place of it (--index-url, --default-index).`,
+        },
+        tag !== null && {
+          text: `${tag[1]} has no wheel for ${tag[3]} (${tag[2]} tag): use a Python and system for which it has one, or a release of what needs it without ${tag[1]}.`,
+        },
+        python !== null && { text: `Raise requires-python of the project to ${python[2]}: it allows ${python[1]}, for which there is no release.` },
+        conflict(told).length > 1 && { text: 'Give up one of the two that exclude each other, or leave its version open so that uv chooses.' },
+        { text: 'Let uv show its way to the conflict.', command: 'uv pip compile -v <REQUIREMENTS>' },
+      ]
+    },
+  },
+  {
+    pattern: /ResolutionImpossible|these package versions have conflicting dependencies/,
+    title: 'The packages exclude each other',
+    says: (_, told) => {
+      const why = conflict(told)
+      return why.length === 0 ? undefined : `${why.join('; ')}.`
+    },
+    remedies: (_, told) => [
+      { text: 'Leave the version of one of them open, so that pip chooses; then pin what it chose.' },
+      {
+        text: 'Or install the one that the job needs least with its own dependencies left out, and see whether it still works.',
+        command: pipInstall(told.situation, '<PACKAGE>', '--no-deps'),
+      },
+    ],
+  },
+  {
+    pattern: /PackagesNotFoundError|ResolvePackageNotFound|LibMambaUnsatisfiableError|UnsatisfiableError|Could not solve for environment specs/,
+    title: 'conda finds no set of packages that fit together',
+    says: (_, told) => {
+      const why = [...told.situation.text.matchAll(/^[ \t]{0,40}- (?:package )?([\w.-]{2,80} requires [^\n,]{3,80}), but none/gm)].map(([, one = '']) => one)
+      return why.length === 0 ? undefined : `${why.slice(0, 2).join('; ')}.`
+    },
+    remedies: (_, told) => {
+      const { text } = told.situation
+      const builds = /^[ \t]{1,40}- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
+      const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
+      const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
+      const arm = /aarch64|linux-aarch64/.test(text)
+      return [
+        arm &&
+          /cuda/i.test(text) && {
+            text: 'These channels have no CUDA builds for this CPU (aarch64): install PyTorch by pip, which has them, or use a container of NVIDIA.',
+          },
+        builds && {
+          text: 'Take the build strings (the part behind the second =) out of the file: they are those of another system. Keep name and version.',
+          command: "sed -E 's/^( *- [^=]+==?[^=]+)=.*/\\1/' environment.yml > environment.plain.yml",
+        },
+        apple && /cuda/i.test(text) && { text: 'Take CUDA out of the file: there is none for macOS.' },
+        lacking.length > 0 && { text: `No channel that was named has ${[...new Set(lacking)].slice(0, 3).join(', ')}: add its channel, or another version.` },
+        /pytorch|torch/i.test(text) && {
+          text: 'Install PyTorch by pip into the environment: it has had no releases for conda of its own since 2.5.',
+          command: 'python -m pip install torch torchvision',
+        },
+        { text: 'Make the environment with Python alone, then add the packages one after the other: the first that fails is the one.', command: OTHER_PYTHON },
+      ]
+    },
+  },
+]
