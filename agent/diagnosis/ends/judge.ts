@@ -232,7 +232,7 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   return {
     kind: end.kind,
     severity: end.severity,
-    title: end.title(told),
+    title: known?.title ?? end.title(told),
     verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
     facts: all,
     remedies: plan(known?.remedies ?? end.remedies(told)),

@@ -5,11 +5,12 @@ import { LIBRARIES } from './libraries.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SETUP } from './setup.ts'
+import { SLURM } from './slurm.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
-const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SETUP, ...TENSORS, ...LIBRARIES, ...PACKAGES]
+const KNOWN: readonly Known[] = [...TRAINING, ...SERVING, ...SETUP, ...SLURM, ...TENSORS, ...LIBRARIES, ...PACKAGES]
 
 /** Undefined where the message has more reasons than one, or is not known. */
 export function knownMessage(told: EndTold): KnownMessage | undefined {

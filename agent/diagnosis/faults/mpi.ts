@@ -1,0 +1,257 @@
+// What Open MPI, MPICH and UCX say when ranks cannot be started or cannot reach each other.
+import type { LogKind } from '../../model/kinds.ts'
+import { ruleFamily, type Matched, type Rule } from './parts/rules.ts'
+import { around } from './parts/window.ts'
+import type { Piece } from './remedies/plan.ts'
+
+const step = (text: string, command?: string): Piece => (command === undefined ? { text } : { text, command })
+const IN_SLURM = ({ situation, text, at }: Matched): boolean => situation().programs.has('slurm') || /srun/.test(around(text, at, 6, 20))
+const INTERFACE = step(
+  'Name the network by which the hosts reach each other; else a bridge of Docker or a network of virtual machines may be chosen.',
+  'ip -brief address\nmpirun --mca oob_tcp_if_include <INTERFACE> --mca btl_tcp_if_include <INTERFACE> <COMMAND>',
+)
+const DEVICES = step(
+  'See which devices and transports UCX finds here, and which variables restrict it.',
+  'ucx_info -d | grep -E "Transport|Device"; env | grep UCX_; ibv_devinfo | grep -E "hca_id|state"',
+)
+const MEMLOCK = step(
+  'Let the job lock as much memory as it wants: InfiniBand registers its buffers. In a container: docker run --ulimit memlock=-1; in Slurm LimitMEMLOCK=infinity in the unit of slurmd.',
+  'ulimit -l',
+)
+
+type Row = readonly [
+  pattern: RegExp,
+  title: string,
+  verdict: string | ((matched: Matched) => string),
+  remedies: (matched: Matched) => readonly Piece[],
+  kind?: LogKind,
+]
+const ROWS: readonly Row[] = [
+  [
+    /There are not enough slots available in the system to satisfy the (\d{1,6})\b/,
+    'mpirun has fewer slots than ranks',
+    ({ match }) =>
+      `mpirun was asked for ${match[1]} ranks, and its hosts, or the job of the scheduler, offer fewer slots (without either: one for each core). Nothing was started.`,
+    (matched) => [
+      IN_SLURM(matched)
+        ? step(`In Slurm ask for ${matched.match[1]} tasks: they are the slots.`, `sbatch --ntasks=${matched.match[1]} <SCRIPT>`)
+        : step('Give each host as many slots as it has GPUs (or ranks to run).', `mpirun -np ${matched.match[1]} --host <HOST>:<SLOTS> <COMMAND>`),
+      step('Or start no more ranks than there are GPUs.', 'nvidia-smi -L'),
+      step('For a test without GPUs of their own, let ranks share cores.', `mpirun --oversubscribe -np ${matched.match[1]} <COMMAND>`),
+    ],
+  ],
+  [
+    /(?:mpirun|mpiexec|prterun|orterun) has detected an attempt to run as root/,
+    'mpirun refuses to run as root',
+    'Open MPI starts no ranks as root unless it is told to. Nothing was started.',
+    ({ situation }) => [
+      step(
+        situation().programs.has('docker') || situation().programs.has('kubernetes')
+          ? 'In a container root is harmless here: allow it.'
+          : 'In a container, where root is harmless, allow it; on a host run it as a user.',
+        'mpirun --allow-run-as-root <COMMAND>',
+      ),
+      step('Or by the environment:', 'export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'),
+    ],
+    'permission_denied',
+  ],
+  [
+    /MCA parameter "(plm_rsh_agent)"\s{1,3}was set to a path that could not be found|plm_rsh_agent: (ssh : rsh)/,
+    'mpirun needs ssh, which is not installed',
+    'Open MPI starts its ranks on other hosts through ssh (also looked for with one host), and this host or container has none.',
+    () => [step('Install the client; on the other hosts the server, with a key that needs no password.', 'sudo apt-get install -y openssh-client')],
+    'missing_dependency',
+  ],
+  [
+    /(?:ORTE|PRTE) was unable to reliably start one or more daemons/,
+    'mpirun could not start its daemon on a host',
+    ({ text, at }) =>
+      `mpirun could not start its daemon (orted, prted) on a host: ${
+        /orted: command not found|prted: command not found/.test(around(text, at, 6, 12))
+          ? 'Open MPI is not in PATH there'
+          : 'ssh needs a password or is refused, Open MPI is not in PATH there, or its version differs'
+      }.`,
+    () => [
+      step(
+        'See that ssh works without a password, and that Open MPI is found there by a shell that is not interactive.',
+        'ssh -o BatchMode=yes <HOST> "which orted prted; mpirun --version"',
+      ),
+      step('Open MPI must be installed under the same path on all hosts; name it where it is not in PATH.', 'mpirun --prefix <OPEN_MPI_FOLDER> <COMMAND>'),
+    ],
+    'network_error',
+  ],
+  [
+    /(?:ORTE|PRTE|PMIx)\w* (?:has lost communication with a remote daemon|daemon has unexpectedly failed)/,
+    'mpirun lost a host',
+    'The daemon of Open MPI on a host ended or can no longer be reached: the host crashed or was taken away, the daemon was killed, or a firewall is between.',
+    () => [step('See what happened on that host at that time.', 'ssh <HOST> "uptime; sudo dmesg -T | tail -n 40"'), INTERFACE],
+    'network_error',
+  ],
+  [
+    /(?:mpirun|prterun|orterun|mpiexec) was unable to (?:find the specified executable file|launch the specified application)/,
+    'mpirun did not find the program',
+    'The program is not on a host under that path, or may not be executed there. Nothing was started.',
+    ({ text, at }) => {
+      const named = /Executable: (\S{1,160})/.exec(around(text, at, 0, 14))?.[1]
+      return [step('See that it is there on each host, in the same folder.', `ls -l ${named ?? '<PROGRAM>'}; command -v ${named ?? '<PROGRAM>'}`)]
+    },
+    'file_missing',
+  ],
+  [
+    /A request was made to bind to that would result in binding more\s{1,3}processes than cpus/,
+    'mpirun has fewer cores than ranks to bind',
+    'Each rank was to be bound to cores of its own, and the host or the job has too few.',
+    () => [step('Ask for more cores, or do not bind.', 'mpirun --bind-to none <COMMAND>')],
+  ],
+  [
+    /direct launched using "srun",\s{1,3}but (?:OMPI|Open MPI) was not built with SLURM/,
+    'srun cannot start ranks of this Open MPI',
+    'This Open MPI was built without the PMI library by which srun tells each rank its number.',
+    () => [
+      step('See which PMI types Slurm has, and try pmix.', 'srun --mpi=list; srun --mpi=pmix <COMMAND>'),
+      step('Or start it with mpirun inside the job.', 'mpirun -np "$SLURM_NTASKS" <COMMAND>'),
+    ],
+  ],
+  [
+    /Some of the requested hosts are not included in the current allocation/,
+    'mpirun was given hosts that are not in the job',
+    'The hosts of --host or the hostfile are not in what the scheduler gave this job.',
+    () => [step('Leave them out (mpirun asks the scheduler), or compare names.', 'scontrol show hostnames "$SLURM_JOB_NODELIST"')],
+  ],
+  [
+    /It looks like (?:orte_init|MPI_INIT|opal_init|prte_init|PMIx_Init|ompi_mpi_init) failed for some reason/,
+    'MPI could not be initialised',
+    ({ text, at }) => {
+      const call = /(\S{3,80}) failed\s+--> Returned (?:value|")\s?([^\n]{3,80})/.exec(around(text, at, 0, 24))
+      return `Open MPI failed while it started${call === null ? '' : ` (${call[1]}: ${(call[2] ?? '').replace(/["\s]+$/, '')})`}: mostly two Open MPI are mixed, its files are not found, or a transport does not start.`
+    },
+    () => [
+      step(
+        'See which MPI each part uses: mpirun, the library of the program, and mpi4py must be of one installation.',
+        'which mpirun; mpirun --version; env | grep -E "OMPI|OPAL|PMIX|MPI_HOME|LD_LIBRARY_PATH"',
+      ),
+      step('Let it run over TCP alone: if that works, the other transport is at fault.', 'mpirun --mca pml ob1 --mca btl self,vader,tcp <COMMAND>'),
+    ],
+    'missing_dependency',
+  ],
+  [
+    /Fatal error in (?:internal_|P?MPI_|MPIR_)\w{2,40}: (?:Other MPI error|Unknown error class|[^\n]{4,80}), error stack/,
+    'MPI failed',
+    ({ text, at }) => {
+      const stack = around(text, at, 0, 12).split('\n')
+      const last = stack.filter((line) => /^\w{4,60}\(\d{1,6}\)/.test(line)).at(-1)
+      return `MPICH or Intel MPI gave up${last === undefined ? '' : `: "${last.replace(/^\w{4,60}\(\d{1,6}\)\.*: ?/, '').slice(0, 140)}"`}.`
+    },
+    () => [
+      step('Let it name the network that it chose, and try TCP.', 'export I_MPI_DEBUG=5 FI_PROVIDER=tcp; fi_info -l'),
+      step(
+        'See that mpirun, the library of the program and mpi4py are of one MPI.',
+        'which mpirun; mpirun --version; python -c "import mpi4py; print(mpi4py.get_config())"',
+      ),
+    ],
+    'network_error',
+  ],
+  [
+    /UCX {1,2}ERROR [^\n]{0,200}(?:no active messages transport|Destination is unreachable|no usable transports\/devices|no \w{2,30} transport to)/,
+    'UCX finds no way to the other rank',
+    ({ match }) => {
+      const asked = /asked ([^\n)]{3,120})\)/.exec(match.input)?.[1]
+      return `UCX has no transport that both sides share${asked === undefined ? '' : ` (asked ${asked})`}: the ports are in different networks, a device is down, or UCX_TLS and UCX_NET_DEVICES leave too little.`
+    },
+    ({ text, at }) => {
+      const device = /\b(mlx5_\w{1,12}):\d/.exec(around(text, at, 2, 3))?.[1]
+      return [
+        DEVICES,
+        step(
+          `See that the ports are up on both hosts and in one network (subnet or VLAN)${device === undefined ? '' : `: here ${device}`}.`,
+          `ibstat${device === undefined ? '' : ` ${device}`}; ip -brief address`,
+        ),
+        step('Take the restriction away, or let it use TCP meanwhile (slower).', 'unset UCX_TLS UCX_NET_DEVICES; export UCX_TLS=tcp,cuda_copy,sm,self'),
+      ]
+    },
+    'network_error',
+  ],
+  [
+    /UCX {1,2}ERROR [^\n]{0,200}(?:ibv_reg_mr|ibv_exp_reg_mr|failed to register address|reg_mr\([^\n]{0,100}\) failed|memlock|Please set max locked memory)/,
+    'UCX could not register memory for InfiniBand',
+    ({ match }) =>
+      /(?:Bad address|Invalid argument)/.test(match.input)
+        ? 'The card could not register the memory: for memory of a GPU the module nvidia-peermem (or DMA-BUF) is needed.'
+        : 'The card could not register the memory: the limit of locked memory is mostly the reason.',
+    ({ match }) => [
+      /(?:Bad address|Invalid argument)/.test(match.input)
+        ? step('Load the module that lets the card reach memory of the GPU.', 'sudo modprobe nvidia-peermem; lsmod | grep peermem')
+        : MEMLOCK,
+      step('Until then let data go through host memory (slower).', 'export UCX_IB_GPU_DIRECT_RDMA=no'),
+    ],
+    'network_error',
+  ],
+  [
+    /UCX {1,2}ERROR [^\n]{0,200}(?:[Tt]ransport retry count exceeded|Endpoint timeout|[Cc]onnection reset by remote|Remote access error|Local QP operation)/,
+    'UCX lost the other rank',
+    'The other side no longer answers: its process ended, or the InfiniBand path is broken.',
+    () => [
+      step('Look for the first error of the other ranks: a rank that ended takes the connection with it.'),
+      step('If none ended: see state and error counters of the ports.', 'ibstat; sudo ibqueryerrors 2>/dev/null | head'),
+    ],
+    'network_error',
+  ],
+  [
+    /UCX {1,2}ERROR [^\n]{0,200}(?:shmget|shm_open|mmap|posix_shm|\/dev\/shm)[^\n]{0,120}(?:No space left|Cannot allocate|failed)/,
+    'UCX could not get shared memory',
+    'Ranks of one host talk through shared memory, and there was not enough of it.',
+    () => [step('See how full it is; in a container give it more (docker run --shm-size=8g, or --ipc=host).', 'df -h /dev/shm; ipcs -lm')],
+    'shm_exhausted',
+  ],
+  [
+    /UCX {1,2}ERROR (?:[^\n]{0,40}: )?([^\n]{8,160})/,
+    'UCX reports a failure',
+    ({ match }) => `UCX reports: "${match[1]?.trim()}".`,
+    () => [DEVICES, step('Let it say more.', 'export UCX_LOG_LEVEL=info')],
+    'network_error',
+  ],
+  [
+    /= {1,4}BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES[^]{0,400}?EXIT (?:CODE|STATUS): (\d{1,3})/,
+    'A rank of the job ended badly',
+    ({ match }) =>
+      `A rank ended with code ${match[1]}${match[1] === '9' ? ' (SIGKILL: often the kernel, where host memory ran out)' : match[1] === '11' || match[1] === '139' ? ' (SIGSEGV: a crash in native code)' : ''}, and mpiexec ended the others.`,
+    ({ match }) => [
+      match[1] === '9'
+        ? step("See in the kernel's log whether its OOM killer did it.", "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail")
+        : step('Look at the output of that rank just before: prefix each line with its rank.', 'mpiexec -l -n <RANKS> <COMMAND>'),
+    ],
+    'job_failed',
+  ],
+]
+
+export const mpi = ruleFamily({
+  id: 'mpi',
+  kind: 'config_error',
+  literals: [
+    'There are not enough slots available in',
+    'has detected an attempt to run as root',
+    'MCA parameter "plm_rsh_agent"',
+    'plm_rsh_agent: ssh',
+    'was unable to reliably start one or more daemons',
+    'has lost communication with a remote daemon',
+    'daemon has unexpectedly failed',
+    'was unable to find the specified executable file',
+    'was unable to launch the specified application',
+    'would result in binding more',
+    'direct launched using "srun"',
+    'requested hosts are not included in the current allocation',
+    ' failed for some reason',
+    ', error stack',
+    'UCX  ERROR',
+    'UCX ERROR',
+    'BAD TERMINATION OF ONE OF YOUR',
+  ],
+  rules: ROWS.map(([pattern, title, verdict, remedies, kind]): Rule => ({
+    pattern,
+    severity: 'critical',
+    title,
+    verdict,
+    remedies,
+    ...(kind === undefined ? {} : { kind }),
+  })),
+})
