@@ -1,32 +1,16 @@
-// What Open MPI, MPICH and UCX say when ranks cannot be started or cannot reach each other.
-import type { LogKind } from '../../model/kinds.ts'
-import { ruleFamily, type Matched, type Rule } from './parts/rules.ts'
+// What Open MPI and MPICH say when ranks cannot be started or cannot reach each other.
+import { step } from './parts/rows.ts'
+import type { Matched } from './parts/rules.ts'
+import { tupleFamily, type Tuple } from './parts/tuples.ts'
 import { around } from './parts/window.ts'
-import type { Piece } from './remedies/plan.ts'
 
-const step = (text: string, command?: string): Piece => (command === undefined ? { text } : { text, command })
 const IN_SLURM = ({ situation, text, at }: Matched): boolean => situation().programs.has('slurm') || /srun/.test(around(text, at, 6, 20))
 const INTERFACE = step(
   'Name the network by which the hosts reach each other; else a bridge of Docker or a network of virtual machines may be chosen.',
   'ip -brief address\nmpirun --mca oob_tcp_if_include <INTERFACE> --mca btl_tcp_if_include <INTERFACE> <COMMAND>',
 )
-const DEVICES = step(
-  'See which devices and transports UCX finds here, and which variables restrict it.',
-  'ucx_info -d | grep -E "Transport|Device"; env | grep UCX_; ibv_devinfo | grep -E "hca_id|state"',
-)
-const MEMLOCK = step(
-  'Let the job lock as much memory as it wants: InfiniBand registers its buffers. In a container: docker run --ulimit memlock=-1; in Slurm LimitMEMLOCK=infinity in the unit of slurmd.',
-  'ulimit -l',
-)
 
-type Row = readonly [
-  pattern: RegExp,
-  title: string,
-  verdict: string | ((matched: Matched) => string),
-  remedies: (matched: Matched) => readonly Piece[],
-  kind?: LogKind,
-]
-const ROWS: readonly Row[] = [
+const ROWS: readonly Tuple[] = [
   [
     /There are not enough slots available in the system to satisfy the (\d{1,6})\b/,
     'mpirun has fewer slots than ranks',
@@ -152,65 +136,6 @@ const ROWS: readonly Row[] = [
     'network_error',
   ],
   [
-    /UCX {1,2}ERROR [^\n]{0,200}(?:no active messages transport|Destination is unreachable|no usable transports\/devices|no \w{2,30} transport to)/,
-    'UCX finds no way to the other rank',
-    ({ match }) => {
-      const asked = /asked ([^\n)]{3,120})\)/.exec(match.input)?.[1]
-      return `UCX has no transport that both sides share${asked === undefined ? '' : ` (asked ${asked})`}: the ports are in different networks, a device is down, or UCX_TLS and UCX_NET_DEVICES leave too little.`
-    },
-    ({ text, at }) => {
-      const device = /\b(mlx5_\w{1,12}):\d/.exec(around(text, at, 2, 3))?.[1]
-      return [
-        DEVICES,
-        step(
-          `See that the ports are up on both hosts and in one network (subnet or VLAN)${device === undefined ? '' : `: here ${device}`}.`,
-          `ibstat${device === undefined ? '' : ` ${device}`}; ip -brief address`,
-        ),
-        step('Take the restriction away, or let it use TCP meanwhile (slower).', 'unset UCX_TLS UCX_NET_DEVICES; export UCX_TLS=tcp,cuda_copy,sm,self'),
-      ]
-    },
-    'network_error',
-  ],
-  [
-    /UCX {1,2}ERROR [^\n]{0,200}(?:ibv_reg_mr|ibv_exp_reg_mr|failed to register address|reg_mr\([^\n]{0,100}\) failed|memlock|Please set max locked memory)/,
-    'UCX could not register memory for InfiniBand',
-    ({ match }) =>
-      /(?:Bad address|Invalid argument)/.test(match.input)
-        ? 'The card could not register the memory: for memory of a GPU the module nvidia-peermem (or DMA-BUF) is needed.'
-        : 'The card could not register the memory: the limit of locked memory is mostly the reason.',
-    ({ match }) => [
-      /(?:Bad address|Invalid argument)/.test(match.input)
-        ? step('Load the module that lets the card reach memory of the GPU.', 'sudo modprobe nvidia-peermem; lsmod | grep peermem')
-        : MEMLOCK,
-      step('Until then let data go through host memory (slower).', 'export UCX_IB_GPU_DIRECT_RDMA=no'),
-    ],
-    'network_error',
-  ],
-  [
-    /UCX {1,2}ERROR [^\n]{0,200}(?:[Tt]ransport retry count exceeded|Endpoint timeout|[Cc]onnection reset by remote|Remote access error|Local QP operation)/,
-    'UCX lost the other rank',
-    'The other side no longer answers: its process ended, or the InfiniBand path is broken.',
-    () => [
-      step('Look for the first error of the other ranks: a rank that ended takes the connection with it.'),
-      step('If none ended: see state and error counters of the ports.', 'ibstat; sudo ibqueryerrors 2>/dev/null | head'),
-    ],
-    'network_error',
-  ],
-  [
-    /UCX {1,2}ERROR [^\n]{0,200}(?:shmget|shm_open|mmap|posix_shm|\/dev\/shm)[^\n]{0,120}(?:No space left|Cannot allocate|failed)/,
-    'UCX could not get shared memory',
-    'Ranks of one host talk through shared memory, and there was not enough of it.',
-    () => [step('See how full it is; in a container give it more (docker run --shm-size=8g, or --ipc=host).', 'df -h /dev/shm; ipcs -lm')],
-    'shm_exhausted',
-  ],
-  [
-    /UCX {1,2}ERROR (?:[^\n]{0,40}: )?([^\n]{8,160})/,
-    'UCX reports a failure',
-    ({ match }) => `UCX reports: "${match[1]?.trim()}".`,
-    () => [DEVICES, step('Let it say more.', 'export UCX_LOG_LEVEL=info')],
-    'network_error',
-  ],
-  [
     /= {1,4}BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES[^]{0,400}?EXIT (?:CODE|STATUS): (\d{1,3})/,
     'A rank of the job ended badly',
     ({ match }) =>
@@ -224,10 +149,10 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-export const mpi = ruleFamily({
-  id: 'mpi',
-  kind: 'config_error',
-  literals: [
+export const mpi = tupleFamily(
+  'mpi',
+  'config_error',
+  [
     'There are not enough slots available in',
     'has detected an attempt to run as root',
     'MCA parameter "plm_rsh_agent"',
@@ -242,16 +167,7 @@ export const mpi = ruleFamily({
     'requested hosts are not included in the current allocation',
     ' failed for some reason',
     ', error stack',
-    'UCX  ERROR',
-    'UCX ERROR',
     'BAD TERMINATION OF ONE OF YOUR',
   ],
-  rules: ROWS.map(([pattern, title, verdict, remedies, kind]): Rule => ({
-    pattern,
-    severity: 'critical',
-    title,
-    verdict,
-    remedies,
-    ...(kind === undefined ? {} : { kind }),
-  })),
-})
+  ROWS,
+)

@@ -1,14 +1,14 @@
 // What NCCL's own warnings mean, one by one, where the words name the cause (source: its WARN calls, up to NCCL 2.29).
 import type { Matched } from '../parts/rules.ts'
+import { step } from '../parts/rows.ts'
 import { setVariables } from './environment.ts'
+import { peerLog, set, STATUS } from './infiniband-status.ts'
 import type { Piece } from './plan.ts'
 
 type Pieces = (matched: Matched, found: RegExpExecArray) => readonly Piece[]
 type Warning = { readonly title: string; readonly verdict: string; readonly remedies: readonly Piece[] }
 type Row = readonly [pattern: RegExp, title: string, verdict: string, remedies: Pieces]
 
-const set = ({ situation }: Matched, values: Readonly<Record<string, string>>): string => setVariables(situation(), values)
-const step = (text: string, command?: string): Piece => (command === undefined ? { text } : { text, command })
 const MEMLOCK: Pieces = ({ situation }) => [
   {
     text: `Let the job lock as much memory as it wants: InfiniBand registers what it sends, and the limit is mostly the reason. ${situation().programs.has('slurm') ? 'In Slurm slurmd hands its own limit on (LimitMEMLOCK=infinity in its unit).' : 'On the host: memlock unlimited in /etc/security/limits.conf, then log in again; in a container: docker run --ulimit memlock=-1.'}`,
@@ -17,42 +17,6 @@ const MEMLOCK: Pieces = ({ situation }) => [
   step('See whether the device files are there: a container needs them, and the right to lock memory (IPC_LOCK).', 'ls -l /dev/infiniband; ibv_devinfo | head'),
 ]
 const PORT = (near: string): string => /\b((?:mlx\d{1,2}|bnxt_re|irdma|efa|rocep?|ib)\w{0,12})(?::\d)?/.exec(near)?.[1] ?? ''
-const peerLog: Piece = step('Look for the first error of any rank: a rank that ended takes its connections with it.')
-
-/** Of verbs: what the status of a completion means (rdma/verbs.h). */
-const STATUS: Readonly<Record<string, readonly [means: string, first: Pieces]>> = {
-  '12': [
-    'the other side did not answer (retries exceeded): the two ports cannot reach each other, a link or switch fails, or the peer ended',
-    (matched) => [
-      peerLog,
-      step(
-        'See that the two ports reach each other: same fabric or VLAN, and on RoCE the right GID, MTU and flow control (PFC).',
-        'ib_write_bw -d <DEVICE> <PEER>',
-      ),
-      step('If all is sound and only slow, let it wait longer.', set(matched, { NCCL_IB_TIMEOUT: '22', NCCL_IB_RETRY_CNT: '7' })),
-    ],
-  ],
-  '5': ['the queue was emptied after an earlier error, which stands above or on another rank', () => [peerLog]],
-  '4': [
-    'the card may not read or write the local buffer',
-    (matched) => [
-      step(
-        'See whether it works without direct access of the card to GPU memory; then nvidia-peermem, DMA-BUF, ATS or the IOMMU is at fault.',
-        set(matched, { NCCL_NET_GDR_LEVEL: 'LOC' }),
-      ),
-    ],
-  ],
-  '10': [
-    'the other side does not let the card at its buffer',
-    (matched) => [peerLog, step('See whether it works without direct access of the card to GPU memory.', set(matched, { NCCL_NET_GDR_LEVEL: 'LOC' }))],
-  ],
-  '13': ['the receiver was not ready in time', () => [peerLog]],
-  '11': ['the other side reports a fault of its own', () => [peerLog]],
-  '9': [
-    'the other side refused the request as invalid: versions of NCCL or of the network plugin may differ',
-    () => [step('Run one image with one NCCL on all hosts.'), peerLog],
-  ],
-}
 
 const ROWS: readonly Row[] = [
   [
@@ -236,7 +200,7 @@ export function warning(matched: Matched): Warning | undefined {
       title: 'The InfiniBand path between two ranks failed',
       verdict: `A transfer with ${peer ?? 'a peer'} ended with status ${status?.[1]}: ${known[0]}.`,
       remedies: [
-        known[1](matched, /$/.exec('') ?? matched.match),
+        known[1](matched),
         status?.[1] === '5' || status?.[1] === '13'
           ? undefined
           : step('See state and error counters of the port.', `ibstat${hca === undefined ? '' : ` ${hca}`}; sudo ibqueryerrors | head`),
