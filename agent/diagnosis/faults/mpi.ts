@@ -1,4 +1,5 @@
 // What Open MPI and MPICH say when ranks cannot be started or cannot reach each other.
+import type { FaultFamily } from './family.ts'
 import { step } from './parts/rows.ts'
 import type { Matched } from './parts/rules.ts'
 import { tupleFamily, type Tuple } from './parts/tuples.ts'
@@ -149,7 +150,7 @@ const ROWS: readonly Tuple[] = [
   ],
 ]
 
-export const mpi = tupleFamily(
+export const mpi: FaultFamily = tupleFamily(
   'mpi',
   'config_error',
   [

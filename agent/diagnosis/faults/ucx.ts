@@ -1,4 +1,5 @@
 // What UCX says when ranks cannot reach each other: MPI and many data loaders send through it.
+import type { FaultFamily } from './family.ts'
 import { step } from './parts/rows.ts'
 import { tupleFamily, type Tuple } from './parts/tuples.ts'
 import { around } from './parts/window.ts'
@@ -70,4 +71,4 @@ const ROWS: readonly Tuple[] = [
   ],
 ]
 
-export const ucx = tupleFamily('ucx', 'network_error', ['UCX  ERROR', 'UCX ERROR'], ROWS)
+export const ucx: FaultFamily = tupleFamily('ucx', 'network_error', ['UCX  ERROR', 'UCX ERROR'], ROWS)

@@ -19,7 +19,7 @@ const state = (taint: string): string | undefined => STATE[/^node\.(?:cloudprovi
 
 function taint(what: string): Piece {
   const key = what.split(':')[0]?.trim() ?? what
-  if (/^node-role\./.test(key)) return undefined
+  if (key.startsWith('node-role.')) return undefined
   if (state(key) !== undefined)
     return { text: `The node itself is at fault (${state(key)}): mend that, not the pod.`, command: 'kubectl get nodes; kubectl describe node <NODE>' }
   if (/uninitialized|autoscaler|DeletionCandidate|startup|agent-not-ready/.test(key))
