@@ -7,6 +7,29 @@ const image = ({ situation }: Matched): string => situation().subject.image ?? '
 const ROWS: readonly Row[] = [
   {
     kind: 'config_error',
+    pattern: /vfio (\S{7,16}): group (\d{1,5}) is not viable/,
+    title: 'The GPU cannot be passed to the virtual machine',
+    verdict: 'Other devices share the IOMMU group {2} with {1}, and not all of them are bound to vfio-pci.',
+    remedies: [
+      step(
+        'See what is in the group, and bind all of it (the audio function of the card too), or use another slot.',
+        'ls -l /sys/kernel/iommu_groups/{2}/devices',
+      ),
+    ],
+  },
+  {
+    kind: 'config_error',
+    pattern: /can't mount image: failed to mount squashfs filesystem: ([^\n]{3,80})/,
+    title: 'The image cannot be mounted',
+    verdict:
+      'Apptainer could not mount the image ({1}): the file is damaged or cut off, its compression is not known to this kernel, or the system allows no mounts by users.',
+    remedies: [
+      step('See whether the file is whole, and pull it again.', 'apptainer inspect <IMAGE>; ls -l <IMAGE>'),
+      step('Or unpack it into a folder.', 'apptainer build --sandbox <FOLDER> <IMAGE>'),
+    ],
+  },
+  {
+    kind: 'config_error',
     pattern: /no matching manifest for (\w{3,20}\/\w{2,20}(?:\/v\d)?)/,
     title: 'The image is not built for this kind of CPU',
     verdict: 'The image has no build for {1}, the CPU of this machine, so it was not pulled.',
@@ -192,6 +215,8 @@ export const engineRefused = rowFamily(
   'engine-refused',
   [
     'no matching manifest for ',
+    ' is not viable',
+    'failed to mount squashfs',
     'failed to do request: ',
     'x509: certificate',
     'server gave HTTP response to HTTPS client',

@@ -40,6 +40,7 @@ export const gpuUnschedulable = ruleFamily({
     'OutOfnvidia.com/',
     'OutOfamd.com/gpu',
     ' nodes are available: ',
+    "didn't trigger scale-up: ",
     "Node didn't have enough resource: ",
     ' device marked unhealthy: ',
   ],
@@ -62,14 +63,20 @@ export const gpuUnschedulable = ruleFamily({
     },
     {
       // Without a lack of GPUs: taints, labels, volumes, CPU, memory.
-      pattern: /(\d{1,6})\/(\d{1,6}) nodes are available: /,
+      pattern: /(\d{1,6})\/(\d{1,6}) nodes are available: |didn't trigger scale-up: /,
       severity: 'critical',
       title: 'No node can take the pod',
-      verdict: ({ match, message }) => `Kubernetes cannot place the pod: of ${match[2]} ${match[2] === '1' ? 'node' : 'nodes'}, ${ruledOut(message).verdict}.`,
+      verdict: ({ match, message }) =>
+        match[2] === undefined
+          ? `The autoscaler added no node for the pod, because none of its groups would fit: of them ${ruledOut(message).verdict}.`
+          : `Kubernetes cannot place the pod: of ${match[2]} ${match[2] === '1' ? 'node' : 'nodes'}, ${ruledOut(message).verdict}.`,
       remedies: (matched) => [...ruledOut(matched.message).remedies, events(matched)],
       // Claims and volumes have rules of their own.
       unless: ({ message, match }) =>
-        match[1] !== '0' || /unbound immediate|cannot allocate all claims|persistentvolumeclaim "/.test(message) || ruledOut(message).reasons === 0,
+        (match[1] ?? '0') !== '0' ||
+        /Insufficient (?:nvidia|amd|gpu\.intel)\.com/.test(message) ||
+        /unbound immediate|cannot allocate all claims|persistentvolumeclaim "/.test(message) ||
+        ruledOut(message).reasons === 0,
     },
     {
       pattern: new RegExp(`(?:didn't trigger scale-up|FailedScheduling)[^\\n]{0,400}?Insufficient ${RESOURCE}`),

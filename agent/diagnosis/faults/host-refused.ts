@@ -9,6 +9,20 @@ const pci = (text: string): string | undefined => /GPU ([\da-fA-F]{8}:[\da-fA-F]
 
 const ROWS: readonly Row[] = [
   {
+    kind: 'fd_limit',
+    pattern: /inotify (?:watch|instance) limit reached/,
+    title: 'The limit of file watches is reached',
+    verdict: 'The kernel gives no more inotify watches to this user: editors, TensorBoard, Jupyter and sync tools use them up.',
+    remedies: [step('Raise the limits.', 'sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024')],
+  },
+  {
+    kind: 'gpu_not_visible',
+    pattern: /kfd kfd: (?:amdgpu: )?(\w{3,40}) {1,3}not supported in kfd/,
+    title: 'ROCm does not know this GPU',
+    verdict: "The kernel's compute driver does not support the {1}: ROCm cannot use it; graphics and Vulkan can.",
+    remedies: [step('Use a program that computes by Vulkan (llama.cpp and Ollama can), or a GPU that ROCm lists.', 'vulkaninfo --summary')],
+  },
+  {
     kind: 'gpu_busy',
     pattern: /The following GPUs could not be reset|MIG mode is in pending (enable|disable) state for GPU/,
     title: 'The GPU cannot be reset: something uses it',
@@ -185,6 +199,9 @@ export const hostRefused = rowFamily(
   'host-refused',
   [
     'The following GPUs could not be reset',
+    'inotify watch limit',
+    'inotify instance limit',
+    'not supported in kfd',
     'MIG mode is in pending ',
     'instances: Insufficient ',
     ': Insufficient Resources',

@@ -11,6 +11,47 @@ const plugin = (): Piece => step("See the plugin's log on that node.", 'kubectl 
 
 const ROWS: readonly Row[] = [
   {
+    kind: 'storage_error',
+    pattern: /persistentvolumeclaim "([\w.-]{1,120})" not found/,
+    title: 'The volume claim {1} does not exist',
+    verdict: 'The pod asks for the claim {1}, which its namespace does not have, so it is not placed.',
+    remedies: (matched) => [step('See which claims there are; create it, or correct the name.', `kubectl get pvc${inNamespace(matched)}`)],
+  },
+  {
+    kind: 'gpu_unschedulable',
+    pattern: /no instance type satisfied resources (\{[^}\n]{3,200}\})(?: and requirements ([^\n]{3,200}))?/,
+    title: 'Karpenter knows no machine for the pod',
+    verdict: ({ match }) =>
+      `No type of machine that the node pool allows gives ${match[1]} at once${match[2] === undefined ? '' : ` (${match[2].slice(0, 120)})`}.`,
+    remedies: [
+      step(
+        'Ask for less on one node, or let the node pool use larger types (requirements of the NodePool).',
+        'kubectl get nodepools -o yaml | grep -A 20 requirements',
+      ),
+    ],
+  },
+  {
+    kind: 'gpu_unschedulable',
+    severity: 'warning',
+    pattern: /insufficient (?:unused )?quota for ([\w.\/-]{2,60}) in flavor ([\w.-]{1,60}), (\S{1,20}) more needed/,
+    title: 'The quota of the queue is used up',
+    verdict: 'Kueue holds the job back: its queue lacks {3} {1} of the flavor {2}.',
+    remedies: [step('See what uses the queue: the job starts when that ends.', 'kubectl get workloads -A; kubectl describe clusterqueue')],
+  },
+  {
+    kind: 'gpu_unschedulable',
+    severity: 'warning',
+    pattern: /(\d{1,5})\/(\d{1,5}) tasks in gang unschedulable: pod group is not ready, ([^\n;]{3,120})/,
+    title: 'The group of pods waits for all its members',
+    verdict: 'Volcano starts the group only together ({3}), and there is no place for all.',
+    remedies: [
+      step(
+        'See what each pod lacks, and how much the queue may use.',
+        'kubectl get podgroups,queues -A; kubectl get events -A --field-selector reason=FailedScheduling',
+      ),
+    ],
+  },
+  {
     kind: 'config_error',
     pattern: /exceeded quota: ([\w.-]{1,80}), requested: ([^\n]{3,160}?), used: ([^\n]{3,160}?), limited: ([\w.=/,-]{3,200})/,
     title: 'The quota of the namespace is used up',
@@ -178,6 +219,11 @@ export const kubeRefused = rowFamily(
   [
     'is forbidden: exceeded quota',
     'admission webhook "',
+    'persistentvolumeclaim "',
+    'no instance type satisfied resources',
+    'insufficient unused quota for ',
+    'insufficient quota for ',
+    'tasks in gang unschedulable',
     'failed calling webhook "',
     'no matches for kind "',
     'no matches for ',

@@ -13,6 +13,27 @@ const INTERFACE = step(
 
 const ROWS: readonly Tuple[] = [
   [
+    /No components were able to be opened in the (\w{2,20}) framework/,
+    'Open MPI cannot load its parts',
+    ({ match }) =>
+      `Open MPI found no usable component of its framework ${match[1]}: its files are not there, belong to another release, or a setting (--mca, OMPI_MCA_…) leaves none.`,
+    () => [
+      step('See which installation is used, and which settings are in force.', 'which mpirun; ompi_info | head -n 3; env | grep OMPI_MCA_'),
+      step('Take the restriction away, or install Open MPI with the transport that it names (UCX for pml ucx).'),
+    ],
+    'missing_dependency',
+  ],
+  [
+    /Open MPI failed to TCP connect to a peer MPI process|mca_btl_tcp_endpoint\w{0,30}\] (?:received unexpected|connect\(\))/,
+    'Open MPI reached the wrong network',
+    ({ text, at }) => {
+      const to = /connect\(\) to (\S{4,60}?)(?::\d{1,5})? failed/.exec(around(text, at, 2, 12))?.[1]
+      return `Open MPI tried to reach a rank${to === undefined ? '' : ` at ${to}`} over a network by which the hosts do not reach each other, such as the bridge of Docker (172.17.x.x), or a firewall is between.`
+    },
+    () => [INTERFACE],
+    'network_error',
+  ],
+  [
     /There are not enough slots available in the system to satisfy the (\d{1,6})\b/,
     'mpirun has fewer slots than ranks',
     ({ match }) =>
@@ -107,8 +128,8 @@ const ROWS: readonly Tuple[] = [
     /It looks like (?:orte_init|MPI_INIT|opal_init|prte_init|PMIx_Init|ompi_mpi_init) failed for some reason/,
     'MPI could not be initialised',
     ({ text, at }) => {
-      const call = /(\S{3,80}) failed\s+--> Returned (?:value|")\s?([^\n]{3,80})/.exec(around(text, at, 0, 24))
-      return `Open MPI failed while it started${call === null ? '' : ` (${call[1]}: ${(call[2] ?? '').replace(/["\s]+$/, '')})`}: mostly two Open MPI are mixed, its files are not found, or a transport does not start.`
+      const call = /^ {1,6}(\S[^\n]{2,80}) failed\s+--> Returned (?:value )?([^\n]{3,60}?)(?: instead of|$)/m.exec(around(text, at, 0, 24))
+      return `Open MPI failed while it started${call === null ? '' : ` (${call[1]}: ${(call[2] ?? '').trim()})`}: mostly two Open MPI are mixed, its files are not found, or a transport does not start.`
     },
     () => [
       step(
@@ -155,6 +176,9 @@ export const mpi: FaultFamily = tupleFamily(
   'config_error',
   [
     'There are not enough slots available in',
+    'No components were able to be opened in',
+    'Open MPI failed to TCP connect to a peer',
+    'mca_btl_tcp_endpoint',
     'has detected an attempt to run as root',
     'MCA parameter "plm_rsh_agent"',
     'plm_rsh_agent: ssh',

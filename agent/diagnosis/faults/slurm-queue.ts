@@ -126,6 +126,8 @@ export const slurmQueue = ruleFamily({
     'REASON               USER      TIMESTAMP',
     'step creation temporarily disabled, retrying',
     'Unable to contact slurm controller',
+    'Munge encode failed: ',
+    'Munge decode failed: ',
   ],
   rules: [
     {
@@ -190,6 +192,17 @@ export const slurmQueue = ruleFamily({
         step('See whether it answers.', 'scontrol ping'),
         step('On the controller:', 'systemctl status slurmctld; sudo tail -n 50 /var/log/slurm/slurmctld.log'),
         step('In a container or on a new host: the same slurm.conf and munge key must be there, and munged run.', 'munge -n | unmunge | head -n 2'),
+      ],
+    },
+    {
+      pattern: /Munge (?:en|de)code failed: ([^\n]{4,120})/,
+      kind: 'permission_denied',
+      severity: 'critical',
+      title: 'munge refused',
+      verdict: ({ match }) => `munge, which signs the messages between Slurm's hosts, refused: "${match[1]?.trim()}".`,
+      remedies: [
+        step('See that munged runs here, and that clock and key are those of the controller.', 'systemctl status munge; munge -n | unmunge | head -n 4; date'),
+        step('After a correction restart it.', 'sudo systemctl restart munge'),
       ],
     },
   ],

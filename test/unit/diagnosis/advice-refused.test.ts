@@ -103,6 +103,30 @@ test.each([
     'job_killed',
     /low on ephemeral-storage: 2[.0]{0,3} GiB were left/,
   ],
+  ['a claim that is not there', 'FailedScheduling 0/2 nodes are available: persistentvolumeclaim "weights" not found.\n', 'storage_error', /kubectl get pvc/],
+  [
+    'an autoscaler that adds nothing',
+    "pod didn't trigger scale-up: 2 node(s) had untolerated taint {gpu: yes}\n",
+    'gpu_unschedulable',
+    /autoscaler added no node/,
+  ],
+  ['Karpenter', 'Failed to schedule pod, no instance type satisfied resources {"nvidia.com/gpu":"16"}\n', 'gpu_unschedulable', /"nvidia\.com\/gpu":"16"/],
+  [
+    'Kueue',
+    "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed\n",
+    'gpu_unschedulable',
+    /lacks 4 nvidia\.com\/gpu of the flavor a100/,
+  ],
+  ['an IOMMU group', 'kvm: vfio 0000:05:00.0: group 22 is not viable\n', 'config_error', /iommu_groups\/22\/devices/],
+  ['file watches', 'OSError: [Errno 28] inotify watch limit reached\n', 'fd_limit', /max_user_watches/],
+  ['an old AMD card', 'kfd kfd: amdgpu: TONGA  not supported in kfd\n', 'gpu_not_visible', /does not support the TONGA/],
+  ['munge', 'error: Munge encode failed: Invalid credential\n', 'permission_denied', /"Invalid credential"/],
+  [
+    'a bridge of Docker',
+    'Open MPI failed to TCP connect to a peer MPI process.\n  Message:    connect() to 172.17.0.1:1024 failed\n',
+    'network_error',
+    /at 172\.17\.0\.1/,
+  ],
 ])('%s', (_, text, kind, expected) => {
   expect(explained(text).map((fault) => fault.kind)).toContain(kind)
   expect(answer(text)).toMatch(expected)

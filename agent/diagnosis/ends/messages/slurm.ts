@@ -97,6 +97,16 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    /Couldn't find the specified plugin name for mpi\/(?:\w{2,20})|cannot find mpi plugin for mpi\//,
+    'srun was asked for an MPI plugin (--mpi) that this Slurm does not have.',
+    [do1('See which it has, and name one of those; without one start the ranks with mpirun.', 'srun --mpi=list')],
+  ],
+  [
+    /low (?:real_memory|tmp_disk) size|rpc_node_registration/,
+    'A node reports less than slurm.conf says of it, so Slurm does not take it in.',
+    [do1('Compare what the node has with its line in slurm.conf, and write a little less there; or find the memory that is gone.', 'slurmd -C; free -m')],
+  ],
+  [
     /Job dependency problem/,
     'A job named in --dependency does not exist any more.',
     [do1('See which jobs there still are.', 'squeue -u "$USER"; sacct -u "$USER" --format=JobID,State')],
@@ -114,7 +124,7 @@ const ROWS: readonly Row[] = [
     [do1('See what became of it.', 'sacct -j <JOB_ID> --format=JobID,State,ExitCode,Elapsed')],
   ],
   [
-    /Unable to (?:confirm allocation|attach to step)|Application launch failed|Task launch for .{0,60} failed|Communication connection failure|Transport endpoint/,
+    /Unable to (?:confirm allocation|attach to step)|Application launch failed|Task launch for .{0,60} failed|Communication connection failure/,
     'Slurm could not start the step on its nodes: slurmd of a node does not answer, or it cannot call back to this host.',
     [
       do1('See the state of the nodes of the job.', 'scontrol show job "$SLURM_JOB_ID" | grep -i nodelist; sinfo -N -l'),
@@ -128,6 +138,13 @@ const ROWS: readonly Row[] = [
 
 const FROM_SLURM =
   /\b(?:sbatch|srun|salloc|squeue|sinfo|scontrol|scancel|slurm|munge)|SLURM_|Batch job submission|Unable to allocate resources|Unable to create step/i
+
+const titleOf = ({ source }: RegExp): string =>
+  source.includes('attach to step')
+    ? 'Slurm could not start the step'
+    : source.includes('rpc_node')
+      ? 'Slurm does not take a node in'
+      : 'Slurm did not accept the job'
 
 export const SLURM: readonly Known[] = [
   {
@@ -143,7 +160,7 @@ export const SLURM: readonly Known[] = [
   },
   ...ROWS.map(([pattern, says, remedies]): Known => ({
     pattern,
-    title: 'Slurm did not accept the job',
+    title: titleOf(pattern),
     when: ({ situation, error }) => FROM_SLURM.test(error?.message ?? '') || FROM_SLURM.test(situation.text),
     says,
     remedies: () => remedies,
