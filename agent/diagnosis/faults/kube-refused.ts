@@ -33,7 +33,7 @@ const ROWS: readonly Row[] = [
   {
     kind: 'gpu_unschedulable',
     severity: 'warning',
-    pattern: /insufficient (?:unused )?quota for ([\w.\/-]{2,60}) in flavor ([\w.-]{1,60}), (\S{1,20}) more needed/,
+    pattern: /insufficient (?:unused )?quota for ([\w./-]{2,60}) in flavor ([\w.-]{1,60}), (\S{1,20}) more needed/,
     title: 'The quota of the queue is used up',
     verdict: 'Kueue holds the job back: its queue lacks {3} {1} of the flavor {2}.',
     remedies: [step('See what uses the queue: the job starts when that ends.', 'kubectl get workloads -A; kubectl describe clusterqueue')],
