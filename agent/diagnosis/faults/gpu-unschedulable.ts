@@ -1,6 +1,7 @@
 // Kubernetes has no GPU for a pod: the scheduler's word, the kubelet's refusal, and GPUs that the device plugin takes out of use.
 import { driverLines } from './parts/drm.ts'
 import { ruleFamily, type Matched } from './parts/rules.ts'
+import { ruledOut } from './parts/scheduler.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const RESOURCE = '((?:nvidia|amd|gpu\\.intel)\\.com/[\\w-]{1,30}(?:\\.[\\w-]{1,20}){0,3})'
@@ -24,28 +25,7 @@ function events({ situation }: Matched): Piece {
     }
   )
 }
-const RULED_OUT: Piece = {
-  text: "Other nodes are ruled out by the pod's node selector, affinity or missing tolerations.",
-  command: 'kubectl get nodes --show-labels',
-}
-
-/** What else the scheduler counted: "1 node(s) were unschedulable, 2 Insufficient cpu". */
-const REASONS: readonly (readonly [pattern: RegExp, text: (count: string, what: string) => string])[] = [
-  [/(\d{1,6}) node\(s\) (?:were|was) unschedulable/g, (count) => `${count} ${count === '1' ? 'is' : 'are'} cordoned`],
-  [/(\d{1,6}) node\(s\) had (?:untolerated )?taints? \{([^}\s:]{1,80})/g, (count, what) => `${count} ${count === '1' ? 'has' : 'have'} the taint ${what}`],
-  [/(\d{1,6}) Insufficient (cpu|memory|ephemeral-storage|hugepages-\w{1,8})/g, (count, what) => `${count} ${count === '1' ? 'lacks' : 'lack'} ${what}`],
-]
-function otherReasons(message: string): string {
-  const found = REASONS.flatMap(([pattern, text]) => [...message.matchAll(pattern)].map((match) => text(match[1] ?? '', match[2] ?? '')))
-  return found.length === 0 ? '' : `; ${found.join(', ')}`
-}
-const TOLERATE: Piece = {
-  text: 'The GPU nodes carry the taint nvidia.com/gpu: give the pod a toleration for it (key nvidia.com/gpu, operator Exists).',
-}
-const CORDONED: Piece = {
-  text: 'A cordoned node takes no new pods: allow them again when its maintenance is over.',
-  command: 'kubectl get nodes; kubectl uncordon <NODE>',
-}
+const and = (more: string): string => (more === '' ? '' : `; ${more}`)
 
 export const gpuUnschedulable = ruleFamily({
   id: 'gpu-unschedulable',
@@ -59,6 +39,8 @@ export const gpuUnschedulable = ruleFamily({
     'devices unavailable for gpu.intel.com/',
     'OutOfnvidia.com/',
     'OutOfamd.com/gpu',
+    ' nodes are available: ',
+    "didn't trigger scale-up: ",
     "Node didn't have enough resource: ",
     ' device marked unhealthy: ',
   ],
@@ -69,19 +51,32 @@ export const gpuUnschedulable = ruleFamily({
       severity: 'critical',
       title: 'No node has a free GPU for the pod',
       verdict: ({ match, message }) =>
-        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${otherReasons(message)}.`,
+        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}.`,
       remedies: (matched) => {
         const { match } = matched
         const resource = match[4] ?? 'nvidia.com/gpu'
-        return [
-          /taint \{nvidia\.com\/gpu/.test(matched.message) && TOLERATE,
-          /unschedulable/.test(matched.message) && CORDONED,
-          offered(resource),
-          holders(resource),
-          /node selector|affinity|taint/.test(matched.message) && RULED_OUT,
-          events(matched),
-        ]
+        const others = ruledOut(matched.message).remedies
+        // Nodes with GPUs that are closed come before GPUs that are in use.
+        const closed = /taints? \{nvidia\.com\/gpu|unschedulable/.test(matched.message)
+        return [...(closed ? others : []), offered(resource), holders(resource), ...others, events(matched)]
       },
+    },
+    {
+      // Without a lack of GPUs: taints, labels, volumes, CPU, memory.
+      pattern: /(\d{1,6})\/(\d{1,6}) nodes are available: |didn't trigger scale-up: /,
+      severity: 'critical',
+      title: 'No node can take the pod',
+      verdict: ({ match, message }) =>
+        match[2] === undefined
+          ? `The autoscaler added no node for the pod, because none of its groups would fit: of them ${ruledOut(message).verdict}.`
+          : `Kubernetes cannot place the pod: of ${match[2]} ${match[2] === '1' ? 'node' : 'nodes'}, ${ruledOut(message).verdict}.`,
+      remedies: (matched) => [...ruledOut(matched.message).remedies, events(matched)],
+      // Claims and volumes have rules of their own.
+      unless: ({ message, match }) =>
+        (match[1] ?? '0') !== '0' ||
+        /Insufficient (?:nvidia|amd|gpu\.intel)\.com/.test(message) ||
+        /unbound immediate|cannot allocate all claims|persistentvolumeclaim "/.test(message) ||
+        ruledOut(message).reasons === 0,
     },
     {
       pattern: new RegExp(`(?:didn't trigger scale-up|FailedScheduling)[^\\n]{0,400}?Insufficient ${RESOURCE}`),

@@ -41,10 +41,15 @@ function remedies(matched: Matched): readonly Piece[] {
       : 'Log in: the limit of an account is higher than that of an address without one.',
     command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
   }
-  if (/toomanyrequests|docker\.io|pull rate limit/.test(message))
+  if (REGISTRY.test(message))
     return [
       pause,
-      { text: 'Log in to the registry: known users may pull more often.', command: 'docker login' },
+      situation().programs.has('kubernetes')
+        ? {
+            text: 'Let the pods pull with an account (imagePullSecrets): known users may pull more often.',
+            command: 'kubectl create secret docker-registry <NAME> --docker-username=<USER> --docker-password=<TOKEN>',
+          }
+        : { text: 'Log in to the registry: known users may pull more often.', command: 'docker login' },
       { text: 'Pull once into a registry or mirror of your own.' },
     ]
   if (/pull model manifest|\bollama\b/i.test(message))
@@ -83,10 +88,11 @@ const near = ({ text, at }: Seen): string => `${text[at - 1] ?? ''} ${joinedFrom
 const facts = (seen: Seen): Facts =>
   known({ http_status: 429, retry_after_s: whole(/[Rr]etry[- ][Aa]fter:? (\d{1,6})(?: ?s(?:ec(?:onds?)?)?)?\b/.exec(near(seen))?.[1]) })
 const severity = 'warning'
-const title = 'Model hub: too many requests'
+const title = ({ message }: Seen): string => (REGISTRY.test(message) ? 'The registry refuses: too many pulls' : 'Model hub: too many requests')
+const REGISTRY = /toomanyrequests|docker\.io|pull rate limit/
 const verdict = ({ text, at }: Seen): string => {
   const wait = /[Rr]etry[- ][Aa]fter:? (\d{1,6})/.exec(joinedFrom(text, at, 4))?.[1]
-  return `The hub answered 429 (too many requests)${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
+  return `The ${REGISTRY.test(joinedFrom(text, at, 4)) ? 'registry' : 'hub'} answered 429 (too many requests)${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
 }
 
 export const hubRateLimited = ruleFamily({

@@ -2,6 +2,7 @@
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
+import { warning } from './remedies/nccl-warnings.ts'
 import { cuda, INFINIBAND, MEMORY, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
 
 function facts({ text, at, message }: Seen): Facts {
@@ -18,7 +19,7 @@ function facts({ text, at, message }: Seen): Facts {
 const elsewhere = ({ message, text, at }: Seen): boolean =>
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
-  /\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4))
+  (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4)))
 
 /** A watchdog's cry names what the rank waited for. */
 const waiting = ({ message }: Seen): string => {
@@ -132,6 +133,15 @@ export const ncclError = ruleFamily({
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
+    },
+    {
+      // A warning whose words name its cause.
+      pattern: /NCCL WARN /,
+      severity: 'critical',
+      title: (matched) => warning(matched)?.title ?? '',
+      verdict: (matched) => warning(matched)?.verdict ?? '',
+      remedies: (matched) => warning(matched)?.remedies ?? [],
+      unless: (seen) => elsewhere(seen) || warning({ ...seen, facts: {} }) === undefined,
     },
     {
       // Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on.

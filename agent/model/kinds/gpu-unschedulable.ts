@@ -1,9 +1,9 @@
-// Kubernetes has no GPU for a pod.
+// Kubernetes, Slurm or Ray has no place for a job.
 import { defineKind } from './kind.ts'
 
 export const gpuUnschedulable = defineKind({
   id: 'gpu_unschedulable',
-  title: 'Kubernetes has no GPU for the pod',
+  title: 'The scheduler cannot place the job',
   layer: 'platform',
   from: 'logs',
   facts: [],

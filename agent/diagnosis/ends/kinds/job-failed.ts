@@ -2,6 +2,8 @@
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
+const MPI = /\bMPI_ABORT\b|\bmpi(?:run|exec)\b/
+
 export const jobFailed: EndKind = {
   kind: 'job_failed',
   stage: 'last',
@@ -15,12 +17,17 @@ export const jobFailed: EndKind = {
     return `The job ended${code === undefined ? ' badly' : ` with exit code ${code}`}${reason === undefined ? '' : ` (${reason})`}${words === '' ? '' : `: "${words}"`}. The text does not say more about why.`
   },
   remedies: ({ facts: { exit_code: code, rank }, situation, error }) => [
-    rank !== undefined || situation.distributed
+    MPI.test(situation.text)
       ? {
-          text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
-          command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
+          text: `Look above for the error of ${rank === undefined ? 'the rank that failed first' : `rank ${rank}`}; let mpirun put the rank before each line.`,
+          command: 'mpirun --tag-output <COMMAND>',
         }
-      : { text: "Look at the program's own output just before its end; it may be in another file." },
+      : rank !== undefined || situation.distributed
+        ? {
+            text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
+            command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
+          }
+        : { text: "Look at the program's own output just before its end; it may be in another file." },
     serverSteps(situation),
     /waiting for llama runner to start/.test(error?.message ?? '') && {
       text: 'Loading took longer than Ollama waits (5 min): a slow disk or host memory that swaps. Let it wait longer.',
@@ -33,9 +40,10 @@ export const jobFailed: EndKind = {
       text: 'See what Slurm recorded of it.',
       command: `sacct -j ${situation.subject.slurmJob ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS`,
     },
-    runsPython(situation) && {
-      text: 'Run it again with unbuffered output, so that its last lines are not lost.',
-      command: 'PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1 <COMMAND>',
-    },
+    runsPython(situation) &&
+      !MPI.test(situation.text) && {
+        text: 'Run it again with unbuffered output, so that its last lines are not lost.',
+        command: 'PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1 <COMMAND>',
+      },
   ],
 }

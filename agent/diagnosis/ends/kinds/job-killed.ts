@@ -1,5 +1,6 @@
 // A signal from outside ended the process: SIGKILL, SIGTERM, SIGHUP, an eviction, a node that failed.
 import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
+import { bytesText } from '../../../text/bytes.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { podEnded, WHO_STOPPED } from '../../faults/job-killed.ts'
@@ -24,11 +25,18 @@ export const jobKilled: EndKind = {
         : `A process was killed${signal === undefined ? '' : ` by ${signal}`}`,
   verdict: (told) => {
     const { signal, pattern, reason } = told.facts
+    const left = /Threshold quantity: \S{1,30}, available: (\d{1,15})Ki/.exec(told.situation.text)?.[1]
+    if (pattern === 'evicted' && left !== undefined)
+      return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.`
     if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
     return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal === 'SIGKILL' ? '; the kernel does so when host memory runs out' : ''}.`
   },
-  remedies: ({ facts: { signal, pattern, job_id: job }, situation }) => [
+  remedies: ({ facts: { signal, pattern, reason, job_id: job }, situation }) => [
+    pattern === 'evicted' &&
+      /ephemeral|[Dd]isk/.test(`${reason}`) && {
+        text: 'Let the pod write elsewhere: caches of models, checkpoints and large files onto a volume (PVC), or set requests and limits of ephemeral-storage so that it gets a node with room.',
+      },
     pattern === 'evicted' && {
       text: 'See what the node ran out of, and give the pod requests that cover what it uses.',
       command: 'kubectl describe pod <POD>; kubectl describe node <NODE>',

@@ -1,6 +1,16 @@
 // A process ended by SIGSEGV: native code accessed memory that is not its own.
+import type { Situation } from '../../situation/situation.ts'
 import { WEIGHT, place, says, who, type EndKind } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
+
+/** The library on top of a backtrace of Open MPI, UCX or glibc, below the handler of the signal. */
+function crashedIn({ text }: Situation): string | undefined {
+  for (const [, library] of text.matchAll(
+    /^\S{0,60} {0,4}(?:\[ {0,2}\d{1,2}\]|#?\d{1,2}:?) {1,3}(?:0x[\da-f]{6,16} )?\/\S{1,200}\/([\w.+-]{3,80}\.so[\d.]{0,12})[(+]/gm,
+  ))
+    if (library !== undefined && !/^(?:libc|libpthread|libucs|libopen-pal|ld-linux\S*)[.-]/.test(library)) return library
+  return undefined
+}
 
 export const segfault: EndKind = {
   kind: 'segfault',
@@ -13,7 +23,7 @@ export const segfault: EndKind = {
   ),
   title: (told) => `Segmentation fault${place(told)}`,
   verdict: (told) =>
-    `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}: ${
+    `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? '' : ` in ${crashedIn(told.situation)}`}: ${
       runsPython(told.situation)
         ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
         : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'

@@ -13,6 +13,7 @@ import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
+import { SLURM } from './slurm.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { TUNING } from './tuning.ts'
@@ -27,6 +28,7 @@ const KNOWN: readonly Known[] = [
   SERVERS,
   IMAGES,
   SETUP,
+  SLURM,
   TENSORS,
   DATA,
   BUILDS,

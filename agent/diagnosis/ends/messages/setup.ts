@@ -78,40 +78,6 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
-    pattern: /Unable to create step for job (\d{1,12}): Invalid generic resource/,
-    says: 'The step asks for GPUs that its own job was not given.',
-    remedies: ([, job]) => [
-      {
-        text: 'Compare the GPUs of the step (srun) with those of the job (sbatch, salloc): number, type, and on how many nodes.',
-        command: `scontrol show job ${job}`,
-      },
-    ],
-  },
-  {
-    pattern: /Requested node configuration is not available|Invalid generic resource \(gres\)/,
-    says: 'No node of the partition can ever give what was asked for, so the job was not queued.',
-    remedies: () => [
-      { text: 'Compare what is asked for with what the nodes have: GPUs and their type, CPUs, memory.', command: 'sinfo -o "%P %N %G %c %m"' },
-      {
-        text: 'Then ask for less on each node, for another type of GPU, or in another partition.',
-        command: 'sbatch --partition=<PARTITION> --gres=gpu:<GPUS> <SCRIPT>',
-      },
-    ],
-  },
-  {
-    pattern: /Requested time limit is invalid/,
-    says: 'The partition allows less time, or asks for a limit that was not given; the job was not queued.',
-    remedies: only('Ask for no more than the limit of the partition, or use another.', 'sinfo -o "%P %l %L"; sbatch --time=<TIME> <SCRIPT>'),
-  },
-  {
-    pattern: /Invalid account or account\/partition combination/,
-    says: 'The user does not belong to that account, or the account may not use the partition; the job was not queued.',
-    remedies: only(
-      'See your accounts and partitions, and name one of them.',
-      'sacctmgr show assoc user="$USER" format=account,partition,qos; sbatch --account=<ACCOUNT> <SCRIPT>',
-    ),
-  },
-  {
     pattern: /can't start new thread|pthread_create failed/,
     says: 'The limit of processes and threads is reached: that of the user (ulimit -u), or that of the container (pids).',
     remedies: (_, { situation: { text, programs } }) => [
@@ -121,17 +87,6 @@ export const SETUP: readonly Known[] = [
       },
       { text: 'See how many there are, and the limits.', command: 'ps -eLf | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max' },
       programs.has('docker') && { text: 'Raise the limit of the container.', command: 'docker run --pids-limit=-1 <IMAGE>' },
-    ],
-  },
-  {
-    pattern: /QOSMax\w{2,40}|violates accounting\/QOS policy|Assoc(?:Grp|Max)\w{2,40}/,
-    says: 'The limits of the account or its quality of service do not allow it, so the job was not queued.',
-    remedies: () => [
-      {
-        text: 'See what runs already, and what the limits are.',
-        command: 'squeue -u "$USER" -o "%i %T %b"; sacctmgr show qos format=name,maxtresperuser,maxjobsperuser,maxwall',
-      },
-      { text: 'Ask for fewer GPUs or less time, or wait until jobs of your own end.' },
     ],
   },
   {

@@ -54,6 +54,9 @@ const EVENT = /^\s*Warning {2,20}(BackoffLimitExceeded) {2}/
 const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: failed to create (?:shim|task)/
 const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
 
+/** Services of the driver are no jobs. */
+const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: /
+
 /** Open MPI says it on two lines. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
@@ -122,7 +125,7 @@ export function createExitReader(): ExitReader {
     if (reason !== undefined) found({ type: 'exit', at, text: raw, facts: { reason } })
     const failed = SLURM_FAILED.exec(text)
     if (failed !== null) found({ type: 'exit', at, text: raw, facts: { job_id: Number(failed[1]) } })
-    if (!MAY.test(text)) return
+    if (!MAY.test(text) || HOST_SERVICE.test(text)) return
     for (const form of FORMS) {
       const match = form.exec(text)
       if (match?.groups === undefined) continue

@@ -180,6 +180,8 @@ export const driverRules: readonly Rule[] = [
         ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
         : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
+    // Its line names both kernels.
+    unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '/.test(around(text, at, 3, 3)),
   },
   {
     pattern: /nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,

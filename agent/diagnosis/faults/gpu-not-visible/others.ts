@@ -27,7 +27,7 @@ export const otherRules: readonly Rule[] = [
     unless: ({ text }) => text.some((line) => line.includes('amdgpu is supported')),
   },
   {
-    pattern: /Unable to open \/dev\/kfd read-write: ([A-Z][\w ]{3,40})/,
+    pattern: /Unable to open \/dev\/kfd read-write: ([A-Z][a-z]+(?: [a-z]+){1,5})/,
     severity: 'critical',
     title: 'ROCm may not open the GPU',
     verdict: ({ match }) =>

@@ -37,7 +37,8 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['xid', 'gpu_unschedulable'],
     facts: { xid: 79 },
   },
-  { name: 'quiet: memory', text: '0/3 nodes are available: 3 Insufficient memory.', kinds: [] },
+  { name: 'memory', text: '0/3 nodes are available: 3 Insufficient memory.', kinds: one },
+  { name: 'quiet: a node that fits', text: '2/3 nodes are available: 1 Insufficient memory.', kinds: [] },
   {
     name: 'claims of devices',
     text: 'Warning  FailedScheduling  4s  default-scheduler  0/5 nodes are available: 5 cannot allocate all claims.',

@@ -1,0 +1,168 @@
+// Why Slurm did not accept a job or a step: the errors of sbatch, srun and salloc (slurm_errno.c), with what each asks for.
+import type { Known } from './message.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+
+type Row = readonly [pattern: RegExp, says: string, remedies: readonly Piece[]]
+const do1 = (text: string, command?: string): Piece => (command === undefined ? { text } : { text, command })
+const NODES = do1('Compare what is asked for with what the nodes have: GPUs and their type, CPUs, memory.', 'sinfo -o "%P %N %G %c %m %l"')
+const LIMITS = do1(
+  'See what runs already, and what the limits are.',
+  'squeue -u "$USER" -o "%i %T %b"; sacctmgr show qos format=name,maxtresperuser,maxjobsperuser,maxwall',
+)
+
+const ROWS: readonly Row[] = [
+  [
+    /Requested node configuration is not available|Invalid generic resource \(gres\)/,
+    'No node of the partition can ever give what was asked for, so the job was not queued.',
+    [
+      NODES,
+      do1('Then ask for less on each node, for another type of GPU, or in another partition.', 'sbatch --partition=<PARTITION> --gres=gpu:<GPUS> <SCRIPT>'),
+    ],
+  ],
+  [
+    /Requested time limit is invalid/,
+    'The partition allows less time, or asks for a limit that was not given; the job was not queued.',
+    [do1('Ask for no more than the limit of the partition, or use another.', 'sinfo -o "%P %l %L"; sbatch --time=<TIME> <SCRIPT>')],
+  ],
+  [
+    /Invalid account or account\/partition combination/,
+    'The user does not belong to that account, or the account may not use the partition; the job was not queued.',
+    [
+      do1(
+        'See your accounts and partitions, and name one of them.',
+        'sacctmgr show assoc user="$USER" format=account,partition,qos; sbatch --account=<ACCOUNT> <SCRIPT>',
+      ),
+    ],
+  ],
+  [
+    /QOSMax\w{2,40}|violates accounting\/QOS policy|Assoc(?:Grp|Max)\w{2,40}/,
+    'The limits of the account or its quality of service do not allow it, so the job was not queued.',
+    [LIMITS, do1('Ask for fewer GPUs or less time, or wait until jobs of your own end.')],
+  ],
+  [
+    /Invalid (?:partition name|qos) specifi|Requested partition configuration|[Ii]nvalid partition specified/i,
+    'Slurm has no partition or quality of service of that name for this user.',
+    [do1('Name one that exists.', 'sinfo -o "%P %a %l %G"; sacctmgr show assoc user="$USER" format=account,partition,qos')],
+  ],
+  [
+    /Required partition not available|[Pp]artition .{0,40}(?:is )?(?:down|inactive)/,
+    'The partition is closed (down, inactive or draining).',
+    [do1('See its state, and use another one meanwhile.', 'sinfo -s')],
+  ],
+  [
+    /Invalid feature specification|[Ii]nvalid constraint/,
+    'No node has the feature that --constraint names.',
+    [do1('See which features the nodes have.', 'sinfo -o "%N %f %G"')],
+  ],
+  [
+    /Memory required by task is not available|Memory specification can not be satisfied/,
+    'No node of the partition has as much memory as was asked for.',
+    [do1('See how much memory the nodes have (MB), and ask for less than that.', 'sinfo -o "%P %N %m"; sbatch --mem=<MEMORY> <SCRIPT>')],
+  ],
+  [
+    /More processors requested than permitted|CPU count per node can not be satisfied|[Nn]ode count specification invalid|Requested number of nodes/,
+    'More CPUs or nodes were asked for than the partition has or allows.',
+    [NODES, do1('Lower --nodes, --ntasks-per-node or --cpus-per-task.')],
+  ],
+  [
+    /Invalid (?:Trackable RESource|TRES)|Invalid --gpus/i,
+    'The request for GPUs is not written as Slurm expects, or it has no GPUs set up.',
+    [do1('Write it as gpu:<TYPE>:<NUMBER>, with a type that the nodes have.', 'sinfo -o "%N %G"')],
+  ],
+  [
+    /User's group not permitted|Access\/permission denied|[Uu]ser is not permitted/,
+    'The user may not use that partition, account or reservation.',
+    [
+      do1(
+        'See what is open to you; else ask the administrator.',
+        'sacctmgr show assoc user="$USER" format=account,partition,qos; scontrol show partition | grep -iE "PartitionName|Allow"',
+      ),
+    ],
+  ],
+  [
+    /Unable to contact slurm controller|Zero Bytes were transmitted|Socket timed out on send\/recv|Slurm backup controller|slurmctld .{0,40}not respond/,
+    "Slurm's controller (slurmctld) does not answer: it is down, overloaded, or cannot be reached from this host.",
+    [
+      do1('See whether it answers; jobs that run go on meanwhile.', 'scontrol ping'),
+      do1('On the controller:', 'systemctl status slurmctld; sudo tail -n 50 /var/log/slurm/slurmctld.log'),
+      do1('In a container or on a new host: the same slurm.conf and munge key must be there, and munged run.', 'munge -n | unmunge | head -n 2'),
+    ],
+  ],
+  [
+    /Protocol authentication error|Munge (?:en|de)code failed|munge.{0,40}(?:Invalid credential|Expired|Rewound|Failed to connect)/,
+    'munge, which signs messages between the hosts, refused: it does not run, or its key or the clock differs.',
+    [
+      do1('See that munged runs, and compare clocks.', 'systemctl status munge; munge -n | unmunge | head -n 4; date'),
+      do1('Take the same /etc/munge/munge.key on all hosts, then restart it.', 'sudo systemctl restart munge'),
+    ],
+  ],
+  [
+    /Couldn't find the specified plugin name for mpi\/(?:\w{2,20})|cannot find mpi plugin for mpi\//,
+    'srun was asked for an MPI plugin (--mpi) that this Slurm does not have.',
+    [do1('See which it has, and name one of those; without one start the ranks with mpirun.', 'srun --mpi=list')],
+  ],
+  [
+    /low (?:real_memory|tmp_disk) size|rpc_node_registration/,
+    'A node reports less than slurm.conf says of it, so Slurm does not take it in.',
+    [do1('Compare what the node has with its line in slurm.conf, and write a little less there; or find the memory that is gone.', 'slurmd -C; free -m')],
+  ],
+  [
+    /Job dependency problem/,
+    'A job named in --dependency does not exist any more.',
+    [do1('See which jobs there still are.', 'squeue -u "$USER"; sacct -u "$USER" --format=JobID,State')],
+  ],
+  [/DOS line breaks/, 'The script has line ends of Windows.', [do1('Convert it.', "sed -i 's/\\r$//' <SCRIPT>")]],
+  [
+    /does not look like a batch script/,
+    'The first line of the script names no interpreter.',
+    [do1('Begin it with #!/bin/bash, or pass a command with --wrap.')],
+  ],
+  [/Unable to open file/, 'The batch script is not where sbatch was started.', [do1('Name its path.', 'ls -l <SCRIPT>')]],
+  [
+    /Job\/step already completing or completed|Invalid job id specified/,
+    'The job of that number has ended or never was.',
+    [do1('See what became of it.', 'sacct -j <JOB_ID> --format=JobID,State,ExitCode,Elapsed')],
+  ],
+  [
+    /Unable to (?:confirm allocation|attach to step)|Application launch failed|Task launch for .{0,60} failed|Communication connection failure/,
+    'Slurm could not start the step on its nodes: slurmd of a node does not answer, or it cannot call back to this host.',
+    [
+      do1('See the state of the nodes of the job.', 'scontrol show job "$SLURM_JOB_ID" | grep -i nodelist; sinfo -N -l'),
+      do1(
+        'See that the nodes reach this host on all ports (srun listens on ports that the system chooses, or SrunPortRange).',
+        'scontrol show config | grep -i SrunPortRange',
+      ),
+    ],
+  ],
+]
+
+const FROM_SLURM =
+  /\b(?:sbatch|srun|salloc|squeue|sinfo|scontrol|scancel|slurm|munge)|SLURM_|Batch job submission|Unable to allocate resources|Unable to create step/i
+
+const titleOf = ({ source }: RegExp): string =>
+  source.includes('attach to step')
+    ? 'Slurm could not start the step'
+    : source.includes('rpc_node')
+      ? 'Slurm does not take a node in'
+      : 'Slurm did not accept the job'
+
+export const SLURM: readonly Known[] = [
+  {
+    pattern: /Unable to create step for job (\d{1,12}): Invalid generic resource/,
+    title: 'Slurm did not accept the step',
+    says: 'The step asks for GPUs that its own job was not given.',
+    remedies: ([, job]) => [
+      {
+        text: 'Compare the GPUs of the step (srun) with those of the job (sbatch, salloc): number, type, and on how many nodes.',
+        command: `scontrol show job ${job}`,
+      },
+    ],
+  },
+  ...ROWS.map(([pattern, says, remedies]): Known => ({
+    pattern,
+    title: titleOf(pattern),
+    when: ({ situation, error }) => FROM_SLURM.test(error?.message ?? '') || FROM_SLURM.test(situation.text),
+    says,
+    remedies: () => remedies,
+  })),
+]
