@@ -67,8 +67,16 @@ export type ProcessState = {
   readonly cpuShare?: number
 }
 
-/** Of a process and those below it, since they began. */
-export type Work = { readonly cpuSeconds: number; readonly bytes: number }
+/** Of a process and those below it, since they began: CPU time, bytes read and written, page faults; and the memory that they hold now, bytes. */
+export type Work = { readonly cpuSeconds: number; readonly bytes: number; readonly faults: number; readonly memory: number }
+
+/** What the main thread of a rank executed during one look. */
+export type Runs = {
+  /** Its frames at the beginning and at the end, innermost first. */
+  readonly stacks: readonly (readonly Frame[])[]
+  /** It was seen at two instructions of Python: it does not stand in a call into C. */
+  readonly moves: boolean
+}
 
 export type GpuFigures = { readonly busy: number; readonly memory: number; readonly watts?: number; readonly limitWatts?: number }
 
@@ -100,6 +108,7 @@ export type RankEvidence = {
   still?: boolean
   process?: ProcessState
   work?: Work
+  runs?: Runs
   figures?: GpuFigures
 }
 

@@ -156,6 +156,8 @@ function addRank(evidence: Evidence, rank: number, pid: number, before: { readon
   me.alive = true
   me.threads.push(...(look.stacks?.threads ?? []))
   me.still = stoodStill(before.look, look)
+  const stacks = [before.look, look].flatMap(({ stacks: read }) => (read?.main === undefined ? [] : [read.main.frames]))
+  if (stacks.length === 2) me.runs = { stacks, moves: before.look.stacks?.moves === true || look.stacks?.moves === true }
   if (look.problem !== undefined) evidence.problems.push(look.problem)
   const share = look.cpu === undefined || before.look.cpu === undefined ? undefined : (look.cpu - before.look.cpu) / (look.at - before.look.at)
   if (look.process !== undefined) me.process = { ...look.process, ...(share === undefined ? {} : { cpuShare: share }) }
