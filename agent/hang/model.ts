@@ -63,7 +63,7 @@ export type ProcessState = {
   readonly descriptor?: number
   /** That file, socket or pipe. */
   readonly target?: string
-  /** CPU time of the main thread during the look, as a share of a core. */
+  /** CPU time of the main thread during the look, and its waits for a processor, as a share of a core. */
   readonly cpuShare?: number
 }
 
@@ -76,6 +76,8 @@ export type Runs = {
   readonly stacks: readonly (readonly Frame[])[]
   /** It was seen at two instructions of Python: it does not stand in a call into C. */
   readonly moves: boolean
+  /** Since it began: CPU time of the main thread and its waits for a processor, seconds. */
+  readonly wanted?: number
 }
 
 export type GpuFigures = { readonly busy: number; readonly memory: number; readonly watts?: number; readonly limitWatts?: number }

@@ -27,5 +27,12 @@ export function loopOf(evidence: Evidence, { verdict, culprits }: Answer): LoopL
   if (me?.pid === undefined || candidates.length !== 1 || ranks.some(worksOnGpu)) return undefined
   const { pid, rank, runs, work } = me
   if (runs === undefined || work === undefined || doingOf(me, standingOf(me)) !== 'loop' || !runs.stacks.every(isOwnWork)) return undefined
-  return { pid, rank, stacks: runs.stacks.map((frames) => frames.slice(-MOST_FRAMES).toReversed()), moves: runs.moves, work }
+  return {
+    pid,
+    rank,
+    stacks: runs.stacks.map((frames) => frames.slice(-MOST_FRAMES).toReversed()),
+    moves: runs.moves,
+    ...(runs.wanted === undefined ? {} : { wanted: runs.wanted }),
+    work,
+  }
 }

@@ -49,6 +49,8 @@ const loop = z.object({
   /** Its stacks in this look, outermost frame first. */
   stacks: z.array(z.array(frame).check(z.maxLength(64))).check(z.maxLength(4)),
   moves: z.boolean(),
+  /** CPU time of its main thread and its waits for a processor since it began, seconds. */
+  wanted: z.optional(z.number()),
   work: z.object({ cpuSeconds: z.number(), bytes: z.number(), faults: z.number(), memory: z.number() }),
 })
 export type LoopLook = z.infer<typeof loop>

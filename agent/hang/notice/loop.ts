@@ -17,7 +17,9 @@ const MOST_SEEN = 16
 /** So many times `hangs.after` must the job be silent (8 min with 20 s), and half of that lies between the first look and the last. */
 export const LOOP_SILENT = 24
 const LOOP_SEEN = 12
-/** A loop of Python keeps one core busy, or what the host leaves of it; several cores are a library's work. */
+/** A loop of Python keeps one core busy, or waits for it on a host with more programs than cores; several cores are a library's work. */
+const LEAST_WANTED = 0.5
+/** The same where the waits are not known. */
 const LEAST_CORES = 0.1
 const MOST_CORES = 1.2
 /** Threads that wake up now and then do as much; a bar of progress writes more. */
@@ -35,8 +37,9 @@ function inVain(before: Seen, now: Seen): boolean {
   const seconds = (now.at - before.at) / 1000
   const more = (name: keyof LoopLook['work']): number => now.look.work[name] - before.look.work[name]
   const cores = more('cpuSeconds') / seconds
+  const wanted = before.look.wanted === undefined || now.look.wanted === undefined ? undefined : (now.look.wanted - before.look.wanted) / seconds
   return (
-    cores >= LEAST_CORES &&
+    (wanted === undefined ? cores >= LEAST_CORES : wanted >= LEAST_WANTED) &&
     cores <= MOST_CORES &&
     more('bytes') <= BYTES_PER_SECOND * seconds &&
     more('faults') <= FAULTS_AT_ONCE + FAULTS_PER_SECOND * seconds &&

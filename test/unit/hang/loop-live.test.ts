@@ -63,6 +63,12 @@ async function looked(way: string, looks: number): Promise<Loop | undefined> {
 }
 
 describe.skipIf(newest === '')('a Python process that computes (needs root)', () => {
+  test('in a loop that does not end: it is found, with its function', async () => {
+    const line = PROGRAM.split('\n').indexOf('def draw():') + 1
+    const loop = await looked('draw', 150)
+    expect(loop?.at.function).toMatch(/^(?:draw|one)$/)
+    expect(loop?.at.line).toBeGreaterThan(loop?.at.function === 'draw' ? line : 0)
+  })
   test.each(['fills', 'tokenises'])('%s: it is none', async (way) => {
     expect(await looked(way, 14)).toBeUndefined()
   })

@@ -14,6 +14,7 @@ const loops = (t: number): LoopLook => ({
   rank: 0,
   stacks: [12, 11].map((line, i) => [MAIN, frame('/job/sample.py', line - (Math.round(t / 1_000 + i) % 2), 'draw')]),
   moves: true,
+  wanted: t / 1_000,
   work: { cpuSeconds: t / 1_000, bytes: 9_000, faults: 30_000, memory: 5e8 },
 })
 const unknown: FoundQuiet = {
@@ -58,6 +59,10 @@ describe('a loop before the first step', () => {
     expect(follow(HOUR, oneLine).alarms[0]).toBeLessThanOrEqual(11 * MINUTE)
     expect(follow(HOUR, calls).alarms[0]).toBeLessThanOrEqual(11 * MINUTE)
   })
+  test('is found on a host that leaves it little of a core, since it waits for more', () => {
+    const starved = (t: number): LoopLook => ({ ...loops(t), work: { ...loops(t).work, cpuSeconds: t / 40_000 } })
+    expect(follow(HOUR, starved).alarms[0]).toBeLessThanOrEqual(11 * MINUTE)
+  })
   test('is over with the next step', () => {
     const { quiet } = follow(HOUR, loops)
     quiet.active(HOUR + 1, 1)
@@ -81,7 +86,7 @@ describe('a loop before the first step', () => {
     ['it fills a list in memory', (t) => work(t, { memory: 5e8 + t * 10 })],
     ['it takes and gives back memory', (t) => work(t, { faults: t * 0.05 })],
     ['a library computes on several cores', (t) => work(t, { cpuSeconds: t / 300 })],
-    ['it waits and computes now and then', (t) => work(t, { cpuSeconds: t / 20_000 })],
+    ['it waits and computes now and then', (t) => ({ ...work(t, { cpuSeconds: t / 20_000 }), wanted: t / 20_000 })],
     ['it stands in one call into C', (t) => ({ ...loops(t), stacks: [[MAIN, frame('/job/sample.py', 9, 'draw')]], moves: false })],
     [
       'it does one thing after the other',
