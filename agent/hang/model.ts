@@ -63,12 +63,22 @@ export type ProcessState = {
   readonly descriptor?: number
   /** That file, socket or pipe. */
   readonly target?: string
-  /** CPU time of the main thread during the look, as a share of a core. */
+  /** CPU time of the main thread during the look, and its waits for a processor, as a share of a core. */
   readonly cpuShare?: number
 }
 
-/** Of a process and those below it, since they began. */
-export type Work = { readonly cpuSeconds: number; readonly bytes: number }
+/** Of a process and those below it, since they began: CPU time, bytes read and written, page faults; and the memory that they hold now, bytes. */
+export type Work = { readonly cpuSeconds: number; readonly bytes: number; readonly faults: number; readonly memory: number }
+
+/** What the main thread of a rank executed during one look. */
+export type Runs = {
+  /** Its frames at the beginning and at the end, innermost first. */
+  readonly stacks: readonly (readonly Frame[])[]
+  /** It was seen at two instructions of Python: it does not stand in a call into C. */
+  readonly moves: boolean
+  /** Since it began: CPU time of the main thread and its waits for a processor, seconds. */
+  readonly wanted?: number
+}
 
 export type GpuFigures = { readonly busy: number; readonly memory: number; readonly watts?: number; readonly limitWatts?: number }
 
@@ -100,6 +110,7 @@ export type RankEvidence = {
   still?: boolean
   process?: ProcessState
   work?: Work
+  runs?: Runs
   figures?: GpuFigures
 }
 

@@ -60,6 +60,9 @@ const CAUSE: Readonly<Record<Exclude<Answer['cause'], 'missing' | 'stuck' | 'non
   late: ['That rank came after the others had given up. Find out what it did before, or raise the time-out: init_process_group(timeout=...).'],
 }
 
+/** Of a loop of which nobody knows whether it should end by itself. */
+export const remediesOfLoop: readonly string[] = [...DOING.loop, 'If the loop is long work, have it print its progress: then a pause is no alarm.']
+
 const LOOK_AGAIN = 'Look again in a minute: where the same rank computes while all others wait, it is slower than they are.'
 
 /** Nobody can be named, and which collective each rank is in is not known either. */

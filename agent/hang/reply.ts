@@ -5,6 +5,7 @@ import { mainThread } from './evidence/stacks.ts'
 import { hangFacts } from './facts.ts'
 import { ownFrame } from './frames.ts'
 import { doingOf, standingOf, waitsForOthers } from './judge/places.ts'
+import { loopOf } from './judge/loops.ts'
 import type { LookReply } from './live/request.ts'
 import type { Answer, Evidence, RankEvidence, Work } from './model.ts'
 import { remediesOf } from './remedies.ts'
@@ -54,13 +55,15 @@ function placeOf(answer: Answer): string {
 
 function workOf(ranks: readonly RankEvidence[]): Work {
   const parts = ranks.flatMap(({ work }) => work ?? [])
-  return { cpuSeconds: parts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0), bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0) }
+  const sum = (name: keyof Work): number => parts.reduce((total, part) => total + part[name], 0)
+  return { cpuSeconds: sum('cpuSeconds'), bytes: sum('bytes'), faults: sum('faults'), memory: sum('memory') }
 }
 
 export function replyOf(evidence: Evidence, answer: Answer): LookReply {
   const culprits = answer.culprits.flatMap((rank) => evidence.ranks.get(rank) ?? [])
   const { waits_in: waitsIn, stands_at: stands = [], call_sites: sites = [] } = hangFacts(evidence, answer)
   const size = evidence.worldSize
+  const loop = loopOf(evidence, answer)
   const partial =
     size !== undefined && size > evidence.ranks.size ? [`only ${evidence.ranks.size} of ${size} ranks are on this host: warpwatch hang there, too`] : []
   return redactDeep({
@@ -84,5 +87,6 @@ export function replyOf(evidence: Evidence, answer: Answer): LookReply {
     waited_for: culprits.length > 0 && [...evidence.ranks.values()].some((me) => !culprits.includes(me) && waitsForOthers(standingOf(me))),
     complete: (size ?? evidence.ranks.size) <= evidence.ranks.size,
     work: workOf(culprits.length > 0 ? culprits : [...evidence.ranks.values()]),
+    ...(loop === undefined ? {} : { loop }),
   })
 }

@@ -87,6 +87,9 @@ export type ProcessEvent = SlurmDetails & {
 }
 
 /** What a look at the processes of a job came to whose progress had stopped: it hangs, or it goes on (or has ended) after it was said to hang. */
+/** The cause of an event about a process that computes in a loop without end: no rank is known to be missing in a collective. */
+export const LOOP_CAUSE = 'loop'
+
 export type HangEvent = {
   readonly type: 'hang'
   readonly t: number

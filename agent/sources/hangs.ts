@@ -13,6 +13,7 @@ import { messageOf } from '../text/error.ts'
 import { defineSource } from './definition.ts'
 import { createGpuLoads, spinReadings, type GpuState } from './hangs/gpu-loads.ts'
 import { jobsNow, type WatchedJob } from './hangs/jobs.ts'
+import { loopEvent } from './hangs/loop-event.ts'
 import { createEntry, dueOf, follow, type Due, type Entry } from './hangs/watch.ts'
 import type { ProgressBook } from './logs/progress-book.ts'
 
@@ -109,8 +110,10 @@ export function createHangsSource(options: HangsOptions): Source {
           // It went on meanwhile.
           if (stopped || (entry.job.by === 'gpu' && due.by === 'quiet' ? entry.job.computes === true : entry.job.progressedAt !== begunFor)) return
           const now = Date.now()
-          if (!entry[due.by].looked(now, reply)) return
-          if (reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - due.silentMs)))
+          const hangs = entry[due.by].looked(now, reply)
+          const loop = entry.quiet.loops()
+          if (hangs && reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - due.silentMs)))
+          else if (due.by === 'quiet' && loop !== undefined) emit((entry.told = loopEvent(eventOf(entry.job, reply, now, t - due.silentMs), loop)))
         } catch (error) {
           entry[due.by].later(Date.now())
           complain(entry, log, messageOf(error).split('\n')[0] ?? '')
@@ -141,7 +144,8 @@ export function createHangsSource(options: HangsOptions): Source {
           entry.job = job
           entry.seenAt = t
           follow(entry, t)
-          if (entry.told !== undefined && !entry.still.hangs() && !entry.quiet.hangs()) over(entry, t, 'it makes progress again')
+          if (entry.told !== undefined && !entry.still.hangs() && !entry.quiet.hangs() && entry.quiet.loops() === undefined)
+            over(entry, t, 'it makes progress again')
         }
         for (const [key, entry] of entries) {
           if (t - entry.seenAt > GONE_MS || (entry.told !== undefined && hasEnded(entry.job, latest.inventory))) {

@@ -39,12 +39,13 @@ type Incident = z.infer<typeof whole>
 
 /** What it does, and the mark of the line at which it stands; of several ranks, which of them. */
 const HANGS: readonly (readonly [way: string, waits: string, mark: string | undefined, rank: number])[] = [
+  // It keeps a processor busy until it is found, and so comes first.
+  ['loop', 'computes on the CPU without end', 'loop', 0],
   ['lock', 'a lock', 'lock', 0],
   ['file_lock', 'a lock', 'file_lock', 0],
   ...(available && fuseUnavailable() === undefined ? [['fuse', 'a file system', 'fuse', 0] as const] : []),
   ['terminal', 'input from a terminal', 'terminal', 0],
   ['gil', 'is in a C extension that keeps the GIL', 'gil', 0],
-  ['loop', 'computes on the CPU without end', 'loop', 0],
   ['stopped', 'is stopped by a signal', 'stopped', 0],
   ['network', 'the network', 'network', 0],
   ['worker', 'data', 'worker', 0],

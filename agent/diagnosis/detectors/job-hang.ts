@@ -1,6 +1,6 @@
 // A job hangs: what a look at its processes found, after its progress had stopped, as an incident until it goes on or ends.
 import { gpuSpinning } from '../../metrics/gpu-spinning.ts'
-import type { HangEvent } from '../../model/event.ts'
+import { LOOP_CAUSE, type HangEvent } from '../../model/event.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import type { Confidence } from '../../model/confidence.ts'
 import { utcText } from '../../text/time.ts'
@@ -31,7 +31,10 @@ export const jobHang = defineDetector({
     return {
       ingest(event) {
         if (event.type !== 'hang') return
-        if (event.state === 'over') {
+        if (event.cause === LOOP_CAUSE) {
+          // One that only computes is an incident of progress-stalled.
+          if (hangs.delete(event.job) && over.size < MOST_JOBS) over.set(event.job, event)
+        } else if (event.state === 'over') {
           hangs.delete(event.job)
           if (over.size < MOST_JOBS) over.set(event.job, event)
         } else if (hangs.has(event.job) || hangs.size < MOST_JOBS) hangs.set(event.job, event)

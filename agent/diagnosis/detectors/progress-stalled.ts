@@ -2,6 +2,7 @@
 import type { TypedFinding } from '../../model/finding.ts'
 import { roughSpan } from '../../text/span.ts'
 import { defineDetector } from './definition.ts'
+import { createLoops } from './parts/loops.ts'
 import { containerOfJob, JOB_METRICS, jobRowsOf, logsAreRead } from './parts/job-rows.ts'
 import { createFindingDeduper, type FindingDeduper } from './parts/per-gpu.ts'
 
@@ -25,6 +26,7 @@ export const progressStalled = defineDetector({
   expression: { none: 'how long a job may be silent follows from the pauses that it has made before; the metrics do not have them' },
   create({ minutes, gaps }, { present, tracks }) {
     const states = new Map<string, State>()
+    const loops = createLoops()
     /** A log file stays when its job has ended: then nothing of the job holds a GPU. */
     const runs = (container: string | undefined, since: number): boolean =>
       container === undefined
@@ -32,8 +34,9 @@ export const progressStalled = defineDetector({
         : [...present.inventory.containers()].some(({ name, pid }) => name === container && pid !== undefined) ||
           [...tracks.all()].some((track) => track.container === container && track.endedT === undefined)
     return {
+      ingest: loops.ingest,
       judge(t) {
-        const found: TypedFinding[] = []
+        const found: TypedFinding[] = [...loops.judge(t)]
         const rows = jobRowsOf(present)
         for (const { job, step, progressedAt, ratio } of rows.values()) {
           let state = states.get(job)
@@ -47,6 +50,7 @@ export const progressStalled = defineDetector({
             state.step = step
             state.at = progressedAt
           }
+          if (loops.has(job)) continue
           const container = containerOfJob(present, tracks, job)
           const about = { named: job, ...(container === undefined ? {} : { container }) }
           state.deduper ??= createFindingDeduper({ kind: 'progress_stalled', key: job, about })

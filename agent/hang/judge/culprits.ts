@@ -7,7 +7,7 @@ import type { Job } from './job.ts'
 import { firstMismatch, type Mismatch } from './mismatch.ts'
 import { deviatingRanks } from './order.ts'
 import { circle, unequalTransfer } from './pairs.ts'
-import { standingOf, waitsForOthers } from './places.ts'
+import { standingOf, waitsForOthers, withThoseBeside } from './places.ts'
 import { minority, sidesBy } from './signature.ts'
 
 export type Suspects = {
@@ -58,7 +58,7 @@ const compared: Way = (job) => {
 }
 
 const graph: Way = (job) => {
-  const missing = missingRanks(job)
+  const missing = withThoseBeside(job, missingRanks(job))
   return suspects(causeOf(job, missing), missing, 'computed', (many) => `${have(many)} not joined the collective that the others wait in`)
 }
 

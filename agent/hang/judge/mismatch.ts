@@ -33,7 +33,9 @@ function wrongByOtherGroups(job: Job, group: string, seq: number, sides: Readonl
   if (mine === undefined || mine.desc === '') return undefined
   const votes = new Map<string, number>()
   for (const other of job.evidence.groups.values()) {
-    if (other.key === group || other.desc !== mine.desc || other.members.length !== mine.members.length) continue
+    if (other.key === group || other.desc !== mine.desc) continue
+    // Of a group that only lines describe, not all members are known.
+    if (other.members.length !== mine.members.length && other.partial !== true && mine.partial !== true) continue
     for (const rank of other.members) {
       const op = job.at(rank, other.key, seq)
       if (op !== undefined) votes.set(signatureOf(op), (votes.get(signatureOf(op)) ?? 0) + 1)

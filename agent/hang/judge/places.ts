@@ -2,6 +2,7 @@
 import { isLibrary } from '../frames.ts'
 import { mainThread } from '../evidence/stacks.ts'
 import type { Doing, Frame, RankEvidence } from '../model.ts'
+import type { Job } from './job.ts'
 
 /** `peers`: it waits for a collective; `device`: for its GPU, which may be the same; else it does something of its own. */
 export type Standing = { readonly kind: 'peers' | 'device' | Doing; readonly frame: Frame; readonly at: Frame }
@@ -80,6 +81,19 @@ export function standingOf(me: RankEvidence | undefined): Standing | undefined {
 }
 
 export const waitsForOthers = (standing: Standing | undefined): boolean => standing?.kind === 'peers' || standing?.kind === 'device'
+
+/**
+ * Those that hold the others up, and whoever stands in the same function as one of them: where the job stands still, it does not go on there either,
+ * even if no recorder says who waits for it.
+ */
+export function withThoseBeside(job: Job, missing: readonly number[]): readonly number[] {
+  const placeOf = (rank: number): string | undefined => {
+    const standing = standingOf(job.of(rank))
+    return standing === undefined || waitsForOthers(standing) || job.dead(rank) ? undefined : `${standing.kind} ${standing.at.file} ${standing.at.function}`
+  }
+  const places = new Set(missing.flatMap((rank) => placeOf(rank) ?? []))
+  return job.ranks.filter((rank) => missing.includes(rank) || places.has(placeOf(rank) ?? ''))
+}
 
 /** What the system call says, where the stack alone does not. */
 export function doingOf(me: RankEvidence | undefined, standing: Standing | undefined): Doing {

@@ -87,9 +87,11 @@ function latenessOf(job: Job): ReadonlyMap<number, readonly Lateness[]> {
     const times = [...slot].map(([rank, op]) => [rank, (op.issued ?? 0) - (errors.get(rank) ?? 0)] as const)
     const middle = median(times.map(([, at]) => at))
     for (const [rank, at] of times) {
+      // The earlier of two is as early as the other one is late, and would seem to fall behind in its next operation with others.
+      const one = { at, late: slot.size === 2 ? Math.max(0, at - middle) : at - middle }
       const known = late.get(rank)
-      if (known === undefined) late.set(rank, [{ at, late: at - middle }])
-      else known.push({ at, late: at - middle })
+      if (known === undefined) late.set(rank, [one])
+      else known.push(one)
     }
   }
   return late

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { hostname } from 'node:os'
 import { messageOf } from '../../text/error.ts'
 import { createEvidence, rankOf, type Evidence, type ProcessState, type RasPoll, type Thread } from '../model.ts'
-import { commandOf, descendantsOf, environmentOf, mainCpuSeconds, ownPidOf, processState, startOf } from './process.ts'
+import { commandOf, descendantsOf, environmentOf, mainCpuSeconds, mainWantedSeconds, ownPidOf, processState, startOf } from './process.ts'
 import { pythonOf } from './python/elf.ts'
 import { LookError } from './python/memory.ts'
 import { pythonStacks, type PythonStacks } from './python/stacks.ts'
@@ -81,17 +81,18 @@ type Look = {
   readonly stacks: PythonStacks | undefined
   readonly process: ProcessState | undefined
   readonly cpu: number | undefined
+  readonly wanted: number | undefined
   readonly at: number
   readonly problem?: string
 }
 
 function lookAt(pid: number): Look {
-  const [cpu, at] = [mainCpuSeconds(pid), performance.now() / 1000]
+  const [cpu, wanted, at] = [mainCpuSeconds(pid), mainWantedSeconds(pid), performance.now() / 1000]
   try {
-    return { stacks: pythonStacks(pid, ownPidOf(pid)), process: processState(pid), cpu, at }
+    return { stacks: pythonStacks(pid, ownPidOf(pid)), process: processState(pid), cpu, wanted, at }
   } catch (error) {
     const why = error instanceof LookError ? error.message : messageOf(error)
-    return { stacks: undefined, process: processState(pid), cpu, at, problem: `process ${pid} (${commandOf(pid)}): ${why}` }
+    return { stacks: undefined, process: processState(pid), cpu, wanted, at, problem: `process ${pid} (${commandOf(pid)}): ${why}` }
   }
 }
 
@@ -156,7 +157,15 @@ function addRank(evidence: Evidence, rank: number, pid: number, before: { readon
   me.alive = true
   me.threads.push(...(look.stacks?.threads ?? []))
   me.still = stoodStill(before.look, look)
+  const stacks = [before.look, look].flatMap(({ stacks: read }) => (read?.main === undefined ? [] : [read.main.frames]))
+  if (stacks.length === 2)
+    me.runs = {
+      stacks,
+      moves: before.look.stacks?.moves === true || look.stacks?.moves === true,
+      ...(look.wanted === undefined ? {} : { wanted: look.wanted }),
+    }
   if (look.problem !== undefined) evidence.problems.push(look.problem)
-  const share = look.cpu === undefined || before.look.cpu === undefined ? undefined : (look.cpu - before.look.cpu) / (look.at - before.look.at)
+  const [from, to] = look.wanted === undefined || before.look.wanted === undefined ? [before.look.cpu, look.cpu] : [before.look.wanted, look.wanted]
+  const share = from === undefined || to === undefined ? undefined : (to - from) / (look.at - before.look.at)
   if (look.process !== undefined) me.process = { ...look.process, ...(share === undefined ? {} : { cpuShare: share }) }
 }

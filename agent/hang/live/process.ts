@@ -101,6 +101,11 @@ function statOf(path: string): Stat | undefined {
 
 /** CPU time of the main thread; undefined where the process is gone. */
 export const mainCpuSeconds = (pid: number): number | undefined => statOf(`/proc/${pid}/task/${pid}/stat`)?.cpuSeconds
+/** For how long the main thread has computed or waited for a processor: on a host with more programs than cores the first alone says little. */
+export function mainWantedSeconds(pid: number): number | undefined {
+  const [ran, waited] = (text(`/proc/${pid}/task/${pid}/schedstat`) ?? '').split(' ').map(Number)
+  return ran === undefined || waited === undefined || Number.isNaN(ran + waited) ? undefined : (ran + waited) / 1e9
+}
 /** A pid may be used again; with its start it is one process. */
 export const startOf = (pid: number): number | undefined => statOf(`/proc/${pid}/stat`)?.started
 

@@ -42,6 +42,18 @@ const rank = z.object({
   since_ms: z.optional(z.number()),
   stands_at: z.optional(text),
 })
+const frame = z.object({ file: text, line: z.int(), function: text })
+const loop = z.object({
+  pid,
+  rank: z.int(),
+  /** Its stacks in this look, outermost frame first. */
+  stacks: z.array(z.array(frame).check(z.maxLength(64))).check(z.maxLength(4)),
+  moves: z.boolean(),
+  /** CPU time of its main thread and its waits for a processor since it began, seconds. */
+  wanted: z.optional(z.number()),
+  work: z.object({ cpuSeconds: z.number(), bytes: z.number(), faults: z.number(), memory: z.number() }),
+})
+export type LoopLook = z.infer<typeof loop>
 export const lookReply = z.object({
   verdict: z.enum(['hang', 'straggler', 'slow_phase', 'healthy', 'resumed', 'unknown']),
   text,
@@ -62,7 +74,9 @@ export const lookReply = z.object({
   /** All ranks of the job are on this host. */
   complete: z.boolean(),
   /** Of those that hold it up and of their children, since they began; without any, of all ranks. */
-  work: z.object({ cpuSeconds: z.number(), bytes: z.number() }),
+  work: z.object({ cpuSeconds: z.number(), bytes: z.number(), faults: z.number(), memory: z.number() }),
+  /** The process that computes on the CPU and that nothing shows to do more; it may loop without end. */
+  loop: z.optional(loop),
   /** Where those stand that hold it up, without ranks: the same in each look where nothing moves. */
   place: text,
 })

@@ -1,6 +1,8 @@
 // When a job whose rhythm is not known is to be looked at, and whether what was found is an alarm: one that hangs in its first steps, or whose GPUs
 // idle. Its silence says nothing, since loading, compiling and downloading take long too; but whoever does them uses CPU time or reads. So it is an
 // alarm only where looks over some time find the same place and no work at all. Pure: times come with the calls, Unix ms.
+import type { LoopLook } from '../live/request.ts'
+import { createLoopWatch, LOOP_SILENT, type Loop } from './loop.ts'
 import type { Found } from './standstill.ts'
 
 export type FoundQuiet = Found & {
@@ -12,6 +14,8 @@ export type FoundQuiet = Found & {
   readonly complete: boolean
   readonly culprits: readonly number[]
   readonly work: { readonly cpuSeconds: number; readonly bytes: number }
+  /** A process that only computes on the CPU. */
+  readonly loop?: LoopLook | undefined
 }
 export type QuietWatch = {
   /** When it last did something that can be counted: a step, computing on a GPU. `steps`: how many of them are known. */
@@ -21,12 +25,15 @@ export type QuietWatch = {
   readonly looked: (t: number, found: FoundQuiet) => boolean
   readonly later: (t: number) => void
   readonly hangs: () => boolean
+  /** It computes in a loop that does not end. */
+  readonly loops: () => Loop | undefined
 }
 
 /** Looks follow each other ever more seldom: after half of the time that it has been quiet. */
 const SHARE = 0.5
 const MOST_AGAIN_MS = 3_600_000
 const HUNG_AGAIN_MS = 45_000
+const LOOPS_AGAIN_MS = 120_000
 /** Where it is alone, or serves, nothing that is found is an alarm. */
 const REST_MS = 600_000
 /** Looks that agree; between the first and the last of them lies as much time as before the first look at all. */
@@ -78,6 +85,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
   /** The longest time for which it was quiet and went on. */
   let harmless = 0
   let hangs = false
+  const loop = createLoopWatch(afterMs)
 
   const agrees = (now: Seen): boolean => {
     const [first] = agreeing
@@ -97,6 +105,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       agreeing = []
       nextLook = 0
       hangs = false
+      loop.reset()
     },
     due(t) {
       if (since === undefined || t < nextLook || t < restsUntil || t - since < Math.max(afterMs, harmless)) return undefined
@@ -114,15 +123,18 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       const times = needed(found, known)
       const least = times === undefined ? undefined : times * afterMs
       if (first !== undefined && least !== undefined && agreeing.length >= LOOKS && t - first.at >= afterMs && silent >= least) hangs = true
+      loop.looked(t, silent, found.loop)
       // A look falls where the time is over that is still missing.
-      if (least === undefined) restsUntil = t + REST_MS
+      if (least === undefined && found.loop === undefined) restsUntil = t + REST_MS
       const usual = Math.min(MOST_AGAIN_MS, Math.max(SHARE * afterMs, SHARE * silent))
-      nextLook = t + (hangs ? HUNG_AGAIN_MS : agreeing.length >= LOOKS - 1 && least !== undefined && least > silent ? Math.min(usual, least - silent) : usual)
+      const missing = found.loop !== undefined ? LOOP_SILENT * afterMs - silent : agreeing.length >= LOOKS - 1 && least !== undefined ? least - silent : 0
+      nextLook = t + (hangs ? HUNG_AGAIN_MS : loop.found() !== undefined ? LOOPS_AGAIN_MS : missing > 0 ? Math.min(usual, missing) : usual)
       return hangs
     },
     later(t) {
       nextLook = t + SHARE * afterMs
     },
     hangs: () => hangs,
+    loops: () => (hangs ? undefined : loop.found()),
   }
 }

@@ -15,6 +15,8 @@ export type Step = {
   readonly state?: 'scheduled' | 'started' | 'completed'
   /** Seconds after the start. */
   readonly at?: number
+  /** The same for its end; without it, a moment after it was issued. */
+  readonly end?: number
   readonly line?: number
 }
 export type Groups = Readonly<Record<string, { readonly desc: string; readonly ranks: readonly number[] }>>
@@ -27,35 +29,37 @@ const START = 1_790_000_000
 /** A dump as the C++ pickler writes it: each step one entry, counted by group. `lost`: so many of the oldest were overwritten. */
 export function dumpOf(groups: Groups, steps: readonly Step[], lost = 0): Uint8Array {
   const seqs = new Map<string, number>()
-  const entries = steps.map(({ group = '0', op = 'all_reduce', size = 64, dtype = 'Float', state = 'completed', at = 0, line = 10 }, record) => {
-    const seq = (seqs.get(group) ?? 0) + 1
-    seqs.set(group, seq)
-    const time = BigInt(Math.round((START + at) * 1e6)) * 1000n
-    return {
-      frames: [
-        { name: op, filename: '/venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py', line: 2900 },
-        { name: 'reduce', filename: '/job/loop.py', line },
-      ],
-      record_id: record,
-      pg_id: 0,
-      process_group: [group, groups[group]?.desc ?? ''],
-      collective_seq_id: seq,
-      p2p_seq_id: 0,
-      op_id: record,
-      profiling_name: `nccl:${op}`,
-      time_created_ns: time,
-      input_sizes: [[size]],
-      input_dtypes: [dtype],
-      output_sizes: [[size]],
-      output_dtypes: [dtype],
-      state,
-      time_discovered_started_ns: null,
-      time_discovered_completed_ns: state === 'completed' ? time + 1_000_000n : null,
-      retired: state === 'completed',
-      timeout_ms: 600_000,
-      is_p2p: false,
-    }
-  })
+  const entries = steps.map(
+    ({ group = '0', op = 'all_reduce', size = 64, dtype = 'Float', state = 'completed', at = 0, end = at + 0.001, line = 10 }, record) => {
+      const seq = (seqs.get(group) ?? 0) + 1
+      seqs.set(group, seq)
+      const time = BigInt(Math.round((START + at) * 1e6)) * 1000n
+      return {
+        frames: [
+          { name: op, filename: '/venv/lib/python3.12/site-packages/torch/distributed/distributed_c10d.py', line: 2900 },
+          { name: 'reduce', filename: '/job/loop.py', line },
+        ],
+        record_id: record,
+        pg_id: 0,
+        process_group: [group, groups[group]?.desc ?? ''],
+        collective_seq_id: seq,
+        p2p_seq_id: 0,
+        op_id: record,
+        profiling_name: `nccl:${op}`,
+        time_created_ns: time,
+        input_sizes: [[size]],
+        input_dtypes: [dtype],
+        output_sizes: [[size]],
+        output_dtypes: [dtype],
+        state,
+        time_discovered_started_ns: null,
+        time_discovered_completed_ns: state === 'completed' ? BigInt(Math.round((START + end) * 1e6)) * 1000n : null,
+        retired: state === 'completed',
+        timeout_ms: 600_000,
+        is_p2p: false,
+      }
+    },
+  )
   const config = Object.fromEntries(Object.entries(groups).map(([name, { desc, ranks }]) => [name, { name, desc, ranks: `[${ranks.join(', ')}]` }]))
   return jitPickle({ version: '2.10', pg_config: config, pg_status: {}, entries: entries.slice(lost) })
 }

@@ -85,6 +85,17 @@ describe('what is no hang', () => {
     expect(judged(ranks(0.02))).toMatchObject({ verdict: 'healthy', culprits: [] })
   })
 
+  test('a straggler in a pair does not make its peer one, which waits for it and goes on with ranks of another group', () => {
+    const groups = { '0': { desc: 'tp', ranks: [0, 1, 2, 3] }, '1': { desc: 'dp', ranks: [0, 4] }, '2': { desc: 'tp', ranks: [4, 5, 6, 7] } }
+    const moving = gpus(Array.from({ length: 8 }, () => [80, 40, 500]))
+    const run = (rank: number): Step[] =>
+      Array.from({ length: 20 }).flatMap((_, begin): Step[] => [
+        { group: rank < 4 ? '0' : '2', at: begin + (rank === 4 ? 0.3 : 0), end: begin + (rank < 4 ? 0.01 : 0.31) },
+        ...(rank % 4 === 0 ? [{ group: '1', at: begin + (rank === 4 ? 0.5 : 0.2), end: begin + 0.6 }] : []),
+      ])
+    expect(judged({ ...dumps(groups, [0, 1, 2, 3, 4, 5, 6, 7].map(run)), ...moving })).toMatchObject({ verdict: 'straggler', culprits: [4] })
+  })
+
   test('of two that are slow the second is named, too, though its delays hide behind those of the first', () => {
     const six = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3, 4, 5] } }
     const run = (delay: number): Step[] =>

@@ -30,6 +30,18 @@ describe('who holds up a job', () => {
     })
   })
 
+  test('all ranks that stand in the same function of their own, also one of which no dump is there', () => {
+    const reads = (line: number): string => stackOf(['/job/shards.py', line, 'load'], ['/job/loop.py', 5, '<module>'])
+    const all: Groups = { '0': { desc: 'default_pg', ranks: [0, 1, 2, 3, 4, 5] } }
+    const files = {
+      ...Object.fromEntries([0, 1, 2, 3, 4].map((rank) => [`dumps/nccl_trace_rank_${rank}`, dumpOf(all, rank === 4 ? steps(7) : waiting)])),
+      ...standing([WAITS, WAITS, WAITS, WAITS, reads(12), reads(30)]),
+    }
+    expect(judged(files)).toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [4, 5] })
+    // One that waits for the others is none of them.
+    expect(judged({ ...files, ...standing([WAITS, WAITS, WAITS, WAITS, reads(12), WAITS]) })).toMatchObject({ culprits: [4] })
+  })
+
   test('follows the chain over groups to the one that waits for nobody', () => {
     const before = [{ group: '1' }, { group: '3' }] as const
     const of = (tp: string, dp: string, last: 'tp' | 'dp' | 'none'): Step[] => [

@@ -5,7 +5,8 @@ import { layoutOf, type Layout } from './layouts.ts'
 import { lineAt } from './lines.ts'
 import { LookError, openMemory, pointerIn, type Memory } from './memory.ts'
 
-export type PythonStacks = { readonly version: string; readonly threads: readonly Thread[]; readonly main: Thread | undefined }
+/** `moves`: the main thread executed another instruction of Python in a later one of the reads. */
+export type PythonStacks = { readonly version: string; readonly threads: readonly Thread[]; readonly main: Thread | undefined; readonly moves: boolean }
 
 const MOST_THREADS = 256
 const MOST_FRAMES = 200
@@ -32,7 +33,9 @@ function textAt(memory: Memory, layout: Layout, address: number): string {
 
 type CodeNames = { readonly file: string; readonly function: string; readonly first: number; readonly table: Buffer }
 
-function reader(memory: Memory, layout: Layout): (frame: number) => readonly Frame[] {
+type Walk = { readonly frames: readonly Frame[]; /** Where the innermost frame executes, as an address. */ readonly at: number | undefined }
+
+function reader(memory: Memory, layout: Layout): (frame: number) => Walk {
   const codes = new Map<number, CodeNames>()
   const codeAt = (address: number): CodeNames => {
     const known = codes.get(address)
@@ -51,6 +54,7 @@ function reader(memory: Memory, layout: Layout): (frame: number) => readonly Fra
   return (innermost) => {
     const frames: Frame[] = []
     let frame = innermost
+    let top: number | undefined
     for (let depth = 0; frame !== 0 && depth < MOST_FRAMES; depth += 1) {
       const bytes = memory.bytes(frame, 128)
       // 3.14 keeps flags in the lowest bits of this pointer.
@@ -63,17 +67,21 @@ function reader(memory: Memory, layout: Layout): (frame: number) => readonly Fra
           layout.instructions === undefined
             ? bytes.readInt32LE(layout.instruction) * (layout.minor === 10 ? 2 : 1)
             : pointerIn(bytes, layout.instruction) - (address + layout.instructions)
+        top ??= address + at
         frames.push({ file, line: lineAt(layout.minor, table, first, at), function: called })
       }
       frame = pointerIn(bytes, layout.framePrevious)
     }
-    return frames
+    return { frames, at: top }
   }
 }
 
-function readOnce(memory: Memory, layout: Layout, runtime: number, pid: number): readonly Thread[] {
+type Read = { readonly threads: readonly Thread[]; readonly mainAt: number | undefined }
+
+function readOnce(memory: Memory, layout: Layout, runtime: number, pid: number): Read {
   const framesAt = reader(memory, layout)
   const threads: Thread[] = []
+  let mainAt: number | undefined
   const interpreter = memory.pointer(runtime + layout.interpretersHead)
   const gil = layout.gil.pointer !== undefined ? memory.pointer(interpreter + layout.gil.pointer) : layout.minor >= 13 ? interpreter : runtime
   const holder = memory.int32(gil + layout.gil.locked) === 1 ? memory.pointer(gil + layout.gil.holder) : 0
@@ -85,15 +93,17 @@ function readOnce(memory: Memory, layout: Layout, runtime: number, pid: number):
     const next = memory.pointer(thread + layout.nextThread)
     // New threads are put in front, so the last is the first that there was.
     const isMain = native === undefined ? next === 0 : native === pid || (next === 0 && !threads.some(({ name }) => name === 'MainThread'))
+    const { frames, at } = framesAt(frame)
+    if (isMain) mainAt = at
     threads.push({
       id: String(native ?? memory.pointer(thread + layout.threadId)),
       ...(isMain ? { name: 'MainThread' } : {}),
       ...(thread === holder ? { holdsGil: true } : {}),
-      frames: framesAt(frame),
+      frames,
     })
     thread = next
   }
-  return threads
+  return { threads, mainAt }
 }
 
 /** Undefined where the process runs no Python. Throws a LookError where its stacks cannot be read. `ownPid`: its pid in its own namespace. */
@@ -105,9 +115,12 @@ export function pythonStacks(pid: number, ownPid = pid): PythonStacks | undefine
   let [last, failure]: [string, unknown] = ['', undefined]
   // A process that runs changes while it is read: what two reads in a row agree in is no torn picture. One that hangs agrees at once.
   let threads: readonly Thread[] | undefined
+  const places = new Set<number>()
   for (let i = 0; i < TRIES; i += 1) {
     try {
-      threads = readOnce(memory, layout, program.runtime, ownPid)
+      const read = readOnce(memory, layout, program.runtime, ownPid)
+      threads = read.threads
+      if (read.mainAt !== undefined) places.add(read.mainAt)
       const text = JSON.stringify(threads)
       if (text === last) break
       last = text
@@ -118,5 +131,5 @@ export function pythonStacks(pid: number, ownPid = pid): PythonStacks | undefine
   }
   if (threads === undefined) throw failure
   const main = threads.find(({ name }) => name === 'MainThread')
-  return { version: `3.${layout.minor}`, threads, main }
+  return { version: `3.${layout.minor}`, threads, main, moves: places.size > 1 }
 }
