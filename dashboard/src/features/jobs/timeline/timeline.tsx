@@ -144,7 +144,7 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
         <Tip now={to} />
       </div>
       <p class="timeline-legend">
-        <span>Height: the share of the card’s memory, at its most within a step.</span>
+        <span>Height of a bar: the highest share of the GPU’s memory in each step.</span>
         {cards.some(({ uuid }) => (known.unseen.get(uuid) ?? []).length > 0) && (
           <span>
             <span class="swatch unread" /> The card was not read.
