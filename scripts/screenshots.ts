@@ -38,7 +38,7 @@ const STATES: Readonly<Record<string, State>> = {
   ...Object.fromEntries(SCENARIO_CHOICES.filter((name) => name !== 'off').map((name) => [name, scenario(name)])),
   healthy: { ...scenario('healthy'), whole: true },
   // Cards that nobody uses, and no containers.
-  idle: { flags: [], host: hostOf(2, () => ({ mem_used: 512 * 1024 ** 2, util: 0, power: 71_000 })) },
+  idle: { flags: [], host: hostOf(2, () => ({ mem_used: 512 * 1024 ** 2, util: 0, util_mem: 0, power: 71_000, reasons: 1 })) },
   // The agent finds no NVML library.
   'no-driver': { flags: [], whole: true },
   'no-gpu': { flags: [], env: { WARPWATCH_GPU__SOURCE: 'off' } },

@@ -46,7 +46,7 @@ const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: 
     severity: 'critical',
     heat: true,
   },
-  memory_temperature: { title: 'its memory is too hot', text: 'its memory is as hot as it may be, or hotter', severity: 'warning', heat: true },
+  memory_temperature: { title: 'memory too hot', text: 'its memory is as hot as it may be, or hotter', severity: 'warning', heat: true },
   sw_power_cap: { title: 'slowed down by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
 }
 
@@ -107,7 +107,7 @@ function heatText({ now }: Row, active: readonly Reason[]): string {
   const isMemory = active.includes('memory_temperature') && (first === 'memory_temperature' || !isChipHot)
   const celsius = isMemory ? now.memory : temperature
   if (celsius === undefined || first === 'hw_slowdown') return ''
-  return `${first === 'memory_temperature' ? ':' : isMemory ? ', memory at' : ' at'} ${Math.round(celsius)} °C`
+  return `${isMemory && first !== 'memory_temperature' ? ', memory at' : ' at'} ${Math.round(celsius)} °C`
 }
 /** The figures that belong to the reasons. */
 function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): string {

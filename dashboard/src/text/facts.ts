@@ -21,7 +21,7 @@ const CAUSES: Readonly<Record<OomCause, string>> = {
 
 /** Where the name's own words would mislead or be a riddle. */
 const LABELS: Readonly<Record<string, string>> = {
-  total_bytes: 'Memory of the card',
+  total_bytes: 'Total capacity',
   free_bytes: 'Free',
   requested_bytes: 'Asked for',
   allocated_bytes: 'In use by PyTorch',

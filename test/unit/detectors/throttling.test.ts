@@ -23,7 +23,7 @@ describe('throttling', () => {
       /thermally throttled by its hardware at \d+ °C$/,
     ],
     ['a hardware slowdown that says no more', { [reason('hw_slowdown')]: 1, ...SLOW }, 'critical', /slowed down by its hardware$/],
-    ['memory as hot as it may be', { gpu_memory_temperature_celsius: 95 }, 'warning', /memory is too hot: 95 °C$/],
+    ['memory as hot as it may be', { gpu_memory_temperature_celsius: 95 }, 'warning', /: memory too hot at 95 °C$/],
     [
       'with MIG: no utilization, but engines at work',
       { gpu_utilization_ratio: undefined, 'gpu_gpm_engine_active_ratio gi=1': 0.9, [reason('sw_thermal_slowdown')]: 1 },

@@ -74,7 +74,7 @@ export function Count({ value, bad = false }: { readonly value: number | undefin
 export function Incidents({ row: { firing, incidents } }: { readonly row: JobRow }) {
   const [first] = firing
   if (first === undefined)
-    return incidents.length === 0 ? <span class="faint zero">0</span> : <span class="faint" title="None fires now.">{`${incidents.length} over`}</span>
+    return incidents.length === 0 ? <span class="faint zero">0</span> : <span class="faint" title="None fires now.">{`${incidents.length} resolved`}</span>
   const worst = firing.some(({ severity }) => severity === 'critical') ? 'critical' : first.severity
   return (
     <a

@@ -3,9 +3,8 @@ import './style.css'
 import { useEffect } from 'preact/hooks'
 import { hoursText, priceText } from '../../../../agent/text/waste.ts'
 import type { WasteSummary } from '../../../../agent/model/ledger.ts'
-import { since, zoneName } from '../../../../agent/text/time.ts'
 import { JobTabs } from '../../parts/job/tabs.tsx'
-import { agentNow, stale } from '../../parts/live/state.ts'
+import { stale } from '../../parts/live/state.ts'
 import { RangeButtons } from '../../parts/range/picker.tsx'
 import { setParams } from '../../parts/route.ts'
 import { by, GROUPS, known, period, PERIODS, watchWaste } from './state.ts'
@@ -15,7 +14,7 @@ import { WasteTable } from './table.tsx'
 const CHOICES = GROUPS.map((id) => ({ id, label: id }))
 
 /** The whole in one sentence. */
-function Total({ summary: { rows, from } }: { readonly summary: WasteSummary }) {
+function Total({ summary: { rows } }: { readonly summary: WasteSummary }) {
   const sum = (of: (row: WasteSummary['rows'][number]) => number): number => rows.reduce((all, row) => all + of(row), 0)
   const idle = sum((row) => row.gpu_hours_idle)
   const lost = sum((row) => row.gpu_hours_lost)
@@ -30,7 +29,7 @@ function Total({ summary: { rows, from } }: { readonly summary: WasteSummary }) 
           rows.find(({ currency }) => currency !== undefined)?.currency,
         )})`}</b>
       )}
-      {` of ${hoursText(sum((row) => row.gpu_hours_held))} held, since ${since(from, agentNow.peek())} ${zoneName(from)}.`}
+      {` of ${hoursText(sum((row) => row.gpu_hours_held))} held in ${period.value.spoken}.`}
     </p>
   )
 }

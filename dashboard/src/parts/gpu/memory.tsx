@@ -6,7 +6,7 @@ import { createMemoryChart } from './memory-chart.ts'
 import { PALETTES } from '../chart/palette.ts'
 import { layersOf, stackRows, type Layer } from './stack.ts'
 import { colours, drawing, hovered, painted, stale } from '../live/state.ts'
-import { charted } from '../range/charted.ts'
+import { charted, taken } from '../range/charted.ts'
 import type { GpuView } from '../live/gpu-view.ts'
 import { LANE } from '../live/lanes.ts'
 import { sharesAt } from './shares.ts'
@@ -79,7 +79,7 @@ export function GpuMemory({ of, height, most, table }: Props) {
   const book = useMemo(createColumnBook, [])
   const following = useMemo(() => followLayers(uuid), [uuid])
   const shares = useComputed(() => {
-    void drawing.value
+    void [drawing.value, taken.value]
     const { timeline } = charted.value
     return sharesAt(timeline, uuid, following.value, hovered.value ?? timeline.newest(LANE.used(uuid)) ?? 0)
   })

@@ -15,6 +15,8 @@ export const charted = signal<Charted>(LIVE)
 export const windowed = signal(false)
 /** How long a window is that goes on live, where it is not the charted one. */
 export const liveSeconds = signal<number | undefined>(undefined)
+/** Counts the frames that a window of its own has taken: what is computed from its newest second may have run before the frame was in it. */
+export const taken = signal(0)
 export const asking = signal<'no' | 'yes' | 'failed'>('no')
 
 /** One GPU, or two that are compared: their own measures, and finer steps. */
@@ -52,7 +54,9 @@ function follow(next: Range, close: Close | undefined): () => void {
     }),
     effect(() => {
       const now = frame.value
-      if (now !== undefined && end === undefined) (close?.record ?? recordFrame)(timeline, now)
+      if (now === undefined || end !== undefined) return
+      ;(close?.record ?? recordFrame)(timeline, now)
+      taken.value = taken.peek() + 1
     }),
     // While nothing comes the charts run on empty instead of standing still.
     effect(() => {

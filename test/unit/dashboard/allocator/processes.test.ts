@@ -1,7 +1,7 @@
 // Whose allocators the page knows: who speaks, who has ended, whom it begins with, who took whose place.
 import { describe, expect, test } from 'vitest'
 import type { AllocatorRow, SeriesRow } from '../../../../agent/model/live.ts'
-import { beginWithOf, nameOf, probedOf, successorOf } from '../../../../dashboard/src/features/allocator/process/processes.ts'
+import { beginWithOf, nameOf, oomsAmong, probedOf, successorOf } from '../../../../dashboard/src/features/allocator/process/processes.ts'
 
 const row = (pid: number, gpu: string, more: Partial<AllocatorRow> = {}): AllocatorRow => ({
   pid,
@@ -76,4 +76,15 @@ describe('processes with a probe', () => {
     const named = probedOf([row(5, '0', { slurm_job: '77' }), row(6, '1', { namespace: 'ml', pod: 'p', container: 'c', gi: '2' }), row(7, '2')], []).map(nameOf)
     expect(named).toEqual(['GPU 0 · Slurm job 77 · pid 5', 'GPU 1 instance 2 · ml/p/c · pid 6', 'GPU 2 · python · pid 7'])
   })
+})
+
+test('an incident that came again tells when its newest process ran out of memory, and nothing of another one or of another kind', () => {
+  const subject = { gpu: { uuid: 'GPU-6' }, process: { pid: 7 } }
+  const told = [
+    { kind: 'cuda_oom', subject, started_at: 1_000, occurred_at: 61_000 },
+    { kind: 'cuda_oom', subject, started_at: 90_000 },
+    { kind: 'cuda_oom', subject: { process: { pid: 8 } }, started_at: 2_000 },
+    { kind: 'oom_restart_loop', subject, started_at: 3_000 },
+  ] as const
+  expect(oomsAmong(told, 7)).toEqual([61_000, 90_000])
 })

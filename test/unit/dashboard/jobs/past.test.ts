@@ -5,7 +5,7 @@ import type { SeriesRow } from '../../../../agent/model/live.ts'
 import { filterOf } from '../../../../dashboard/src/parts/job/identity.ts'
 import { asRate, byGpu, gridOf, mean, summed } from '../../../../dashboard/src/features/jobs/page/lines.ts'
 import { RANGES, spanQuery, ticksOf } from '../../../../dashboard/src/features/jobs/ranges.ts'
-import { areaPath, beginOf, idleOf, packed, peaksOf, type Span, spansOf, unseenOf } from '../../../../dashboard/src/features/jobs/timeline/spans.ts'
+import { areaPath, beginOf, idleOf, packed, peaksOf, readSince, type Span, spansOf, unseenOf } from '../../../../dashboard/src/features/jobs/timeline/spans.ts'
 
 const STEP = 10_000
 const series = (labels: Record<string, string>, values: readonly (number | null)[], more: Partial<SeriesRow> = {}): SeriesRow => ({
@@ -87,6 +87,9 @@ describe('who held which card when', () => {
       { from: 0, to: 20_000 },
       { from: 50_000, to: 70_000 },
     ])
+    // Nobody is said to have held it before it was read.
+    expect(readSince(unseenOf([used], 0, 70_000).get('GPU-0') ?? [], 0)).toBe(20_000)
+    expect(readSince([{ from: 50_000, to: 70_000 }], 0)).toBe(0)
   })
 
   test('bars of one line never overlap, none is lost, and there are as few lines as there are bars at once', () => {

@@ -45,9 +45,10 @@ function drawMarks(plot: uPlot, { marks, alarm, palette }: AllocatorSpec): void 
   ctx.font = FONT.replace('11px', `${11 * ratio}px`)
   ctx.textAlign = 'left'
   ctx.textBaseline = 'middle'
+  const placeOf = (second: number): number => Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
+  const foot = bbox.top + bbox.height
   for (const { second, kind } of marks()) {
-    const x = Math.round(plot.valToPos(second, 'x', true)) + ratio / 2
-    const foot = bbox.top + bbox.height
+    const x = placeOf(second)
     ctx.lineWidth = (kind === 'oom' ? 1 : 2) * ratio
     ctx.strokeStyle = kind === 'oom' ? alarm : palette.peak
     ctx.beginPath()

@@ -7,7 +7,7 @@ import { firing, incidents, takeIncidents } from '../../../parts/incident/known.
 import { agentNow, connection, drawing, frame } from '../../../parts/live/state.ts'
 import { route } from '../../../parts/route.ts'
 import { createLanes, type Lanes, type Measure, MEASURE_NAMES, type Span, SPANS } from './lanes.ts'
-import { beginWithOf, type Probed, probedOf } from './processes.ts'
+import { beginWithOf, oomsAmong, type Probed, probedOf } from './processes.ts'
 import { span } from './span.ts'
 
 /** Enough to tell when somebody was last heard: six minutes in a day. */
@@ -109,8 +109,7 @@ async function loadForecast(one: Probed): Promise<void> {
 }
 
 /** Out-of-memory errors that an incident tells of this process. */
-export const oomsOf = (one: Probed): readonly number[] =>
-  [...incidents.value.values()].filter(({ kind, subject }) => kind === 'cuda_oom' && subject.process?.pid === one.pid).map(({ started_at: at }) => at)
+export const oomsOf = (one: Probed): readonly number[] => oomsAmong(incidents.value.values(), one.pid)
 
 /** Keeps all of it up until the returned function is called. */
 export function watchAllocators(): () => void {

@@ -7,6 +7,7 @@ import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../c
 import { progressOf } from '../progress-of.ts'
 import { Progress } from '../progress.tsx'
 import { range } from '../range.tsx'
+import { BUSY_S } from '../running.ts'
 import type { JobRow } from '../table/rows.ts'
 
 type FigureProps = { readonly id: string; readonly label: string; readonly means?: string; readonly children: ComponentChildren }
@@ -50,7 +51,7 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
       <Item id="peak" label={`Peak ${back}`} means="the most GPU memory that it held at once">
         {row.peak === undefined ? <None /> : memory(row.peak)}
       </Item>
-      <Item id="busy" label="GPU busy">
+      <Item id="busy" label={`GPU busy ${BUSY_S} s`}>
         <Busy job={job} />
       </Item>
       <Item id="cores" label="CPU cores">

@@ -141,6 +141,9 @@ export function unseenOf(used: readonly SeriesRow[], from: number, to: number): 
   return unseen
 }
 
+/** When the reading of a GPU begins in a picture that begins at `from`. */
+export const readSince = (holes: readonly Interval[], from: number): number => holes.find((hole) => hole.from <= from)?.to ?? from
+
 /** The outline of what a job held of a card, as an SVG path in a box of 1000 by 100. */
 export function areaPath({ steps, from, to, highest }: Pick<Span, 'steps' | 'from' | 'to' | 'highest'>, total: number | undefined): string {
   const top = Math.max(total ?? 0, highest)

@@ -9,7 +9,7 @@ import { asked, past, type Past } from '../past.ts'
 import { ticksOf } from '../ranges.ts'
 import { Bar } from './bar.tsx'
 import { TimelineList } from './list.tsx'
-import { packed, type Span } from './spans.ts'
+import { packed, readSince, type Span } from './spans.ts'
 
 type Pointed = { readonly span: Span; readonly t: number; readonly x: number; readonly y: number }
 const pointed = signal<Pointed | undefined>(undefined)
@@ -58,6 +58,7 @@ function Row({ past: { begin: from, to, unseen }, uuid, name, model, total, span
   const shown = lines.slice(0, MOST_LINES)
   const place = (ms: number): string => `${(((Math.min(to, Math.max(from, ms)) - from) / (to - from)) * 100).toFixed(3)}%`
   const width = (a: number, b: number): string => `${((Math.max(0, Math.min(to, b) - Math.max(from, a)) / (to - from)) * 100).toFixed(3)}%`
+  const read = readSince(unseen.get(uuid) ?? [], from)
   return (
     <div class="timeline-row" data-uuid={uuid}>
       <div class="timeline-name">
@@ -85,7 +86,7 @@ function Row({ past: { begin: from, to, unseen }, uuid, name, model, total, span
             ))}
           </div>
         ))}
-        {lines.length === 0 && <span class="timeline-free">nobody since {since(from, to)}</span>}
+        {lines.length === 0 && read < to && <span class="timeline-free">nobody since {since(read, to)}</span>}
         {lines.length > shown.length && <span class="timeline-free">{`${lines.slice(MOST_LINES).flat().length} more in the list below`}</span>}
       </div>
     </div>
@@ -116,11 +117,12 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
   const { begin: from, to, range } = known
   const cards = cardsOf(known, only)
   if (cards.length === 0) return null
+  const recorded = Math.min(...cards.map(({ uuid }) => readSince(known.unseen.get(uuid) ?? [], from)))
   return (
     <section class="panel" aria-labelledby="timeline-title">
       <h2 id="timeline-title">
         {title}{' '}
-        <span class="count">{`${range.end === undefined ? `last ${range.label}` : range.label}${from > known.from ? `, recorded since ${since(from, to)}` : ''}`}</span>
+        <span class="count">{`${range.end === undefined ? `last ${range.label}` : range.label}${from > known.from ? `, recorded since ${since(recorded, to)}` : ''}`}</span>
       </h2>
       <div class="timeline" aria-hidden="true">
         <div class="timeline-axis">
@@ -144,7 +146,7 @@ export function Timeline({ title, only }: { readonly title: string; readonly onl
         <Tip now={to} />
       </div>
       <p class="timeline-legend">
-        <span>Height: the share of the card’s memory, at its most within a step.</span>
+        <span>Height of a bar: the highest share of the GPU’s memory in each step.</span>
         {cards.some(({ uuid }) => (known.unseen.get(uuid) ?? []).length > 0) && (
           <span>
             <span class="swatch unread" /> The card was not read.

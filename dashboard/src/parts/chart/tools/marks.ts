@@ -44,7 +44,8 @@ export function drawMarks({ plot, about }: Attached): () => void {
   if (about.length === 0) return () => {}
   const hooks = (plot.hooks.draw ??= [])
   const paint = (): void => draw(plot, marksFor(about))
-  hooks.push(paint)
+  // Before what the chart itself draws, so that no line crosses its labels.
+  hooks.unshift(paint)
   const end = effect(() => {
     void marks.value
     plot.redraw(false)
