@@ -140,6 +140,8 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     await page.getByLabel('token').fill('wrong')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
+    // Who mistyped types on: the new form has the focus.
+    await page.waitForSelector('input[name="token"]:focus')
     await page.getByLabel('token').fill('right(token),%41/=')
     await page.keyboard.press('Enter')
     await page.waitForSelector('.gpu')
