@@ -185,11 +185,10 @@ describe('the table', () => {
       steps: [{ from, to: from + 1_000, bytes: 9 }],
     })
     const spans = [held('train', 0, 400_000), held('web', 0, 19_500), held('gone', 0, 10_000), held('later', 31_000, 40_000)]
-    const hung = { kind: 'driver_hung', consequences: [], started_at: 20_000, last_seen_at: 30_000 } as const
-    const gpu9 = { gpu: { uuid: 'GPU-9', index: 9 } }
+    const hung = { kind: 'driver_hung', consequences: [], started_at: 20_000, last_seen_at: 30_000, subject: { gpu: { uuid: 'GPU-9', index: 9 } } } as const
     const rows = rowsOf(jobs, { ...past, spans }, [
-      incident('over', { ...hung, status: 'resolved', resolved_at: 30_000, subject: gpu9 }),
-      incident('warm', { ...hung, kind: 'throttling', status: 'resolved', resolved_at: 30_000, subject: gpu9 }),
+      incident('over', { ...hung, status: 'resolved', resolved_at: 30_000 }),
+      incident('warm', { ...hung, kind: 'throttling', status: 'resolved', resolved_at: 30_000 }),
       incident('another', { ...hung, subject: { gpu: { uuid: 'GPU-8', index: 8 } } }),
     ])
     const of = (key: string) => rows.find(({ job }) => job.key === key)?.incidents.map(({ id }) => id)
