@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     expect(await page.textContent('.status .incident-link')).toMatch(/^GPU 6: <b>evil<\/b>( again)+ · since \d\d:\d\d$/)
     await page.locator('.status .more.warning[href="#/incidents?state=firing"]', { hasText: /^1 more$/ }).waitFor()
     await page.locator('.story').nth(3).waitFor({ state: 'attached' })
-    expect(await page.locator('.story').allTextContents()).toEqual(['led to: xid', 'led to: xid', 'led to: xid', 'and before to 2 more'])
+    expect(await page.locator('.story').allTextContents()).toEqual(['led to: xid', 'led to: xid', 'led to: xid', 'and 2 earlier'])
     expect(await page.locator('#gpu-6').evaluate((card) => card.scrollWidth - card.clientWidth)).toBe(0)
     await page.locator('#gpu-5 [data-forecast]', { hasText: /^(\+\d.+\/min, )?full in 20–35 min$/ }).waitFor()
     // At the latest when nobody has touched the page for a minute.

@@ -140,6 +140,8 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     await page.getByLabel('token').fill('wrong')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
+    // Who mistyped types on: the new form has the focus.
+    await page.waitForSelector('input[name="token"]:focus')
     await page.getByLabel('token').fill('right(token),%41/=')
     await page.keyboard.press('Enter')
     await page.waitForSelector('.gpu')
@@ -177,7 +179,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     hung = true
     await page.waitForSelector('#gpu-3[data-trouble="hung"]')
     await poll(async () => /for ([3-9]|\d\d+) s/.test((await page.textContent('#gpu-3 .trouble')) ?? ''), { what: 'an age that goes on rising' })
-    expect(await page.textContent('.status')).toMatch(/GPU 3 does not answer since \d\d:\d\d/)
+    expect(await page.textContent('.status')).toMatch(/GPU 3 has not answered since \d\d:\d\d/)
     expect(await page.textContent('#gpu-3 .trouble')).toMatch(/No answer for \d+ s · figures of \d\d:\d\d:\d\d/)
     expect(parseFigure((await cards(page))[3]?.figures['memory_used_bytes'] ?? '').value).toBeGreaterThan(0)
     const inkOf = (gpu: number) => page.evaluate(`getComputedStyle(document.querySelector('#gpu-${gpu} .gpu-memory')).color`)

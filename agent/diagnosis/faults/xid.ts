@@ -84,7 +84,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
       : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}`}.`
   const parts = [
     entry.meaning,
-    hit ?? (facts.pci_bus_id === undefined ? undefined : `GPU ${facts.pci_bus_id}.`),
+    hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}.`),
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
     earlier === undefined ? undefined : `Xid ${earlier} (${xidEntry(earlier).title}) came before it on the same GPU: likely its cause.`,

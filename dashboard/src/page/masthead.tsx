@@ -62,6 +62,8 @@ const facts = computed(() => {
   const all = [models, driver === undefined ? '' : `driver ${driver}`, cuda === undefined ? '' : `CUDA ${cuda}`]
   return all.filter((fact) => fact !== '').join('\n')
 })
+/** None will come: no room is kept for them. */
+const factless = computed(() => facts.value === '' && (frame.value !== undefined || connection.value.state === 'unauthorized'))
 const host = computed(() => hello.value?.host ?? frame.value?.host.hostname ?? 'Warpwatch')
 const time = computed(() => timeWithSeconds(agentNow.value))
 const dateTime = computed(() => new Date(agentNow.value).toISOString())
@@ -76,7 +78,7 @@ export function Masthead() {
         </svg>
         <div>
           <h1>{host}</h1>
-          <p class="facts">
+          <p class="facts" data-none={factless.value}>
             {facts.value.split('\n').map((fact) => (
               <span key={fact}>{fact}</span>
             ))}

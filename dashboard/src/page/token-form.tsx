@@ -1,9 +1,12 @@
 // Asks for the agent's access token, and says where it is found.
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useToken } from '../parts/connection/connection.ts'
 
 export function TokenForm({ rejected }: { readonly rejected: boolean }) {
   const [value, setValue] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  // `autofocus` counts once for a page: after a wrong token the form is a new one.
+  useEffect(() => field.current?.focus(), [])
   return (
     <form
       class="notice"
@@ -26,7 +29,7 @@ export function TokenForm({ rejected }: { readonly rejected: boolean }) {
           Token
           <input
             type="password"
-            autofocus
+            ref={field}
             name="token"
             autocomplete="current-password"
             spellcheck={false}

@@ -14,11 +14,13 @@ export function Loading() {
       ) : (
         <p>They come within a second or two of the agent being up.</p>
       )}
-      <div class="skeletons" aria-hidden="true">
-        {Array.from({ length: 4 }, (_, i) => (
-          <span key={i} class={waiting ? 'skeleton' : 'skeleton pulsing'} />
-        ))}
-      </div>
+      {!waiting && (
+        <div class="skeletons" aria-hidden="true">
+          {Array.from({ length: 4 }, (_, i) => (
+            <span key={i} class="skeleton pulsing" />
+          ))}
+        </div>
+      )}
     </div>
   )
 }

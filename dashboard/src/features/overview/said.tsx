@@ -43,7 +43,7 @@ export function IncidentWords({ incident, listed }: Props) {
       ))}
       {ledTo.length > MOST_LINKS && (
         <p class="story">
-          and before to <a href={hrefOf('incidents', [incident.id])}>{`${ledTo.length - MOST_LINKS} more`}</a>
+          and <a href={hrefOf('incidents', [incident.id])}>{`${ledTo.length - MOST_LINKS} earlier`}</a>
         </p>
       )}
       <p class="words">

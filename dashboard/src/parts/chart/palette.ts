@@ -1,4 +1,5 @@
-// Colours of the charts by theme, and which container has which. Hues after Okabe and Ito's set for all kinds of colour vision, lightness fitted to the ground.
+// Colours of the charts by theme, and which container has which. The first eight hues are after Okabe and Ito's set for all kinds of colour vision, lightness fitted to the ground;
+// the next eight are those that stand farthest from them and from each other, also for red- and green-blind eyes, away from the red of an alarm.
 import type { Theme } from '../theme.ts'
 
 export type Palette = {
@@ -16,7 +17,7 @@ export type Palette = {
 
 export const PALETTES: Readonly<Record<Theme, Palette>> = {
   dark: {
-    containers: ['#56b4e9', '#e69f00', '#2fb389', '#cc79a7', '#e3d24a', '#8078e0', '#e0703a', '#cfc4b4'],
+    containers: '#56b4e9 #e69f00 #2fb389 #cc79a7 #e3d24a #8078e0 #e0703a #cfc4b4 #c12287 #ad524e #84ffb7 #944abc #51deeb #1c708e #2e64ea #5e6f03'.split(' '),
     host: '#74808a',
     unattributed: '#8d979f',
     surface: '#161a1d',
@@ -27,7 +28,7 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
     peak: '#f1efe9',
   },
   light: {
-    containers: ['#3d9fd8', '#dd9200', '#12936c', '#bd6695', '#c4b112', '#5f56c4', '#d2601f', '#a3957f'],
+    containers: '#3d9fd8 #dd9200 #12936c #bd6695 #c4b112 #5f56c4 #d2601f #a3957f #700479 #042eb2 #782223 #9f61f2 #b30a7b #406813 #7e5e4d #1d5c9b'.split(' '),
     host: '#8b949b',
     unattributed: '#8a8f93',
     surface: '#fffefb',
@@ -49,7 +50,9 @@ export function mix(colour: string, ground: string, part: number): string {
     .join(' ')})`
 }
 
-export const SLOTS = 8
+export const SLOTS = 16
+/** The most distinct ones, which come first. */
+const FIRST = 8
 
 export type ColourBook = { readonly slot: (key: string) => number }
 
@@ -58,6 +61,13 @@ function hash(text: string): number {
   let value = 0x811c9dc5
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
   return value >>> 0
+}
+
+/** All slots, the first ones before the others, each group beginning where the name says. */
+function inOrder(start: number, slots: number): readonly number[] {
+  const first = Math.min(FIRST, slots)
+  const rest = slots - first
+  return Array.from({ length: slots }, (_, i) => (i < first ? (start + i) % first : first + ((start + i) % rest)))
 }
 
 /** Where a book remembers what it gave: the browser's storage, or nothing. */
@@ -80,8 +90,7 @@ export function createColourBook(slots = SLOTS, memory = FORGETFUL): ColourBook 
       const least = Math.min(...uses)
       let slot = remembered.get(key)
       if (slot === undefined) {
-        slot = hash(key) % slots
-        while (uses[slot] !== least) slot = (slot + 1) % slots
+        slot = inOrder(hash(key), slots).find((each) => uses[each] === least) ?? 0
         remembered.set(key, slot)
         memory.save(Object.fromEntries([...remembered].slice(-REMEMBERED)))
       }

@@ -16,6 +16,9 @@ type SideSpec = {
   readonly whole?: boolean | undefined
 }
 
+/** Without the zeros at the end of a fraction: none says 0.50 beside 1.5. */
+export const shortest = (text: string): string => text.replace(/\.0+(?= |$)|(\.\d*[1-9])0+(?= |$)/, '$1')
+
 export function sideAxis({ palette, size, most, top, valueText, base, whole = false }: SideSpec): uPlot.Axis {
   return {
     side: 1,
@@ -24,7 +27,7 @@ export function sideAxis({ palette, size, most, top, valueText, base, whole = fa
     font: FONT,
     stroke: palette.axis,
     splits: (plot) => roundTicks(top(plot), most, base).filter((value) => !whole || Number.isInteger(value)),
-    values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : valueText(value).replace(/\.0(?= |$)/, ''))),
+    values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : shortest(valueText(value)))),
     grid: { stroke: palette.grid, width: 1 },
     ticks: { show: false },
   }

@@ -40,6 +40,8 @@ function followLayers(uuid: string): ReadonlySignal<readonly Layer[]> {
 function Figures({ of }: Pick<Props, 'of'>) {
   const { uuid } = of.peek()
   const reserved = useComputed(() => of.value.row.memory_reserved_bytes)
+  // A GPU that was lost before the page opened: history has what it used, not what was free.
+  const side = useComputed(() => of.value.trouble === undefined || of.value.row.memory_free_bytes !== undefined)
   const now = (value: (view: GpuView) => number | undefined): number | undefined => (hovered.value === undefined ? value(of.value) : undefined)
   return (
     <div class="memory-figures">
@@ -55,20 +57,22 @@ function Figures({ of }: Pick<Props, 'of'>) {
           </span>
         </span>
       </span>
-      <dl class="memory-side">
-        <div>
-          <dt>free</dt>
-          <dd data-figure="memory_free_bytes">
-            <Live text={() => memory(now(({ row }) => row.memory_free_bytes))} />
-          </dd>
-        </div>
-        <div title="Highest of the last 60 s, sampled ten times a second">
-          <dt>peak 60&nbsp;s</dt>
-          <dd data-figure="memory_used_peak_bytes">
-            <Live text={() => memory(now(({ row }) => row.memory_used_peak_bytes))} />
-          </dd>
-        </div>
-      </dl>
+      {side.value && (
+        <dl class="memory-side">
+          <div>
+            <dt>free</dt>
+            <dd data-figure="memory_free_bytes">
+              <Live text={() => memory(now(({ row }) => row.memory_free_bytes))} />
+            </dd>
+          </div>
+          <div title="Highest of the last 60 s, sampled ten times a second">
+            <dt>peak 60&nbsp;s</dt>
+            <dd data-figure="memory_used_peak_bytes">
+              <Live text={() => memory(now(({ row }) => row.memory_used_peak_bytes))} />
+            </dd>
+          </div>
+        </dl>
+      )}
     </div>
   )
 }

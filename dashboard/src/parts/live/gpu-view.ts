@@ -34,7 +34,7 @@ export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessa
   return next
 }
 
-const GONE: Trouble = { kind: 'lost', verdict: 'is gone', state: 'Gone', reason: 'the host no longer lists it' }
+const GONE: Trouble = { kind: 'lost', verdict: 'is gone', lasting: 'has been gone', state: 'Gone', reason: 'the host no longer lists it' }
 
 /** A GPU that was in trouble before the page opened: what history knows of its last second. */
 export type PastFigures = Pick<GpuRow, 'memory_used_bytes' | 'utilization_ratio' | 'power_watts' | 'temperature_celsius'>

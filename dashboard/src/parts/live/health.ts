@@ -6,6 +6,8 @@ export type Trouble = {
   readonly kind: 'hung' | 'lost' | 'reset' | 'stale' | 'silent'
   /** Completes "GPU 3 …". */
   readonly verdict: string
+  /** The same with a time behind it: has not answered since 09:41. */
+  readonly lasting: string
   /** Goes before "for 4 s". */
   readonly state: string
   readonly reason: string
@@ -39,9 +41,10 @@ export function troubleOf(row: GpuRow): Trouble | undefined {
   if (!old && !silent && !lost) return undefined
   const reason = gap === undefined ? 'no reading came' : gapText(gap.reason)
   const more = { ...(gap?.detail !== undefined && { detail: gap.detail }), ...(ageSeconds !== undefined && { ageSeconds }) }
-  if (lost) return { kind: 'lost', verdict: 'is lost', state: 'Lost', reason, ...more }
-  if (gap?.reason === 'reset_required') return { kind: 'reset', verdict: 'needs a reset', state: 'In need of a reset', reason, ...more }
-  if (gap?.reason === 'timeout') return { kind: 'hung', verdict: 'does not answer', state: 'No answer', reason, ...more }
-  if (old) return { kind: 'stale', verdict: 'sends nothing new', state: 'Nothing new', reason, ...more }
-  return { kind: 'silent', verdict: 'cannot be read', state: 'Unreadable', reason, ...more }
+  if (lost) return { kind: 'lost', verdict: 'is lost', lasting: 'has been lost', state: 'Lost', reason, ...more }
+  if (gap?.reason === 'reset_required')
+    return { kind: 'reset', verdict: 'needs a reset', lasting: 'has needed a reset', state: 'In need of a reset', reason, ...more }
+  if (gap?.reason === 'timeout') return { kind: 'hung', verdict: 'does not answer', lasting: 'has not answered', state: 'No answer', reason, ...more }
+  if (old) return { kind: 'stale', verdict: 'sends nothing new', lasting: 'has sent nothing new', state: 'Nothing new', reason, ...more }
+  return { kind: 'silent', verdict: 'cannot be read', lasting: 'has been unreadable', state: 'Unreadable', reason, ...more }
 }

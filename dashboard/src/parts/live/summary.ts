@@ -34,8 +34,9 @@ export function summarise(views: readonly GpuView[], nowMs: number): Summary {
   const attention: Attention[] = []
   for (const view of views) {
     if (view.trouble !== undefined) {
-      const when = view.sinceMs === undefined ? '' : ` since ${since(view.sinceMs, nowMs)}`
-      attention.push({ about: 'answers', severity: 'critical', uuid: view.uuid, index: view.index, text: `GPU ${view.index} ${view.trouble.verdict}${when}` })
+      const { verdict, lasting } = view.trouble
+      const told = view.sinceMs === undefined ? verdict : `${lasting} since ${since(view.sinceMs, nowMs)}`
+      attention.push({ about: 'answers', severity: 'critical', uuid: view.uuid, index: view.index, text: `GPU ${view.index} ${told}` })
     }
     const harmful = view.throttles.filter((throttle) => throttle.harmful)
     if (harmful.length > 0)

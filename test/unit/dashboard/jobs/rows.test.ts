@@ -176,6 +176,25 @@ describe('the table', () => {
     expect(of('gone')).toEqual([])
   })
 
+  test('a GPU that did not answer stopped all who held its memory then, also once it answers again and while it names none', () => {
+    const held = (key: string, from: number, to: number): Span => ({
+      ...span(key, to),
+      from,
+      uuid: 'GPU-9',
+      gpu: 9,
+      steps: [{ from, to: from + 1_000, bytes: 9 }],
+    })
+    const spans = [held('train', 0, 400_000), held('web', 0, 19_500), held('gone', 0, 10_000), held('later', 31_000, 40_000)]
+    const hung = { kind: 'driver_hung', consequences: [], started_at: 20_000, last_seen_at: 30_000, subject: { gpu: { uuid: 'GPU-9', index: 9 } } } as const
+    const rows = rowsOf(jobs, { ...past, spans }, [
+      incident('over', { ...hung, status: 'resolved', resolved_at: 30_000 }),
+      incident('warm', { ...hung, kind: 'throttling', status: 'resolved', resolved_at: 30_000 }),
+      incident('another', { ...hung, subject: { gpu: { uuid: 'GPU-8', index: 8 } } }),
+    ])
+    const of = (key: string) => rows.find(({ job }) => job.key === key)?.incidents.map(({ id }) => id)
+    expect([of('train'), of('web'), of('gone'), of('later')]).toEqual([['over'], ['over'], [], []])
+  })
+
   test('an incident is also theirs whom it hit beside its own job; the time that was lost is told once', () => {
     const followed = {
       kind: 'illegal_memory_access',

@@ -87,7 +87,7 @@ describe('summary', () => {
     const rows = [gpu(0, { throttle_active: { hw_slowdown: 1, hw_thermal_slowdown: 1 } }), silentGpu(3, 'timeout', { sample_age_seconds: 30 })]
     const { attention } = summarise(gpuViews(frame(T, rows), new Map(), nothing), T)
     expect(attention.map((item) => [item.severity, item.text])).toEqual([
-      ['critical', 'GPU 3 does not answer since 12:04'],
+      ['critical', 'GPU 3 has not answered since 12:04'],
       ['warning', 'GPU 0: slowed by heat (hardware)'],
     ])
   })

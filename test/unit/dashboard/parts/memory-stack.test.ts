@@ -3,7 +3,6 @@ import * as fc from 'fast-check'
 import { container, frame, GIB, gpu } from '../helpers.ts'
 import { describe, expect, test } from 'vitest'
 import { cellRows, type Columns, createColumnBook, traceRows } from '../../../../dashboard/src/parts/chart/columns.ts'
-import { createColourBook } from '../../../../dashboard/src/parts/chart/palette.ts'
 import { sharesAt } from '../../../../dashboard/src/parts/gpu/shares.ts'
 import { keptBytes, layerBytes, layersOf, stackRows } from '../../../../dashboard/src/parts/gpu/stack.ts'
 import { LANE, recordFrame } from '../../../../dashboard/src/parts/live/lanes.ts'
@@ -175,18 +174,5 @@ describe('small charts', () => {
     ])
     timeline.advance(1012)
     expect(plain(traceRows(timeline, lane, book, 3))[0]).toEqual([1002, 1005, 1008, 1011])
-  })
-})
-
-describe('colours', () => {
-  test('the first eight containers differ, whatever their names, and each keeps its own', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(fc.string(), { minLength: 8, maxLength: 8 }), (names) => {
-        const book = createColourBook()
-        const slots = names.map(book.slot)
-        expect(new Set(slots).size).toBe(8)
-        expect(names.map(book.slot)).toEqual(slots)
-      }),
-    )
   })
 })

@@ -1,5 +1,5 @@
 // The filters of the list: all of them stand in the address.
-import { filter, filtered, filters, kinds, known, rows } from './state.ts'
+import { asked, filter, filtered, filters, kinds, known, rows } from './state.ts'
 import { FILTER_NAMES, SEVERITIES, SPANS, STATES } from '../../../parts/incident/filter.ts'
 
 type ChoiceProps = {
@@ -33,6 +33,8 @@ const NONE = Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined]))
 
 export function FilterBar() {
   const { rows: shown, waiting } = rows.value
+  // Before the first answer, and without one, how many there are is not known: none is no answer.
+  const unknown = asked.value.state !== 'there' && shown.length === 0
   return (
     <form class="filters" role="search" aria-label="incidents" onSubmit={(event) => event.preventDefault()}>
       <label class="choice find" data-set={filters.value.text !== undefined}>
@@ -54,7 +56,7 @@ export function FilterBar() {
       <p class="tally" role="status">
         {/* The table is held still: it changes as soon as the pointer or the keyboard leaves it. */}
         {waiting > 0 && <span class="waits">{waiting === 1 ? '1 change waits' : `${waiting} changes wait`}</span>}
-        {filtered.value ? `${shown.length} of ${known.value}` : shown.length === 1 ? '1 incident' : `${shown.length} incidents`}
+        {!unknown && (filtered.value ? `${shown.length} of ${known.value}` : shown.length === 1 ? '1 incident' : `${shown.length} incidents`)}
         {filtered.value && (
           <button type="button" class="word" onClick={() => filter(NONE)}>
             show all

@@ -24,7 +24,7 @@ function Story({ incident: { part_of: partOf, led_to: ledTo = [], consequences }
           led to <IncidentLinkTo link={link} timed />
         </span>
       ))}
-      {ledTo.length > MOST_LINKS && <span class="story-part">{`and before to ${ledTo.length - MOST_LINKS} more`}</span>}
+      {ledTo.length > MOST_LINKS && <span class="story-part">{`and ${ledTo.length - MOST_LINKS} earlier`}</span>}
       {partOf === undefined && ledTo.length === 0 && (
         <span class="faint">{consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}</span>
       )}

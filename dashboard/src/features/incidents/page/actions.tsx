@@ -1,5 +1,5 @@
 // What a reader can say of an incident: silence it for a time, acknowledge it, say that it is repaired; and take it along as Markdown.
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { reportOf } from './state.ts'
 import { acknowledge, endSilence, refused, setHealthy, silence } from '../../../parts/incident/silences.ts'
@@ -25,6 +25,9 @@ function Form({ incident, open, done }: { readonly incident: Incident; readonly 
   const [words, setWords] = useState('')
   const [forMs, setForMs] = useState(HOUR_MS)
   const { label, button, hint } = TEXTS[open]
+  const form = useRef<HTMLFormElement>(null)
+  // On a phone it opens below the edge, where nobody would see that the button did anything.
+  useEffect(() => form.current?.scrollIntoView({ block: 'nearest' }), [open])
   const say = async (): Promise<void> => {
     if (open === 'silence') await silence(incident, forMs, words)
     else await (open === 'acknowledge' ? acknowledge : setHealthy)(incident, words)
@@ -32,6 +35,7 @@ function Form({ incident, open, done }: { readonly incident: Incident; readonly 
   }
   return (
     <form
+      ref={form}
       class="say"
       onSubmit={(event) => {
         event.preventDefault()

@@ -161,7 +161,7 @@ export function JobCharts({ job, jobKey }: { readonly job: Job; readonly jobKey:
       <div class="job-charts">
         <Chart id="memory" title="GPU memory" job={job} all={all} lines={all.memory} text={memory} least={LEAST_BYTES} base={1024} />
         <Chart id="busy" title="GPU busy" job={job} all={all} lines={all.busy} text={percent} least={1} />
-        <Chart id="cores" title="CPU cores" job={job} all={all} lines={all.cores} text={cores} least={0.1} />
+        <Chart id="cores" title="CPU cores" job={job} all={all} lines={all.cores} text={cores} least={0.2} />
         <Chart
           id="host"
           title="Host memory"

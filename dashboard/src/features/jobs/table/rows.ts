@@ -3,6 +3,8 @@ import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import { jobHit, jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
 import { busyRatio, type Job } from '../running.ts'
 import type { Past } from '../past.ts'
+import type { Span } from '../timeline/spans.ts'
+import { GPU_UNREADABLE } from '../../../parts/incident/kind-sets.ts'
 import { sortRows, type SortKey, type SortState } from '../../../parts/table/sort.ts'
 
 export type JobRow = {
@@ -58,12 +60,22 @@ function hitBy(incident: IncidentSummary, jobByPid: ReadonlyMap<number, string>)
   return new Set([...(own === undefined ? [] : [own]), ...others])
 }
 
-/** Whoever holds memory of a GPU that is sick now, such as one that is throttled: the incident names no job, and slows down each. */
-function onItsGpu(incident: IncidentSummary, jobs: readonly Job[]): readonly string[] {
-  const { status, consequences, subject } = incident
+/**
+ * Whoever holds memory of a GPU that is sick, or held it meanwhile as one that does not answer names no process: the incident names no job, and stops or slows down each.
+ * One step of history before it counts, as a lost GPU has no reading from its first second on.
+ */
+function onItsGpu(incident: IncidentSummary, jobs: readonly Job[], spans: readonly Span[]): readonly string[] {
+  const { status, consequences, subject, kind, started_at: began, resolved_at: ended } = incident
   const { gpu, process } = subject
-  if (status !== 'firing' || gpu?.uuid === undefined || process !== undefined || jobHit(incident) !== undefined || consequences.length > 0) return []
-  return jobs.filter(({ holdings }) => holdings.some(({ index, bytes }) => index === gpu.index && bytes !== 0)).map(({ key }) => key)
+  if (gpu?.uuid === undefined || process !== undefined || jobHit(incident) !== undefined || consequences.length > 0) return []
+  const now = status === 'firing' ? jobs.filter(({ holdings }) => holdings.some(({ index, bytes }) => index === gpu.index && bytes !== 0)) : []
+  const meanwhile = GPU_UNREADABLE.has(kind)
+    ? spans.filter(
+        ({ uuid, from, to, steps: [first] }) =>
+          uuid === gpu.uuid && from <= (ended ?? Infinity) && to + (first === undefined ? 0 : first.to - first.from) >= began,
+      )
+    : []
+  return [...new Set([...now.map(({ key }) => key), ...meanwhile.map(({ job }) => job.key)])]
 }
 
 export function rowsOf(
@@ -81,7 +93,7 @@ export function rowsOf(
   const byJob = new Map<string, IncidentSummary[]>()
   for (const incident of incidents) {
     if (incident.status !== 'firing' && incident.last_seen_at < from) continue
-    for (const key of [...hitBy(incident, jobByPid), ...onItsGpu(incident, jobs)]) byJob.set(key, [...(byJob.get(key) ?? []), incident])
+    for (const key of [...hitBy(incident, jobByPid), ...onItsGpu(incident, jobs, spans)]) byJob.set(key, [...(byJob.get(key) ?? []), incident])
   }
   const row = (job: Job, endedAt: number | undefined): JobRow => {
     const hit = (byJob.get(job.key) ?? []).toSorted((a, b) => b.started_at - a.started_at)
