@@ -44,7 +44,7 @@ const sums = [
   figure({
     title: 'Energy of GPUs that nobody held',
     width: 4,
-    help: 'What the counters rose by beside that.',
+    help: "What the GPUs' counters rose by, less the energy of jobs.",
     unit: 'joule',
     queries: [{ expr: `sum(${over(`${gpuEnergyJoulesTotal.name}{${JOB}}`)}) - sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)})` }],
   }),

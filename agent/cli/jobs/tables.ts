@@ -125,6 +125,11 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
 const costsOf = ({ gpu_seconds: { active, idle }, energy_joules: joules }: JobGroupRow, factors: CostFactors) => costOf(factors, active + idle, joules)
 const isPriced = ({ gpu_hour: hour, kwh }: CostFactors): boolean => hour > 0 || kwh > 0
 
+/** What the columns of hours are, for who sees them for the first time. */
+const HOURS_TEXT =
+  'Hours of GPUs. HELD: GPU memory was held, by each holder in full. GPU: its share of the time of the GPUs, with work or idle. IDLE: no work ran. ' +
+  'LOST: of runs that ended badly, since their last saved state.'
+
 export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors, { columns = Infinity }: TableOptions = {}): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`
   const head = [
@@ -160,7 +165,7 @@ export function groupsText(groups: readonly JobGroupRow[], from: string, factors
     ]
   })
   const table = fitting([head, ...rows], GROUPS_ORDER, columns)
-  return `${plain(aligned(table.rows))}${table.note === '' ? '' : `\n${table.note}`}`
+  return `${plain(aligned(table.rows))}\n${table.note}${wrapped(HOURS_TEXT, columns)}\n`
 }
 
 const time = (ms: number | undefined): string => (ms === undefined ? '' : new Date(ms).toISOString())

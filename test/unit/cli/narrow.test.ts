@@ -50,6 +50,7 @@ test('a table leaves out its least columns, and says which', () => {
   )
   expect(groups).toMatch(/^USER .*COST/)
   expect(groups).toContain('Left out as the terminal is narrow: ')
+  expect(groups).toContain('IDLE: no work ran.')
 })
 
 test('what runs has lasted until now while an agent runs, else until it was last seen', () => {
