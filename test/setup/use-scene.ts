@@ -9,8 +9,8 @@ const BUSY_WATTS = 540
 /** Of the first card while all hold it: 16 of 5 % each. */
 export const PERCENT = 5
 export const SLOTS = 16
-/** Samples are kept so long: the agent asks for them each fifth second; and they are so far apart at least. */
-const [SAMPLED_MS, PERIOD_MS] = [8_000, 30]
+/** Samples are kept so long, and are so far apart at least. */
+const [SAMPLED_MS, PERIOD_MS] = [1_200, 30]
 const PHASES = [125, 375, 625, 875] as const
 
 export type Truth = { heldMs: number; activeMs: number }
