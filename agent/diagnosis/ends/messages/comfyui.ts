@@ -24,20 +24,6 @@ const ROWS: readonly Row[] = [
     undefined,
     'The workflow uses nodes that are not installed',
   ],
-  [
-    /clip input is invalid: None|VAE is invalid: None|does not contain a valid (?:clip|vae)/i,
-    'Load text encoder and VAE from files of their own (DualCLIPLoader, Load VAE): this file holds the diffusion model alone. Or take a checkpoint that has all three.',
-    undefined,
-    undefined,
-    'The checkpoint has no text encoder or VAE',
-  ],
-  [
-    /Could not detect model type of|Unable to detect model type/i,
-    'Load it by the node for its kind: Load Diffusion Model for a UNet alone, Load LoRA, a GGUF loader. If it is a checkpoint: update ComfyUI, which may not know the model yet, and compare the size of the file with its page.',
-    undefined,
-    undefined,
-    'ComfyUI does not recognize the model file',
-  ],
 ]
 export const COMFYUI: readonly Known[] = [
   ...ofRows(ROWS),

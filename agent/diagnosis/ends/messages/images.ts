@@ -26,13 +26,13 @@ export const IMAGES: readonly Known[] = [
     ],
   },
   {
-    pattern: /VAE is invalid: None/,
+    pattern: /VAE is invalid: None|does not contain a valid vae/i,
     title: 'The checkpoint holds no VAE',
     says: 'The file holds no part that turns latents into pictures.',
     remedies: () => [{ text: "Load the model's VAE by the node Load VAE (files in models/vae), and connect that." }],
   },
   {
-    pattern: /Could not detect model type of: ?([^\n]{3,200})/,
+    pattern: /(?:Could not|Unable to) detect model type of:? ?([^\n]{3,200})/,
     title: ([, path]) => `ComfyUI does not know what ${path?.split(/[\\/]/).at(-1)} is`,
     says: 'It is in the wrong loader, newer than this ComfyUI, or damaged.',
     remedies: () => [
@@ -45,16 +45,5 @@ export const IMAGES: readonly Known[] = [
     pattern: /^Unknown model architecture!/,
     title: 'ComfyUI-GGUF does not know this model',
     remedies: () => [{ text: 'Update the custom nodes ComfyUI-GGUF and ComfyUI itself; if it stays, the model needs support in ComfyUI first.' }],
-  },
-  {
-    pattern: /expected input\[[\d, ]{5,40}\] to have (\d{1,3}) channels, but got (\d{1,3}) channels instead/,
-    when: ({ situation }) => situation.programs.has('comfyui') || situation.programs.has('sd_webui'),
-    title: ([, takes, got]) => `A part of another model: ${got} channels go into one that takes ${takes}`,
-    says: 'Latents or conditions are of another family of models than the part that gets them: a VAE, an empty latent, a ControlNet or an inpainting model that does not belong to it.',
-    remedies: () => [
-      {
-        text: 'Use the VAE, the empty latent and the ControlNet of that family (SD 1.5, SDXL, SD3, Flux and video models differ), and inpainting nodes only with inpainting models.',
-      },
-    ],
   },
 ]
