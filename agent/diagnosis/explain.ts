@@ -15,6 +15,7 @@ import type { Knowledge } from './situation/knowledge.ts'
 import { createSituations, readSituation, type Situation, type Situations } from './situation/situation.ts'
 import { unwrappedChunks } from './unwrap/chunks.ts'
 import { unwrapped } from './unwrap/unwrap.ts'
+import { asUtf8 } from './unwrap/utf16.ts'
 
 /** Pasted texts up to this size are also searched across their line ends, where a mail or a terminal broke a message. */
 export const PASTED_LIMIT = 262_144
@@ -103,7 +104,7 @@ function fitted(judgement: EndJudgement, at: (line: number) => Situation): EndJu
 export function explainStream(scanner: Scanner, chunks: Iterable<Uint8Array>): readonly Fault[] {
   const held: Uint8Array[] = []
   let length = 0
-  const rest = chunks[Symbol.iterator]()
+  const rest = asUtf8(chunks)[Symbol.iterator]()
   for (let next = rest.next(); next.done !== true; next = rest.next()) {
     held.push(next.value.slice()) // the reader may use its buffer again
     length += next.value.length

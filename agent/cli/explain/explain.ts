@@ -10,6 +10,13 @@ import { UsageError, type Command, type Io } from '../command.ts'
 const CHUNK_BYTES = 2 ** 20
 const REPORT_BYTES = 256 * 2 ** 10
 
+/** How compressed files begin, and what prints them. */
+const PACKED: readonly { readonly magic: readonly number[]; readonly by: string }[] = [
+  { magic: [0x1f, 0x8b], by: 'zcat' },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], by: 'zstdcat' },
+  { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], by: 'xzcat' },
+]
+
 /** The bytes of a file, or of stdin, piece by piece; each piece holds until the next is asked for. */
 export function* chunksOf(file: string | undefined, command = 'explain'): Generator<Uint8Array> {
   let descriptor: number
@@ -20,9 +27,14 @@ export function* chunksOf(file: string | undefined, command = 'explain'): Genera
   }
   try {
     const buffer = new Uint8Array(CHUNK_BYTES)
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       const length = readSome(descriptor, buffer, file, command)
       if (length === 0) return
+      const unpack = isFirst ? PACKED.find(({ magic }) => magic.every((byte, at) => buffer[at] === byte)) : undefined
+      if (unpack !== undefined)
+        throw new UsageError(
+          `${command}: the log is compressed. Give its text: ${unpack.by} ${file === undefined || file === '-' ? '<FILE>' : file} | warpwatch ${command}`,
+        )
       yield buffer.subarray(0, length)
     }
   } finally {

@@ -6,16 +6,17 @@ import { answerOf, progressText } from './answer.ts'
 const COMMAND = 'progress'
 
 async function readerOf(chunks: Iterable<Uint8Array>): Promise<ProgressReader> {
-  const [{ createProgressReader }, { createFeed }, { createSkim }, { unwrappedChunks }] = await Promise.all([
+  const [{ createProgressReader }, { createFeed }, { createSkim }, { unwrappedChunks }, { asUtf8 }] = await Promise.all([
     import('../../progress/reader.ts'),
     import('../../progress/feed.ts'),
     import('../../progress/skim.ts'),
     import('../../diagnosis/unwrap/chunks.ts'),
+    import('../../diagnosis/unwrap/utf16.ts'),
   ])
   const reader = createProgressReader()
   const feed = createFeed(reader)
   const skim = createSkim(feed.push, feed.drop)
-  for (const chunk of unwrappedChunks(chunks)) skim.push(chunk)
+  for (const chunk of unwrappedChunks(asUtf8(chunks))) skim.push(chunk)
   skim.end()
   feed.end()
   return reader

@@ -1,7 +1,9 @@
-// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, indentation, the prefix of a collector that we do not know.
+// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, indentation, the prefix of a collector that we do not know. What the system says
+// in another language is put into English.
 import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts'
 import { learnedPrefix } from './learned-prefix.ts'
 import { withoutIndent } from './indent.ts'
+import { inEnglish } from './locale.ts'
 
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0?39|#x27|#34|#x22);/g
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -33,7 +35,7 @@ export function unwrapped(lines: readonly string[]): readonly string[] {
     const found = layer(plain)
     if (found !== undefined) plain = opened(found, plain)
   }
-  return plain
+  return plain.map(inEnglish)
 }
 
 /** How the lines of a long log are taken out, by its first ones; undefined where nothing is around them. */

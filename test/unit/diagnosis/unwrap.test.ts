@@ -69,6 +69,15 @@ test('a file of Docker that is too long to be held', () => {
   expect(root?.facts).toMatchObject({ exception: 'KeyError', frame: expect.stringMatching(/train\.py:61$/) })
 })
 
+test.each([
+  ['with a byte order mark', Buffer.from([0xff, 0xfe])],
+  ['without one', Buffer.alloc(0)],
+])('UTF-16 as PowerShell writes it, %s', (_, mark) => {
+  const whole = Buffer.concat([mark, Buffer.from(CRASH.join('\r\n'), 'utf16le')])
+  const [root] = explainStream(logScanner(), [whole.subarray(0, 101), whole.subarray(101)])
+  expect(root?.facts).toMatchObject({ exception: 'KeyError', frame: expect.stringMatching(/train\.py:61$/) })
+})
+
 describe('what is not wrapped stays as it is', () => {
   test.each([
     ['a bare log', [...CRASH]],
@@ -94,4 +103,30 @@ describe('what is not wrapped stays as it is', () => {
       }),
     )
   })
+})
+
+describe('what the system says in another language', () => {
+  test.each([
+    ['段错误 (核心已转储)', 'Segmentation fault (core dumped)'],
+    ['run.sh: 行 4: 812 已杀死               python fit.py', 'run.sh: line 4: 812 Killed               python fit.py'],
+    ['Speicherzugriffsfehler (Speicherabzug geschrieben)', 'Segmentation fault (core dumped)'],
+    ['Убито', 'Killed'],
+    ['bash: nvcc : commande introuvable', 'bash: nvcc: command not found'],
+    ['bash: nvcc：未找到命令', 'bash: nvcc: command not found'],
+    ["cp: error al escribir en 'a': No queda espacio en el dispositivo", "cp: error al escribir en 'a': No space left on device"],
+    [
+      'OSError: [WinError 126] 找不到指定的模块。 Error loading "C:\\a.dll"',
+      'OSError: [WinError 126] The specified module could not be found. Error loading "C:\\a.dll"',
+    ],
+    ['进程已结束，退出代码为 139', 'Process finished with exit code 139'],
+  ])('%s', (said, english) => {
+    expect(unwrapped([said])).toEqual([english])
+  })
+
+  test.each(['Terminado el entrenamiento de la época 3', '模型中止条件: loss < 0.1', 'Abandon rate 0.3', 'Killed 3 of 4 monsters', 'Morto vivo: classe 7'])(
+    '%s is left alone',
+    (line) => {
+      expect(unwrapped([line])).toEqual([line])
+    },
+  )
 })

@@ -17,12 +17,14 @@ import { SLURM } from './slurm.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { TUNING } from './tuning.ts'
+import { WINDOWS } from './windows.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
 const KNOWN: readonly Known[] = [
   COMFYUI,
   MEGATRON,
   TUNING,
+  WINDOWS,
   TRAINING,
   SERVING,
   SERVERS,

@@ -1,0 +1,53 @@
+// What Windows says where it cannot load a library of PyTorch. Sources: pytorch/pytorch#129568, #131662, #169429.
+import type { Known } from './message.ts'
+
+const RUNTIME = 'winget install --exact --id Microsoft.VCRedist.2015+.x64'
+const isTorch = (path: string): boolean => /[\\/]torch[\\/]lib[\\/]/i.test(path)
+const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
+
+export const WINDOWS: readonly Known[] = [
+  {
+    pattern: /\[WinError 1455\]/,
+    title: "Windows' paging file is too small",
+    says: 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.',
+    remedies: () => [
+      { text: 'Use fewer DataLoader workers (num_workers=0 first): on Windows each one loads the CUDA libraries again.' },
+      {
+        text: 'Enlarge the paging file (System, Advanced, Performance, Virtual memory), on a drive with space, to about the size of the RAM or more; then restart Windows.',
+      },
+      { text: 'Close other programs and notebooks that hold the CUDA libraries.' },
+    ],
+  },
+  {
+    pattern: /\[WinError (?:126|127|182)\][^\n]{0,200}?Error loading "([^"\n]{1,300}\.dll)"/,
+    title: ([, path = '']) => `Windows cannot load ${fileOf(path)}: a library that it needs is missing`,
+    says: ([, path = '']) =>
+      /fbgemm/.test(path) ? 'It needs libomp140.x86_64.dll, which the current runtime of Visual C++ no longer brings.' : 'The file itself is there.',
+    remedies: ([, path = '']) => [
+      isTorch(path) &&
+        /fbgemm/.test(path) && {
+          text: 'Update PyTorch: 2.3 and 2.4.0 did not bring that library.',
+          command: 'python -m pip install --upgrade torch torchvision torchaudio',
+        },
+      { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
+      isTorch(path) && {
+        text: 'If it stays: make a fresh environment by one package manager alone; libraries of conda and pip in one environment hide one another.',
+        command: 'python -m venv fresh',
+      },
+      { text: 'Do not take single DLLs from pages that collect them: nobody answers for what is in them.' },
+    ],
+  },
+  {
+    pattern: /\[WinError 1114\][^\n]{0,200}?Error loading "([^"\n]{1,300}\.dll)"/,
+    title: ([, path = '']) => `Windows cannot initialize ${fileOf(path)}`,
+    says: ([, path = '']) => (isTorch(path) ? 'PyTorch 2.9 and later need a newer runtime of Visual C++ than many programs install.' : undefined),
+    remedies: ([, path = ''], { situation }) => [
+      { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
+      isTorch(path) && /PyQt|PySide/.test(situation.text) && { text: 'Import torch before PyQt or PySide: they load an older runtime first.' },
+      isTorch(path) && {
+        text: 'Until that can be done, take the last PyTorch before 2.9.',
+        command: "python -m pip install 'torch<2.9' torchvision torchaudio",
+      },
+    ],
+  },
+]
