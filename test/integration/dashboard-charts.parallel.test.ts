@@ -77,6 +77,7 @@ describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chrom
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     await changed(page, earlier)
+    await page.waitForFunction(`document.activeElement?.classList.contains('memory-chart')`)
     await page.keyboard.press('Space')
     await live(page)
     expect(complaints).toEqual([])

@@ -70,7 +70,7 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
     }
     if (['error', 'warning'].includes(message.type())) to.push(url === '' ? message.text() : `${message.text()} (${url})`)
   })
-  page.on('pageerror', (error) => to.push(error.message))
+  page.on('pageerror', (error) => to.push(error.stack ?? error.message))
   return { page, hand: (complaints) => void (to = complaints) }
 }
 

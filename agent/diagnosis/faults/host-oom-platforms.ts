@@ -40,7 +40,7 @@ const SERVICES: readonly Service[] = [
   {
     name: 'Slurm',
     pattern: /^State: OUT_OF_MEMORY\b|^\d{1,12}\s.{1,120}\sOUT_OF_ME(?:MORY|\+)(?:\s|$)/,
-    more: { text: 'Ask for more memory when you submit the job.', command: 'sbatch --mem=<MEMORY> <JOB_SCRIPT>' },
+    more: { text: 'Ask for more memory when you submit the job (--mem, or --mem-per-cpu).' },
   },
   {
     name: 'YARN',

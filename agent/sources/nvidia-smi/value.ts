@@ -1,4 +1,5 @@
 // Turns one printed value of nvidia-smi into a number in base units, or says why there is none.
+import { lookup } from '../../text/lookup.ts'
 import type { GapReason } from '../../model/reading.ts'
 
 /** Why a value is missing; `code` is the NVML return code behind the text (nvml-abi, return codes). */
@@ -76,7 +77,7 @@ export const isMissing = (value: number | Missing): value is Missing => typeof v
 export function parseValue(text: string, dimension: Dimension, unit = ''): number | Missing {
   const trimmed = text.trim()
   const wrong = (): Missing => missingFrom(trimmed) ?? { reason: 'parse_error', text: trimmed.slice(0, 80) }
-  if (dimension === 'flag') return FLAGS[trimmed.toLowerCase()] ?? (/^[01]$/.test(trimmed) ? Number(trimmed) : wrong())
+  if (dimension === 'flag') return lookup(FLAGS, trimmed.toLowerCase()) ?? (/^[01]$/.test(trimmed) ? Number(trimmed) : wrong())
   if (dimension === 'compute_mode' || dimension === 'recovery_action') return WORDS[dimension][trimmed.toLowerCase()] ?? wrong()
   if (dimension === 'pstate') {
     const state = /^P(\d{1,2})$/i.exec(trimmed)?.[1]

@@ -37,7 +37,12 @@ export function ChartBox({ className, height, label, create, data, version, abou
       const { min = 0, max = 0 } = plot.scales['x'] ?? {}
       return ((max - min) * devicePixelRatio) / plot.bbox.width
     }
-    const stop = drawWhileVisible(host, () => plot.setData(latest.current.data(pixelSeconds())), pixelSeconds)
+    const draw = (): void => {
+      const columns = latest.current.data(pixelSeconds())
+      // Fewer curves than this chart has are the next one's, which is about to be made: uPlot fails on a curve without data.
+      if (columns.length >= plot.series.length) plot.setData(columns)
+    }
+    const stop = drawWhileVisible(host, draw, pixelSeconds)
     const resize = new ResizeObserver(() => {
       const width = host.clientWidth
       if (width > 0 && width !== plot.width) plot.setSize({ width, height })
