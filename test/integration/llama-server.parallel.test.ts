@@ -104,7 +104,9 @@ describe.skipIf(missing !== undefined)(`a real llama-server (${missing ?? 'Debia
     await poll(
       async () => {
         last = await rows()
-        return last.length === 6 && last.every((row) => row['server'] === 'llama.cpp' && row['state'] !== undefined && row['url'] !== '')
+        // Until the engine has said its name, a container is called by its number.
+        const isNamed = [...ids.keys()].every((name) => last.some((row) => row['container'] === name))
+        return isNamed && last.length === 6 && last.every((row) => row['server'] === 'llama.cpp' && row['state'] !== undefined && row['url'] !== '')
       },
       { what: () => `six servers; there are ${JSON.stringify(last)}`, deadlineMs: WITHIN_MS, everyMs: 100 },
     )

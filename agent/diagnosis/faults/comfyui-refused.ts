@@ -79,14 +79,14 @@ export const comfyuiRefused = ruleFamily({
       pattern: /Required input is missing: (\w{1,60})/,
       title: ({ match }) => `A node of ComfyUI has no ${match[1]}`,
       verdict: ({ match }) => `The input ${match[1]} of a node is not connected, so nothing was computed.`,
-      remedies: [{ text: 'Connect it (the node is outlined in red), or remove or bypass the node. After an update of custom nodes make that node anew.' }],
+      remedies: [{ text: 'Connect it (the node is outlined in red), or remove or bypass the node. After an update of custom nodes create that node again.' }],
     },
     {
       ...critical,
       pattern: /Return type mismatch between linked nodes: (\w{1,60}), received_type\((\w{1,40})\) mismatch input_type\((\w{1,40})\)/,
       title: ({ match }) => `Two nodes of ComfyUI do not fit: ${match[2]} into ${match[3]}`,
       verdict: ({ match }) => `The input ${match[1]} takes ${match[3]} and is connected to ${match[2]}.`,
-      remedies: [{ text: 'Connect it anew; the nodes may be of another version than the workflow was made with.' }],
+      remedies: [{ text: 'Connect it again; the nodes may be of another version than the workflow was made with.' }],
     },
     {
       ...critical,
@@ -94,7 +94,7 @@ export const comfyuiRefused = ruleFamily({
       title: 'A value in a node of ComfyUI is out of range',
       verdict: ({ match }) => `${match[3] === '' || match[3] === undefined ? 'A node' : match[3]} is set to ${match[1]}, and the limit is ${match[2]}.`,
       remedies: ({ match }) => [
-        { text: `Set it to ${match[2]} or within. Often the values of a node moved by one place after an update: then make the node anew.` },
+        { text: `Set it to ${match[2]} or within. Often the values of a node moved by one place after an update: then create the node again.` },
       ],
     },
   ],

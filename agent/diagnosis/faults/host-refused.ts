@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
     remedies: [
       step('See how many of each profile still fit, and what there is.', 'nvidia-smi mig -lgip; nvidia-smi mig -lgi'),
       step('Create large instances before small ones: the places of a profile are fixed.', 'nvidia-smi mig -lgipp'),
-      { text: 'Or begin anew: remove all instances (work on them ends).', command: 'sudo nvidia-smi mig -dci; sudo nvidia-smi mig -dgi', destroys: true },
+      { text: 'Or start over: remove all instances (work on them ends).', command: 'sudo nvidia-smi mig -dci; sudo nvidia-smi mig -dgi', destroys: true },
     ],
   },
   {

@@ -71,7 +71,7 @@ export const ollamaDriver = ruleFamily({
             ? { text: 'Update the NVIDIA driver of Windows (and Docker Desktop), then restart WSL; all its programs end.', command: 'wsl --shutdown' }
             : { text: 'See whether the driver works on the host; if it was updated since the last boot, reboot.', command: 'nvidia-smi' },
           !windows && {
-            text: 'Load the module for CUDA anew (nothing may use the GPU; after suspend it often hangs).',
+            text: 'Reload the module for CUDA (nothing may use the GPU; after suspend it often hangs).',
             command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
           },
           (programs.has('docker') || programs.has('compose')) && {

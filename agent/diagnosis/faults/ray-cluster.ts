@@ -87,7 +87,7 @@ export const rayCluster = ruleFamily({
         `Ray cannot place an actor, task or placement group now${match[1] === undefined ? '' : ` (it requires ${resources(match[1])})`}: all is in use, or no node has as much.`,
       remedies: () => [
         {
-          text: 'See what is in use, and by whom; actors that nobody needs still hold their GPUs.',
+          text: 'See what is in use, and by whom; actors that are not needed still hold their GPUs.',
           command: 'ray status -v; ray list actors --filter "state=ALIVE"',
         },
         { text: 'Ask for less (num_gpus, num_cpus), end what is not needed, or add a node.' },

@@ -31,7 +31,7 @@ export const servingPlatforms = ruleFamily({
       },
       remedies: [
         {
-          text: 'Choose another runtime in the settings (Runtime: CUDA, Vulkan, ROCm or CPU llama.cpp), or its version before: that tells whether the code for the GPU is at fault.',
+          text: 'Choose another runtime in the settings (Runtime: CUDA, Vulkan, ROCm or CPU llama.cpp), or its version before: that shows whether the code for the GPU is at fault.',
         },
         { text: 'Update LM Studio, its runtimes and the driver of the GPU.' },
         { text: 'Load it with less on the GPU (GPU offload) and a shorter context, without flash attention and quantized cache.' },

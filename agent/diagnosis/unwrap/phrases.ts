@@ -115,7 +115,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     '그런 파일이나 디렉터리가 없습니다',
     'Нет такого файла или каталога',
     'Nie ma takiego pliku ani katalogu',
-    'Böyle bir dosya ya da dizin yok',
   ],
   'Permission denied': [
     '权限不够',
@@ -128,8 +127,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     '許可がありません',
     '허가 거부',
     'Отказано в доступе',
-    'Brak dostępu',
-    'Erişim engellendi',
   ],
   'No space left on device': [
     '设备上没有空间',
@@ -142,8 +139,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     'デバイスに空き領域がありません',
     '장치에 남은 공간이 없음',
     'На устройстве не осталось свободного места',
-    'Brak miejsca na urządzeniu',
-    'Aygıt üzerinde boş yer yok',
   ],
   'Cannot allocate memory': [
     '无法分配内存',
@@ -156,18 +151,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     'メモリを確保できません',
     '메모리를 할당할 수 없습니다',
     'Невозможно выделить память',
-    'Nie można przydzielić pamięci',
-    'Bellek ayrılamadı',
-  ],
-  'Disk quota exceeded': [
-    '超出磁盘限额',
-    '磁碟配額已滿',
-    'Der zugewiesene Plattenplatz (Quota) ist überschritten',
-    "Débordement du quota d'espace disque",
-    'Se ha excedido la cuota de disco',
-    'Quota disco superata',
-    'ディスク使用量制限を超過しました',
-    'Превышена дисковая квота',
   ],
   'Read-only file system': [
     '只读文件系统',
@@ -191,7 +174,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     'ファイルを開きすぎです',
     '열린 파일이 너무 많음',
     'Слишком много открытых файлов',
-    'Za dużo otwartych plików',
   ],
   'Input/output error': [
     '输入/输出错误',
@@ -204,7 +186,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     '入力/出力エラーです',
     '입력/출력 오류',
     'Ошибка ввода/вывода',
-    'Błąd wejścia/wyjścia',
   ],
   'Address already in use': [
     '地址已在使用',
@@ -228,23 +209,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     '接続を拒否されました',
     '연결이 거부됨',
     'В соединении отказано',
-    'Połączenie odrzucone',
-  ],
-  'Temporary failure in name resolution': [
-    '域名解析暂时失败',
-    'Temporärer Fehler bei der Namensauflösung',
-    'Échec temporaire dans la résolution du nom',
-    'Fallo temporal en la resolución del nombre',
-    'Errore temporaneo nella risoluzione del nome',
-    '名前解決に一時的に失敗しました',
-  ],
-  'Name or service not known': [
-    '未知的名称或服务',
-    'Der Name oder der Dienst ist nicht bekannt',
-    'Nom ou service inconnu',
-    'Nombre o servicio desconocido',
-    'Nome o servizio sconosciuto',
-    '名前またはサービスが不明です',
   ],
   'command not found': [
     '未找到命令',
@@ -259,7 +223,6 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
     '명령어를 찾을 수 없음',
     'команда не найдена',
     'nie znaleziono polecenia',
-    'komut yok',
   ],
 }
 

@@ -174,7 +174,7 @@ export const INSTALLS: readonly Known[] = [
         apple && /cuda/i.test(text) && { text: 'Take CUDA out of the file: there is none for macOS.' },
         lacking.length > 0 && { text: `No channel that was named has ${[...new Set(lacking)].slice(0, 3).join(', ')}: add its channel, or another version.` },
         /pytorch|torch/i.test(text) && {
-          text: 'Install PyTorch by pip into the environment: it has had no releases for conda of its own since 2.5.',
+          text: 'Install PyTorch by pip into the environment: it has had no conda packages of its own after 2.5.',
           command: 'python -m pip install torch torchvision',
         },
         { text: 'Make the environment with Python alone, then add the packages one after the other: the first that fails is the one.', command: OTHER_PYTHON },

@@ -98,7 +98,7 @@ export const MEGATRON: readonly Known[] = [
   {
     pattern: /api_key not configured \(no-tty\)/,
     title: 'Weights & Biases has no API key here',
-    says: 'A job has nobody to type it in.',
+    says: 'In a job no one can type it in.',
     remedies: () => [
       { text: 'Log in once on that host, or give the job WANDB_API_KEY through its environment or a secret.', command: 'wandb login' },
       { text: 'Or train without it: report_to="none" in the Trainer, or by its environment.', command: 'export WANDB_MODE=disabled' },

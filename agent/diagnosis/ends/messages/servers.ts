@@ -95,7 +95,7 @@ export const SERVERS: readonly Known[] = [
     pattern: /^'((?:[\w]{1,40}\.){1,6}(?:q?weight\w{0,20}|qzeros|scales|g_idx)(?:\.\w{1,20}){0,2})'$/m,
     when: ({ error, situation }) => error?.name === 'KeyError' && (situation.programs.has('vllm') || situation.programs.has('sglang')),
     title: 'The server does not know a weight of the model',
-    says: 'The files hold it and the code for this architecture has no such parameter: mostly a quantization that this release does not know for the model, or was not told of.',
+    says: 'The files hold it and the code for this architecture has no such parameter: mostly a quantization that this release does not know for the model, or that was not configured.',
     remedies: ([, weight], { situation }) => [
       /qweight|qzeros|g_idx/.test(weight ?? '') && {
         text: 'If the model is AWQ or GPTQ and its config.json does not say so at the top: name the quantization.',

@@ -34,7 +34,7 @@ export const WINDOWS: readonly Known[] = [
         text: 'If it stays: make a fresh environment by one package manager alone; libraries of conda and pip in one environment hide one another.',
         command: 'python -m venv fresh',
       },
-      { text: 'Do not take single DLLs from pages that collect them: nobody answers for what is in them.' },
+      { text: 'Do not take single DLLs from pages that collect them: their origin is unknown.' },
     ],
   },
   {

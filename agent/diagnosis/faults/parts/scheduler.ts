@@ -21,7 +21,7 @@ function taint(what: string): Piece {
   const key = what.split(':')[0]?.trim() ?? what
   if (key.startsWith('node-role.')) return undefined
   if (state(key) !== undefined)
-    return { text: `The node itself is at fault (${state(key)}): mend that, not the pod.`, command: 'kubectl get nodes; kubectl describe node <NODE>' }
+    return { text: `The node itself is at fault (${state(key)}): repair that, not the pod.`, command: 'kubectl get nodes; kubectl describe node <NODE>' }
   if (/uninitialized|autoscaler|DeletionCandidate|startup|agent-not-ready/.test(key))
     return { text: 'The node is only starting or being removed: the taint goes away by itself, or with the node.', command: 'kubectl get nodes' }
   return {
