@@ -112,7 +112,9 @@ describe.skipIf(missing !== undefined)(`inference servers in containers (${missi
     const found = await poll(
       async () => {
         last = await rows()
-        return last.length === 5 && last.every(isWhole) ? last : undefined
+        // Until the engine has said its name, a container is called by its number.
+        const isNamed = [...ids.keys()].every((name) => last.some(({ container }) => container === name))
+        return isNamed && last.length === 5 && last.every(isWhole) ? last : undefined
       },
       { what: () => `five servers; there are ${JSON.stringify(last)}`, deadlineMs: WITHIN_MS, everyMs: 100 },
     )
