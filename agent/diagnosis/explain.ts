@@ -51,20 +51,19 @@ function lineCounter(starts: readonly number[]): (offset: number) => number {
 export function explainText(scanner: Scanner, text: string): readonly Fault[] {
   if (text.length > PASTED_LIMIT) return explainChunks(scanner, [new TextEncoder().encode(text)])
   const situations = createSituations()
-  const lines = pastedLines(text)
+  const lines = unwrapped(pastedLines(text)).map(cutLine)
   const found = withEnd(explainLines(scanner, lines, situations))
   if (found.length > 0) return found
-  const bare = bareMessage(lines.map(cutLine), (line) => situations.at(lines, Math.max(0, line - 1), 1))
+  const bare = bareMessage(lines, (line) => situations.at(lines, Math.max(0, line - 1), 1))
   return bare === undefined ? [] : [bare]
 }
 
 /** What ended a run that said these lines last; undefined where another fault explains it, or it ended well. */
 export function explainRunEnd(scanner: Scanner, said: readonly string[], known: KnownEnd, know: () => Knowledge): Fault | undefined {
-  return explainLines(scanner, said, createSituations(know), known).verdict
+  return explainLines(scanner, unwrapped(said).map(cutLine), createSituations(know), known).verdict
 }
 
-function explainLines(scanner: Scanner, said: readonly string[], situations: Situations, known: KnownEnd = {}): EndJudgement {
-  const lines = unwrapped(said).map(cutLine)
+function explainLines(scanner: Scanner, lines: readonly string[], situations: Situations, known: KnownEnd = {}): EndJudgement {
   const candidates = createCandidates()
   // Found in the text as it is, with its line ends, so that a literal may name one.
   const found = (parts: readonly string[], glue: string): void => {

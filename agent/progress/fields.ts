@@ -75,7 +75,7 @@ export const wordsOf: (key: string) => string = memo((key) =>
 const UNIT_LIKE = /^(?:[mu]?s|µs|secs?|seconds|min|%|.{1,12}\/.{1,12}|.{2,12} per .{1,12})$/
 
 const PARTS = /[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/
-/** `[epoch] 12 done`: the name alone stands in the bracket. */
+/** `[epoch] 12 done`: only the name is in brackets. */
 const COUNTER = /^\s*\[(epoch|step|iter|iteration|batch|round|update)s?\]$/i
 const PREPOSITION = /^\s*(?:for|at|in|after|on)\s/
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */

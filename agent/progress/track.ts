@@ -14,7 +14,7 @@ export type Track = {
   /** Statements so far, and how often the counter rose in a row. */
   seen: number
   rose: number
-  /** The counter began anew, as that of an epoch does. */
+  /** The counter started over, as that of an epoch does. */
   fell: boolean
   /** The same of its epochs, and of its share of the whole. */
   epochRose: number

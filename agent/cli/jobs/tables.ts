@@ -127,8 +127,8 @@ const isPriced = ({ gpu_hour: hour, kwh }: CostFactors): boolean => hour > 0 || 
 
 /** What the columns of hours are, for who sees them for the first time. */
 const HOURS_TEXT =
-  'Hours of GPUs. HELD: GPU memory was held, by each holder in full. GPU: its share of the time of the GPUs, with work or idle. IDLE: no work ran. ' +
-  'LOST: of runs that ended badly, since their last saved state.'
+  'GPU hours. HELD: it held GPU memory (each holder counts in full). GPU: its share of the time of the GPUs, busy or idle. IDLE: no work ran. ' +
+  'LOST: work of failed runs since their last checkpoint.'
 
 export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors, { columns = Infinity }: TableOptions = {}): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`

@@ -49,12 +49,12 @@ const ROWS: readonly Tuple[] = [
   [
     /(?:mpirun|mpiexec|prterun|orterun) has detected an attempt to run as root/,
     'mpirun refuses to run as root',
-    'Open MPI starts no ranks as root unless it is told to. Nothing was started.',
+    'By default Open MPI does not start ranks as root. Nothing was started.',
     ({ situation }) => [
       step(
         situation().programs.has('docker') || situation().programs.has('kubernetes')
-          ? 'In a container root is harmless here: allow it.'
-          : 'In a container, where root is harmless, allow it; on a host run it as a user.',
+          ? 'In a container this is usual: allow it.'
+          : 'In a container allow it; on a host run it as a user.',
         'mpirun --allow-run-as-root <COMMAND>',
       ),
       step('Or by the environment:', 'export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'),

@@ -104,7 +104,7 @@ export const ollamaDriver = ruleFamily({
       unless: ({ text, at }) => /CUDA error|ROCm error|GGML_ASSERT|out of memory|error loading model/.test(text.slice(Math.max(0, at - 80), at).join('\n')),
       title: "Ollama's runner ended while it computed",
       verdict:
-        'The process that holds the model ended in the middle of a request; the next request loads the model again. Why it ended stands in the log of the server: mostly memory of the GPU or host, or a fault of its code with this model.',
+        'The process that holds the model ended in the middle of a request; the next request loads the model again. The log of the server says why: mostly it ran out of GPU or host memory, or its code fails on this model.',
       remedies: ({ situation }) => [
         serverSteps(situation()),
         { text: 'Need less memory: a shorter context (num_ctx), a smaller model or quantization, fewer models at once.' },

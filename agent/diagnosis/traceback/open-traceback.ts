@@ -24,7 +24,7 @@ export type OpenTraceback = {
   /** What stood before the exception in its line. */
   head: string
   indent: number
-  /** The assertion that stands in the source line read last. */
+  /** The assertion in the source line that was read last. */
   asserted: string
   foreign: number
   skip: boolean

@@ -1,5 +1,6 @@
-// What a collector or launcher that we do not know puts before each line: learnt from the lines themselves, where it hides how a traceback or a last word stands.
+// What a collector or launcher that we do not know puts before each line: learnt from the lines themselves, where it hides a traceback or a last word.
 import { splitPrefix } from '../../text/line-prefix.ts'
+import { literalPattern } from '../../text/pattern.ts'
 import type { Unwrap } from './json.ts'
 
 /** What stands at the beginning of a line where nothing stands before it. */
@@ -21,15 +22,14 @@ type Token = { readonly text: string; readonly shape: string }
 const shapeOf = (text: string): string => (/^\d/.test(text) ? '0' : LEVEL.test(text) ? 'L' : /^[ \t]/.test(text) ? ' ' : text)
 const tokensOf = (line: string): readonly Token[] => (line.slice(0, HEAD).match(TOKEN) ?? []).map((text) => ({ text, shape: shapeOf(text) }))
 
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)
 /** Blanks within it may differ, as levels are padded; those at its end may not: what follows them is the line's own indentation. */
 const patternOf = (tokens: readonly Token[]): string =>
   tokens
     .map(({ text, shape }, at) => {
       if (shape === '0') return String.raw`\d+`
       if (shape === 'L') return '(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|TRACE|std(?:out|err)|out|err|[a-z]{4,8})'
-      if (shape === ' ') return at === tokens.length - 1 ? literal(text) : '[ \\t]+'
-      return literal(text)
+      if (shape === ' ') return at === tokens.length - 1 ? literalPattern(text) : '[ \\t]+'
+      return literalPattern(text)
     })
     .join('')
 

@@ -1,13 +1,13 @@
 // What the C library, the shell and Windows say in the language of their user, in English, as the readers of faults and ends know it.
+import { literalPattern } from '../../text/pattern.ts'
 import { DUMPED, ERRORS, SIGNALS, WINDOWS } from './phrases.ts'
 
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)
 const englishOf = (table: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(table).flatMap(([english, others]) => others.map((other) => [other, english] as const)))
 const anyOf = (phrases: Iterable<string>): string =>
   [...phrases]
     .toSorted((a, b) => b.length - a.length)
-    .map(literal)
+    .map(literalPattern)
     .join('|')
 
 const signals = englishOf(SIGNALS)

@@ -1,6 +1,7 @@
 // Takes out of a text what identifies the machine and its owner: users, hosts, addresses, homes, serial numbers; and secrets. What is equal stays equal: [host 1], [address 2].
 import { isIPv6 } from 'node:net'
 import { redact } from '../../lib/redact.ts'
+import { literalPattern } from '../../text/pattern.ts'
 
 export type Known = {
   /** Of this machine, whole and short. */
@@ -31,8 +32,6 @@ const SERIAL = /((?:serial(?:[ _-]?number)?|chassis serial number|board part num
 /** Everybody's. */
 const ANYWHERE = /^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|255\.255\.255\.255|::1?|localhost)$/
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
 export function createScrubber({ hosts, users }: Known): Scrub {
   const numbers = new Map<string, string>()
   const counts = new Map<string, number>()
@@ -50,7 +49,7 @@ export function createScrubber({ hosts, users }: Known): Scrub {
   const words = (names: readonly string[]): RegExp | undefined => {
     // The longest first: gpu-01.lab before gpu-01.
     const wanted = [...new Set(names.filter((name) => name.length >= 2 && !DULL.test(name)))].sort((a, b) => b.length - a.length)
-    return wanted.length === 0 ? undefined : new RegExp(`(?<![A-Za-z0-9])(?:${wanted.map(escaped).join('|')})(?![A-Za-z0-9])`, 'gi')
+    return wanted.length === 0 ? undefined : new RegExp(`(?<![A-Za-z0-9])(?:${wanted.map(literalPattern).join('|')})(?![A-Za-z0-9])`, 'gi')
   }
   const [ownHosts, ownUsers] = [words(hosts), words(users)]
   return (text) => {

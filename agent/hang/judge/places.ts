@@ -83,8 +83,8 @@ export function standingOf(me: RankEvidence | undefined): Standing | undefined {
 export const waitsForOthers = (standing: Standing | undefined): boolean => standing?.kind === 'peers' || standing?.kind === 'device'
 
 /**
- * Those that hold the others up, and whoever stands in the same function as one of them: where the job stands still, it does not go on there either,
- * even if no recorder says who waits for it.
+ * The ranks that hold the others up, and each rank in the same function as one of them: it does not go on there either, even if no recorder says who waits
+ * for it.
  */
 export function withThoseBeside(job: Job, missing: readonly number[]): readonly number[] {
   const placeOf = (rank: number): string | undefined => {

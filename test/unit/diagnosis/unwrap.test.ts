@@ -57,8 +57,17 @@ describe.each(Object.entries(WRAPPINGS))('in %s', (_, wrap) => {
 
 test('lines of several ranks that stand mixed keep apart', () => {
   const mixed = CRASH.flatMap((line) => [`node-0> ${line}`, `node-1> ${line.replace('KeyError', 'IndexError').replace('61', '62')}`]).join('\n')
-  const exceptions = explainText(logScanner(), mixed).map(({ facts }) => facts.exception)
-  expect(exceptions).toContain('KeyError')
+  // A traceback that took a line of the other rank would name the other's line.
+  const found = explainText(logScanner(), mixed).map(({ facts }) => `${facts.exception} ${String(facts.frame).split(':').at(-1)}`)
+  expect(['KeyError 61', 'IndexError 62']).toEqual(expect.arrayContaining(found))
+  expect(found).toContain('KeyError 61')
+})
+
+test("a message alone in an engine's file is known as it is without", () => {
+  const message = 'RuntimeError: CUDA error: no kernel image is available for execution on the device'
+  const kinds = (text: string): readonly string[] => explainText(logScanner(), text).map(({ kind, title }) => `${kind}: ${title}`)
+  expect(kinds(JSON.stringify({ log: `${message}\n`, stream: 'stderr', time: '2026-03-01T10:00:00.1Z' }))).toEqual(kinds(message))
+  expect(kinds(message)).not.toEqual([])
 })
 
 test('a file of Docker that is too long to be held', () => {

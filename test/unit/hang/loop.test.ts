@@ -44,7 +44,7 @@ function follow(ms: number, loop: (t: number) => LoopLook | undefined, steps: re
 }
 
 describe('a loop before the first step', () => {
-  test('is told after eight minutes, with its line', () => {
+  test('is found after eight minutes, with its line', () => {
     const { alarms, quiet } = follow(HOUR, loops)
     expect(alarms[0]).toBeGreaterThanOrEqual(8 * MINUTE)
     expect(alarms[0]).toBeLessThanOrEqual(11 * MINUTE)

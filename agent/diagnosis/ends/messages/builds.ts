@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
     'This PyTorch does not know the compute capability',
   ],
 ]
-/** The file in which the compiler stopped, as it stands in the text. */
+/** The file in which the compiler stopped, as the text names it. */
 const source = ({ situation }: EndTold): string => /([\w.-]{1,80}\.(?:cuh?|cpp|cc|h|hpp))(?:\(\d{1,6}\)|:\d{1,6})/.exec(situation.text)?.[1] ?? 'the file'
 
 export const BUILDS: readonly Known[] = [

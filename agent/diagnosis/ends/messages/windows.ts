@@ -3,6 +3,11 @@ import type { Known } from './message.ts'
 
 const RUNTIME = 'winget install --exact --id Microsoft.VCRedist.2015+.x64'
 const isTorch = (path: string): boolean => /[\\/]torch[\\/]lib[\\/]/i.test(path)
+/** Those of which 2.9 raised what it needs. */
+const isCore = (path: string): boolean => /[\\/]torch[\\/]lib[\\/](?:c10|torch_cpu|torch_python)\.dll$/i.test(path)
+/** PyPI has PyTorch for Windows only without CUDA. */
+const WITH_CUDA = 'Name the index of your CUDA version (cu126, cu128 …): without one pip installs it without CUDA on Windows.'
+const install = (packages: string): string => `python -m pip install --upgrade ${packages} --index-url https://download.pytorch.org/whl/<CUDA>`
 const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
 
 export const WINDOWS: readonly Known[] = [
@@ -24,29 +29,29 @@ export const WINDOWS: readonly Known[] = [
     says: ([, path = '']) =>
       /fbgemm/.test(path) ? 'It needs libomp140.x86_64.dll, which the current runtime of Visual C++ no longer brings.' : 'The file itself is there.',
     remedies: ([, path = '']) => [
-      isTorch(path) &&
-        /fbgemm/.test(path) && {
-          text: 'Update PyTorch: 2.3 and 2.4.0 did not bring that library.',
-          command: 'python -m pip install --upgrade torch torchvision torchaudio',
-        },
-      { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
+      ...(/fbgemm/.test(path)
+        ? [
+            { text: `Update PyTorch to 2.4.1 or later, which does without that library. ${WITH_CUDA}`, command: install('torch torchvision torchaudio') },
+            { text: 'Or add it to this Windows: in the Visual Studio Installer select the latest MSVC build tools for C++ (x64/x86).' },
+          ]
+        : [{ text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME }]),
       isTorch(path) && {
-        text: 'If it stays: make a fresh environment by one package manager alone; libraries of conda and pip in one environment hide one another.',
+        text: 'If it stays: make a fresh environment with one package manager; libraries of conda and pip in the same environment replace each other.',
         command: 'python -m venv fresh',
       },
-      { text: 'Do not take single DLLs from pages that collect them: their origin is unknown.' },
+      { text: 'Do not download single DLLs from DLL collections: their origin is unknown.' },
     ],
   },
   {
     pattern: /\[WinError 1114\][^\n]{0,200}?Error loading "([^"\n]{1,300}\.dll)"/,
     title: ([, path = '']) => `Windows cannot initialize ${fileOf(path)}`,
-    says: ([, path = '']) => (isTorch(path) ? 'PyTorch 2.9 and later need a newer runtime of Visual C++ than many programs install.' : undefined),
+    says: ([, path = '']) => (isCore(path) ? 'PyTorch 2.9 and later need a newer runtime of Visual C++ than many programs install.' : undefined),
     remedies: ([, path = ''], { situation }) => [
       { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
       isTorch(path) && /PyQt|PySide/.test(situation.text) && { text: 'Import torch before PyQt or PySide: they load an older runtime first.' },
-      isTorch(path) && {
-        text: 'Until that can be done, take the last PyTorch before 2.9.',
-        command: "python -m pip install 'torch<2.9' torchvision torchaudio",
+      isCore(path) && {
+        text: `If it stays with PyTorch 2.9 or later: install the last one before. ${WITH_CUDA}`,
+        command: install("'torch<2.9' torchvision torchaudio"),
       },
     ],
   },

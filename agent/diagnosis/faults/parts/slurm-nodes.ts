@@ -39,10 +39,10 @@ const NODES: readonly Node[] = [
   ],
   [
     /^Node unexpectedly rebooted/,
-    'it rebooted while Slurm counted on it: a crash, a loss of power, or somebody',
+    'it rebooted without Slurm: a crash, a power loss, or a reboot by hand',
     [step('See how the boot before this one ended.', 'last -x reboot | head -n 3; sudo journalctl -b -1 -e | tail -n 40')],
   ],
-  [/^NHC: ?|^nhc\b/i, 'the node health check found a fault', [step('Run the check on the node, and mend what it names.', 'sudo nhc; nvidia-smi')]],
+  [/^NHC: ?|^nhc\b/i, 'the node health check found a fault', [step('Run the check on the node, and repair what it names.', 'sudo nhc; nvidia-smi')]],
 ]
 export const drained = (text: readonly string[], at: number): { why: string; node: string; said: string; remedies: readonly Piece[] } | undefined => {
   for (const line of text.slice(at + 1, at + 40)) {

@@ -86,7 +86,7 @@ function Row({ past: { begin: from, to, unseen }, uuid, name, model, total, span
             ))}
           </div>
         ))}
-        {lines.length === 0 && read < to && <span class="timeline-free">nobody since {since(read, to)}</span>}
+        {lines.length === 0 && read < to && <span class="timeline-free">no job since {since(read, to)}</span>}
         {lines.length > shown.length && <span class="timeline-free">{`${lines.slice(MOST_LINES).flat().length} more in the list below`}</span>}
       </div>
     </div>
