@@ -1,5 +1,6 @@
-// Pictures of every page of the dashboard in every state, to be looked at before a release: node scripts/run.mjs scripts/screenshots.ts FOLDER [STATE ...]
+// Pictures of every page of the dashboard in every state, to be looked at before a release: node scripts/run.mjs scripts/screenshots.ts FOLDER [STATE ...] [SIZE | SIZE-THEME ...]
 // A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
+// Without a size: phone, desk and wide. `screenshots.ts out xid zoom print-light`: one state at 200 % zoom, and as printed from the light theme.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -46,15 +47,29 @@ const STATES: Readonly<Record<string, State>> = {
   disconnected: { ...scenario('healthy'), befalls: (agent, page) => agent.kill().then(() => page.waitForSelector('.content.stale')), alone: true },
 }
 
-const SIZES: Readonly<Record<string, BrowserContextOptions>> = {
+type Size = BrowserContextOptions & { readonly printed?: true }
+const SIZES: Readonly<Record<string, Size>> = {
   phone: { ...PHONE, viewport: { width: 390, height: 844 } },
+  tablet: { viewport: { width: 768, height: 1024 } },
+  small: { viewport: { width: 1024, height: 768 } },
   desk: { viewport: { width: 1280, height: 800 } },
+  large: { viewport: { width: 1920, height: 1080 } },
   wide: { viewport: { width: 2560, height: 1300 } },
+  // What a window of 1280 × 800 is at 200 %.
+  zoom: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+  still: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' },
+  print: { viewport: { width: 1280, height: 800 }, printed: true },
 }
+const USUAL_SIZES = ['phone', 'desk', 'wide']
+const THEMES = ['dark', 'light'] as const
+type Theme = (typeof THEMES)[number]
+/** Sizes and their themes, by what may be asked for. */
+const LOOKS: Readonly<Record<string, Readonly<Record<string, readonly Theme[]>>>> = Object.fromEntries(
+  Object.keys(SIZES).flatMap((size) => [[size, { [size]: THEMES }], ...THEMES.map((theme) => [`${size}-${theme}`, { [size]: [theme] }])]),
+)
 const SAME_EVERYWHERE = ['#/explain', '#/fit', '#/doctor', '#/hosts', '#/agent']
 /** By the key that opens it. */
 const DIALOGS = { palette: 'Control+k', shortcuts: '?', settings: ',' } as const
-const THEMES = ['dark', 'light'] as const
 
 const nameOf = (hash: string): string =>
   hash
@@ -99,15 +114,16 @@ async function oneJob(page: Page, container: string | undefined): Promise<readon
   return one === undefined ? [] : [one.hash]
 }
 
+type Look = { readonly size: Size; readonly sizeName: string; readonly themes: readonly Theme[] }
 type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string }
 
 async function takeAll(
   browser: Browser,
   { agent, state, story: { incident, gpu, container }, folder }: Sitting,
-  size: BrowserContextOptions,
-  sizeName: string,
+  { size, sizeName, themes }: Look,
 ): Promise<void> {
-  await using opened = await openPage(browser, agent.url, size)
+  const { printed, ...context } = size
+  await using opened = await openPage(browser, agent.url, context)
   const { page } = opened
   const all = async (): Promise<readonly string[]> => {
     const pages = [
@@ -118,9 +134,10 @@ async function takeAll(
     return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
   }
   const take = async (name: string, fullPage = true): Promise<void> => {
-    for (const colorScheme of THEMES) {
-      await page.emulateMedia({ colorScheme })
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme, media: 'screen' })
       await delay(SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
+      if (printed === true) await page.emulateMedia({ media: 'print' })
       await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage })
     }
   }
@@ -130,8 +147,10 @@ async function takeAll(
     await state.befalls?.(agent, page)
     await stretch(page, size.viewport ?? {})
     await take(nameOf(hash))
+    const beyond = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    if (beyond !== 0) process.stdout.write(`  ${sizeName} ${hash}: scrolls sideways by ${String(beyond)} px\n`)
   }
-  if (state.whole === true) {
+  if (state.whole === true && printed !== true) {
     await page.setViewportSize(size.viewport ?? { width: 0, height: 0 })
     await goTo(page, '#/')
     for (const [name, key] of Object.entries(DIALOGS)) {
@@ -146,20 +165,27 @@ async function takeAll(
   for (const complaint of opened.complaints) process.stdout.write(`  ${sizeName}: the browser complains: ${complaint}\n`)
 }
 
-const [out, ...names] = process.argv.slice(2)
-const unknown = names.filter((name) => !(name in STATES))
+const [out, ...asked] = process.argv.slice(2)
+const names = asked.filter((each) => each in STATES)
+const unknown = asked.filter((each) => !(each in STATES) && !(each in LOOKS))
 if (out === undefined || unknown.length > 0) {
-  process.stderr.write(`screenshots: expected a folder and states of ${Object.keys(STATES).join(', ')}, came ${process.argv.slice(2).join(' ') || 'nothing'}\n`)
+  process.stderr.write(
+    `screenshots: expected a folder, states of ${Object.keys(STATES).join(', ')} and sizes of ${Object.keys(SIZES).join(', ')}, came ${process.argv.slice(2).join(' ') || 'nothing'}\n`,
+  )
   process.exit(2)
 }
+const askedLooks = asked.filter((each) => !(each in STATES))
+const looks: readonly Look[] = (askedLooks.length > 0 ? askedLooks : USUAL_SIZES).flatMap((each) =>
+  Object.entries(LOOKS[each] ?? {}).map(([sizeName, themes]) => ({ size: SIZES[sizeName] ?? {}, sizeName, themes })),
+)
 const browser = await launchBrowser()
 for (const [name, state] of Object.entries(STATES).filter(([known]) => names.length === 0 || names.includes(known))) {
   process.stdout.write(`${name}\n`)
   const folder = join(out, name)
   mkdirSync(folder, { recursive: true })
   // What a page alone shows may need the agent's end.
-  const rounds = state.alone === true ? Object.entries(SIZES).map((size) => [size]) : [Object.entries(SIZES)]
-  for (const sizes of rounds) {
+  const rounds = state.alone === true ? looks.map((look) => [look]) : [looks]
+  for (const round of rounds) {
     const agent = await startAgent({
       args: state.flags,
       ready: true,
@@ -171,7 +197,7 @@ for (const [name, state] of Object.entries(STATES).filter(([known]) => names.len
       if (state.flags.length > 0 && state.alone !== true && !CALM.includes(name))
         await poll(async () => (await storyOf(agent)).incident, { what: `an incident of ${name}`, deadlineMs: 120_000, everyMs: 500 })
       const story = state.alone === true ? {} : await storyOf(agent)
-      for (const [sizeName, size] of sizes) await takeAll(browser, { agent, state, story, folder }, size, sizeName)
+      for (const look of round) await takeAll(browser, { agent, state, story, folder }, look)
     } finally {
       await agent.stop()
     }

@@ -1,5 +1,5 @@
-// Colours of the charts by theme, and which container has which. The first eight hues are after Okabe and Ito's set for all kinds of colour vision, lightness fitted to the ground;
-// the next eight are those that stand farthest from them and from each other, also for red- and green-blind eyes, away from the red of an alarm.
+// Colours of the charts by theme, and which container has which. The first eight hues are after Okabe and Ito's set for all kinds of colour vision; the next eight are those
+// farthest from them and from each other. All have a contrast of 3:1 or more to the chart's ground, and differ also without one kind of cone: palette.test.ts holds both.
 import type { Theme } from '../theme.ts'
 
 export type Palette = {
@@ -17,7 +17,7 @@ export type Palette = {
 
 export const PALETTES: Readonly<Record<Theme, Palette>> = {
   dark: {
-    containers: '#56b4e9 #e69f00 #2fb389 #cc79a7 #e3d24a #8078e0 #e0703a #cfc4b4 #c12287 #ad524e #84ffb7 #944abc #51deeb #1c708e #2e64ea #5e6f03'.split(' '),
+    containers: '#56b4e9 #e69f00 #2fb389 #db84b7 #e3d24a #8078e0 #e0703a #cfc4b4 #c12287 #ad524e #84ffb7 #944abc #51deeb #1c708e #2e64ea #5e6f03'.split(' '),
     host: '#74808a',
     unattributed: '#8d979f',
     surface: '#161a1d',
@@ -28,7 +28,7 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
     peak: '#f1efe9',
   },
   light: {
-    containers: '#3d9fd8 #dd9200 #12936c #bd6695 #c4b112 #5f56c4 #d2601f #a3957f #700479 #042eb2 #782223 #9f61f2 #b30a7b #406813 #7e5e4d #1d5c9b'.split(' '),
+    containers: '#2a96d3 #cd7a19 #1e8752 #ba6696 #867011 #5f56c4 #d84846 #988d75 #700478 #032fb3 #772122 #a160f4 #97087c #2b736f #7a5340 #1a5c9e'.split(' '),
     host: '#8b949b',
     unattributed: '#8a8f93',
     surface: '#fffefb',
