@@ -28,8 +28,11 @@ export function isNewOccurrence(open: OpenIncident, { t, via, key: ofDetector }:
   if (via === 'detector' || ofDetector !== undefined || open.status === 'pending') return false
   const member = open.grouped.find((one) => one.key === key)
   if (member === undefined || (via === 'counter' && isLateCount(member, open.occurredAt))) return false
+  // A detector that holds the incident makes it seen each second: only what was reported counts, of any fault of it.
+  const reported = open.grouped.flatMap(({ lastSighting }) => [...lastSighting.values()])
+  const lastT = reported.length === 0 ? open.lastSeenAt : Math.max(...reported)
   const ofNextRun = endedAt !== undefined && endedAt >= open.occurredAt && t - endedAt >= RESTART_MS
-  return ofNextRun || t - open.lastSeenAt > CRASH_WINDOW_MS
+  return ofNextRun || t - lastT > CRASH_WINDOW_MS
 }
 
 /** What an operator compares over several failures: the memory of the GPU and of the process that failed. */

@@ -141,6 +141,14 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
     }
   }
 
+  /** What holds no memory any more is not found again: the name of its container may be known only now. Its engines have ended, and are kept as they were. */
+  const withLateName = (server: Server, found: FoundServer, isAlone: (found: FoundServer) => boolean): Server => {
+    const container = identify(found.pid)?.container?.name
+    if (container === undefined || container === found.container) return server
+    const named = { ...found, container }
+    return { ...serverOf(named, isAlone(named)), engines: server.engines }
+  }
+
   return {
     all: () => [...servers.values()],
     added: added.length,
@@ -157,14 +165,15 @@ export function createKnownServers(options: KnownServersOptions): KnownServers {
         next.set(server.key, server)
       }
       const isFound = ({ pid, startTicks }: FoundServer): boolean => all.some((one) => one.pid === pid && one.startTicks === startTicks)
-      for (const [key, server] of servers) {
+      for (const server of servers.values()) {
         if (server.found === undefined || isFound(server.found) || !lives(server.found)) continue
         const { engineApart, modelPerEngine } = server.recognised.family
         // It has only given its memory back, or the driver is not read; or its engine has ended, and what answers for it is worth telling of;
         // or its models come and go, and the next one may be loaded into host memory, where no GPU shows it.
         if (!server.engines.some(lives) && engineApart !== true && modelPerEngine !== true) continue
-        server.children?.set([])
-        next.set(key, server)
+        const kept = withLateName(server, server.found, ({ container }) => all.every((one) => one.container !== container))
+        kept.children?.set([])
+        next.set(kept.key, kept)
       }
       for (const { name, family, url } of added) {
         if (isForbidden(name, family.id) || [...next.values()].some((one) => one.url === url)) continue

@@ -120,7 +120,8 @@ export function factRows(facts: Facts, nowMs: number, kind?: IncidentKind): read
     // The number of the GPU stands in the subject, and in the log's own words it may be another.
     // The ranks of a job have a table of their own.
     if (value === undefined || name === 'gpu_index' || name === 'ranks' || (Array.isArray(value) && value.length === 0)) continue
-    rows.push({ name, label: (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, nowMs) })
+    const single = name === 'causes' && Array.isArray(value) && value.length === 1 ? 'Cause' : undefined
+    rows.push({ name, label: single ?? (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, nowMs) })
   }
   // What PyTorch reserved is read beside what it uses of it.
   const used = rows.findIndex((row) => row.name === 'allocated_bytes')

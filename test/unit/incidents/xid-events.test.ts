@@ -130,6 +130,18 @@ describe('the recovery that the driver asks for', () => {
     expect(firing()).toEqual([])
   })
 
+  test('an Xid that comes again while the driver asks for a recovery is an occurrence of its own', () => {
+    const { scene, pass, firing } = host()
+    pass(1, 3, 0)
+    scene.feed(line(T + 4_000, 'kernel', xidText(2, 63)))
+    pass(5, 240, 1)
+    scene.feed(line(T + 245_000, 'kernel', xidText(2, 63)))
+    pass(246, 5, 1)
+    const [incident] = firing()
+    expect(incident).toMatchObject({ count: 2, facts: { xid: 63 }, occurred_at: T + 245_000 })
+    expect(incident?.occurrences?.map(({ at }) => at)).toEqual([T + 4_000])
+  })
+
   test('does not end while the GPU does not answer; after a reboot it ends with the first word, or goes on', () => {
     const { pass, firing } = host()
     pass(1, 5, 1)

@@ -46,7 +46,13 @@ export const ownConfig = defineCheck({
         status: 'warn',
         subject: 'gpu.source',
         summary: 'GPUs are switched off in the configuration: none is watched',
-        remedies: [{ text: 'If this host has GPUs, remove gpu.source: off (or WARPWATCH_GPU__SOURCE): the default, auto, finds them.' }],
+        remedies: [
+          {
+            text: 'If this host has GPUs, remove gpu.source: off from the configuration: the default, auto, finds them.',
+            command: 'sudoedit /etc/warpwatch/warpwatch.yaml   # gpu: { source: auto }\nsudo systemctl restart warpwatch',
+          },
+          { text: 'It may be set as WARPWATCH_GPU__SOURCE instead, in /etc/default/warpwatch or the compose file: remove it there, then restart the agent.' },
+        ],
       })
     return findings.length > 0 ? findings : [{ status: 'pass', summary: `nothing open, nothing switched off; it listens on ${listen}` }]
   },

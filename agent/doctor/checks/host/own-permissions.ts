@@ -7,7 +7,7 @@ import { skipped } from '../../parts/nvidia-pci.ts'
 
 const AS_ROOT = { text: 'Run it as root, as the unit and the container image of Warpwatch do.', command: 'sudo systemctl enable --now warpwatch' } as const
 const UNTRUSTED = {
-  text: 'It runs as root without the right to trace others: give the unit or the container that (CAP_SYS_PTRACE).',
+  text: 'It runs as root without the right to trace others: give the unit or the container CAP_SYS_PTRACE.',
   command: 'docker run --pid=host --cap-add SYS_PTRACE …',
 } as const
 const missing = (subject: string, summary: string, remedy: { readonly text: string; readonly command?: string } = AS_ROOT): Finding => ({

@@ -12,6 +12,8 @@ import { gapText } from '../../text/words.ts'
 const MOST = 3
 /** Checks whose findings say why a GPU is not seen. */
 const OF_GPUS: ReadonlySet<CheckGroup> = new Set<CheckGroup>(['host', 'wsl2'])
+/** What the doctor says of a configuration that switches GPUs off: then nothing else explains it. */
+const SWITCHED_OFF = 'gpu.source'
 const report = signal<DoctorReport | undefined>(undefined)
 const failed = signal(false)
 
@@ -36,7 +38,9 @@ function NextSteps() {
     ) : (
       <p role="status">The doctor looks at driver, kernel and devices …</p>
     )
-  const found = complaints(report.value).filter(({ check }) => OF_GPUS.has(check.group))
+  const all = complaints(report.value)
+  const off = all.filter(({ subjects }) => subjects.includes(SWITCHED_OFF))
+  const found = off.length > 0 ? off : all.filter(({ check }) => OF_GPUS.has(check.group))
   if (found.length === 0)
     return (
       <p>

@@ -28,7 +28,7 @@ type Hit = Pick<IncidentSummary, 'subject' | 'facts'>
 
 /** Container or job, GPU, process or host: what is known of it. */
 function hitParts({ subject: { container, gpu, process, host }, facts: { job_id: slurm } }: Hit): readonly string[] {
-  const job = container?.name ?? (slurm === undefined ? undefined : `Slurm job ${slurm}`)
+  const job = container?.pod ?? container?.name ?? (slurm === undefined ? undefined : `Slurm job ${slurm}`)
   const parts = [
     job,
     gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
@@ -52,7 +52,20 @@ export const besideTitle = (incident: Hit & Pick<IncidentSummary, 'title'>): str
 function wordsOf(incident: IncidentSummary): string {
   const { id, kind, title, verdict, subject, evidence } = incident
   const { gpu, container, process } = subject
-  const parts = [id, kind, title, verdict, whom(incident), gpu?.uuid, gpu?.pci_bus_id, container?.id, container?.image, process?.name]
+  const parts = [
+    id,
+    kind,
+    title,
+    verdict,
+    whom(incident),
+    gpu?.uuid,
+    gpu?.pci_bus_id,
+    container?.name,
+    container?.namespace,
+    container?.id,
+    container?.image,
+    process?.name,
+  ]
   return [...parts, ...evidence.log_lines.flatMap(({ origin, text }) => [origin, text])].join('\n').toLowerCase()
 }
 

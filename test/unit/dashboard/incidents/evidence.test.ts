@@ -61,6 +61,30 @@ describe('charts', () => {
       ['Xorg 9', 'other'],
     ])
   })
+  test('of a MIG instance: its memory and who holds it there, against what it has', () => {
+    const [mine, other] = [
+      { ...GPU6, gi: '1', ci: '0' },
+      { ...GPU6, gi: '2', ci: '0' },
+    ]
+    const list = [
+      series('gpu_memory_used_bytes', GPU6, 0, [60]),
+      series('gpu_memory_used_bytes', mine, 0, [19]),
+      series('gpu_memory_used_bytes', other, 0, [41]),
+      series('process_gpu_memory_bytes', { ...mine, pid: '7', process: 'python', container: 'trainer' }, 0, [18]),
+      series('container_gpu_memory_bytes', { ...mine, container: 'trainer' }, 0, [18]),
+      series('container_gpu_memory_bytes', { ...other, container: 'large' }, 0, [40]),
+    ]
+    const subject = { gpu: { uuid: 'GPU-6', index: 6 }, container: { name: 'trainer' } }
+    const [memory] = charts(list, { subject, facts: { pid: 7, total_bytes: 20 } })
+    expect(memory).toMatchObject({ title: 'Memory of MIG instance 1 on GPU 6', limit: { value: 20 } })
+    expect(memory?.lines.map(({ label, highest }) => [label, highest])).toEqual([
+      ['in use', 19],
+      ['trainer', 18],
+    ])
+    expect(charts(list, { subject: { gpu: { uuid: 'GPU-6' }, container: { name: 'large' } } })[0]?.title).toBe('Memory of MIG instance 2 on GPU 6')
+    // The GPU itself, or one that held memory in both: the whole of it.
+    expect(charts(list, { subject: { gpu: { uuid: 'GPU-6' } } })[0]).toMatchObject({ title: 'Memory of GPU 6', limit: { value: 80 } })
+  })
   test('of several cards: a line each, and no limit that would be one card’s', () => {
     const [memory] = charts([series('gpu_memory_used_bytes', GPU6, 0, [70]), series('gpu_memory_used_bytes', { gpu: '7', uuid: 'GPU-7' }, 0, [60])])
     expect(memory?.title).toBe('GPU memory')

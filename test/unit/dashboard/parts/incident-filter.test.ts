@@ -34,8 +34,8 @@ describe('filters', () => {
   })
 })
 
-test('whom it hit: container and GPU, a process only where no container is known, a card by its address where that is all', () => {
-  expect(whom(INCIDENT)).toBe('trainer · GPU 0')
+test('whom it hit: pod or container and GPU, a process only where no container is known, a card by its address where that is all', () => {
+  expect(whom(INCIDENT)).toBe('trainer-0 · GPU 0')
   expect(whom({ subject: { process: { pid: 7 }, gpu: { pci_bus_id: '0000:1b:00' } }, facts: {} })).toBe('0000:1b:00 · pid 7')
   expect(whom({ subject: { host: { name: 'node-1' } }, facts: {} })).toBe('node-1')
   expect(whom({ subject: { process: { pid: 7 } }, facts: { job_id: 4711 } })).toBe('Slurm job 4711')

@@ -16,17 +16,29 @@ export type EvidenceChart = {
   readonly limit?: { readonly label: string; readonly value: number }
 }
 
-const metricOf = (series: readonly IncidentSeries[], name: string): readonly IncidentSeries[] =>
-  series.filter(({ metric, labels }) => metric === `warpwatch_${name}` && (labels['gi'] ?? '') === '')
+/** Of whole GPUs, or of one MIG instance, whose series carry its number as `gi`. */
+const metricOf = (series: readonly IncidentSeries[], name: string, instance = ''): readonly IncidentSeries[] =>
+  series.filter(({ metric, labels }) => metric === `warpwatch_${name}` && (labels['gi'] ?? '') === instance)
+
+/** The MIG instance on which the process, else the container, of the incident held memory; `''` where there is none, or more than one. */
+function instanceOf({ evidence: { series }, facts, subject }: Incident): string {
+  const held = series.filter(({ labels }) => (labels['gi'] ?? '') !== '' && (subject.gpu?.uuid === undefined || labels['uuid'] === subject.gpu.uuid))
+  const pid = facts.pid ?? subject.process?.pid
+  const own = held.filter(({ labels }) => pid !== undefined && labels['pid'] === String(pid))
+  const of = own.length > 0 ? own : held.filter(({ labels }) => subject.container !== undefined && labels['container'] === subject.container.name)
+  const [first, ...others] = new Set(of.map(({ labels }) => labels['gi'] ?? ''))
+  return first !== undefined && others.length === 0 && metricOf(series, 'gpu_memory_used_bytes', first).length > 0 ? first : ''
+}
+
 const gpuName = ({ labels }: IncidentSeries): string => `GPU ${labels['gpu'] ?? '?'}`
 const last = (series: readonly IncidentSeries[]): number | undefined => series.at(-1)?.value.at(-1)
 const limited = (label: string, value: number | undefined): Pick<EvidenceChart, 'limit'> => (value === undefined ? {} : { limit: { label, value } })
 
 /** Who holds the card's memory: containers, and processes outside of them. */
-function holders(series: readonly IncidentSeries[], window: Window): readonly EvidenceLine[] {
+function holders(series: readonly IncidentSeries[], window: Window, instance: string): readonly EvidenceLine[] {
   const read = readSeconds(series)
-  const containers = metricOf(series, 'container_gpu_memory_bytes').map((one) => lineUp(one, window, containerKey(one.labels), 'container', read))
-  const alone = metricOf(series, 'process_gpu_memory_bytes')
+  const containers = metricOf(series, 'container_gpu_memory_bytes', instance).map((one) => lineUp(one, window, containerKey(one.labels), 'container', read))
+  const alone = metricOf(series, 'process_gpu_memory_bytes', instance)
     .filter(({ labels }) => labels['container'] === undefined)
     .map((one) => lineUp(one, window, `${one.labels['process'] ?? 'process'} ${one.labels['pid'] ?? ''}`, 'other', read))
   return [...containers, ...alone].toSorted((a, b) => b.highest - a.highest)
@@ -34,17 +46,23 @@ function holders(series: readonly IncidentSeries[], window: Window): readonly Ev
 
 function memoryChart(incident: Incident, window: Window, totalOf: (uuid: string) => number | undefined): EvidenceChart | undefined {
   const { series } = incident.evidence
-  const used = metricOf(series, 'gpu_memory_used_bytes')
+  const instance = instanceOf(incident)
+  const ofInstance = metricOf(series, 'gpu_memory_used_bytes', instance)
+  // Two GPUs may each have an instance of that number.
+  const used = instance === '' ? ofInstance : ofInstance.filter(({ labels }) => labels['uuid'] === (incident.subject.gpu?.uuid ?? labels['uuid']))
   const [first] = used
   if (first === undefined) return undefined
   const one = used.length === 1
-  const total = one ? (totalOf(first.labels['uuid'] ?? '') ?? incident.facts.total_bytes) : undefined
+  const ofWhole = instance === '' ? totalOf(first.labels['uuid'] ?? '') : last(metricOf(series, 'gpu_memory_total_bytes', instance))
+  const total = one ? (ofWhole ?? incident.facts.total_bytes) : undefined
   return {
     id: 'memory',
-    title: one ? `Memory of ${gpuName(first)}` : 'GPU memory',
+    title: one ? `Memory of ${instance === '' ? '' : `MIG instance ${instance} on `}${gpuName(first)}` : 'GPU memory',
     unit: 'bytes',
     large: true,
-    lines: one ? [lineUp(first, window, 'in use', 'main'), ...holders(series, window)] : used.map((each) => lineUp(each, window, gpuName(each), 'other')),
+    lines: one
+      ? [lineUp(first, window, 'in use', 'main'), ...holders(series, window, instance)]
+      : used.map((each) => lineUp(each, window, gpuName(each), 'other')),
     ...limited('total', total),
   }
 }

@@ -1,5 +1,6 @@
 // Readings around a fault on whole seconds: lines for the charts, and who held how much at one of those seconds.
 import type { IncidentEvidence, IncidentSeries } from '../../../../../agent/model/incident.ts'
+import { containerKey } from '../../../text/names.ts'
 import { containerGpuMemoryBytes, gpuMemoryUsedBytes, processGpuMemoryBytes } from '../../../text/metric-names.ts'
 
 /** Whole Unix seconds, both ends included. */
@@ -119,7 +120,7 @@ export function processesAt(
       pid,
       innerPid: labels['inner_pid'] === undefined ? undefined : Number(labels['inner_pid']),
       process: labels['process'],
-      container: labels['container'],
+      container: containerKey(labels) || undefined,
       outside: outsideOf(labels),
       gpu: labels['gpu'],
       bytes: value[at],

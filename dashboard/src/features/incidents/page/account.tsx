@@ -5,6 +5,7 @@ import { IncidentLinkTo, Part } from '../../../parts/incident/account.tsx'
 import { agentNow, views } from '../../../parts/live/state.ts'
 import { factLabel } from '../../../text/facts.ts'
 import { memory } from '../../../text/format.ts'
+import { containerKey } from '../../../text/names.ts'
 
 type Props = { readonly incident: Incident }
 
@@ -89,7 +90,12 @@ export function Settings({ incident: { evidence, subject } }: Props) {
   if (container === undefined) return null
   const { env = {}, gpus = [], ...settings } = container
   return (
-    <Part id="settings" title={subject.container === undefined ? 'Container settings' : `Settings of ${subject.container.name}`}>
+    <Part
+      id="settings"
+      title={
+        subject.container === undefined ? 'Container settings' : `Settings of ${containerKey({ ...subject.container, container: subject.container.name })}`
+      }
+    >
       <dl class="fact-list">
         {Object.entries(settings).map(([name, value]) => (
           <div key={name} class={settingText(name, value).length > 28 ? 'long' : undefined}>

@@ -43,7 +43,7 @@ export function Whom({ incident }: Props) {
     <span class="whom ways">
       {job !== undefined && (
         <a href={jobHref(job.key)} title="The job now and its past">
-          {container?.name ?? `Slurm job ${job.name}`}
+          {container === undefined ? `Slurm job ${job.name}` : job.name}
         </a>
       )}
       {index !== undefined && (

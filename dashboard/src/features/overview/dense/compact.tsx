@@ -5,7 +5,7 @@ import { foundCards } from '../../../parts/gpu/found.ts'
 import { frame } from '../../../parts/live/state.ts'
 import { celsiusFigure, memory, memoryFigure, percentFigure, wattsFigure } from '../../../text/format.ts'
 import { Card, type CardProps } from '../card.tsx'
-import { holdersOf, holdersText } from './holders.ts'
+import { holderParts, holdersOf } from './holders.ts'
 
 function Memory({ of }: CardProps) {
   const { memory_used_bytes: used, memory_total_bytes: total } = of.value.row
@@ -18,17 +18,21 @@ const nobody = (used: number | undefined): string => (used === undefined || used
 
 function Held({ of }: CardProps) {
   const holders = useComputed(() => (frame.value === undefined ? [] : holdersOf(frame.value, of.value.uuid)))
+  const parts = useComputed(() => {
+    const { trouble, row } = of.value
+    if (trouble !== undefined) return [trouble.detail ?? trouble.reason, '', '', ''] as const
+    return holders.value.length === 0 ? ([nobody(row.memory_used_bytes), '', '', ''] as const) : holderParts(holders.value)
+  })
   return (
     <p class="small-held">
-      <Live
-        text={() =>
-          of.value.trouble !== undefined
-            ? (of.value.trouble.detail ?? of.value.trouble.reason)
-            : holders.value.length === 0
-              ? nobody(of.value.row.memory_used_bytes)
-              : holdersText(holders.value, 2)
-        }
-      />
+      <span class="cut">
+        <Live text={() => parts.value[0]} />
+      </span>
+      <Live text={() => parts.value[1]} />
+      <span class="cut">
+        <Live text={() => parts.value[2]} />
+      </span>
+      <Live text={() => parts.value[3]} />
     </p>
   )
 }

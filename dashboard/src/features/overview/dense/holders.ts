@@ -16,6 +16,14 @@ export function holdersOf({ containers, processes }: Pick<FrameMessage, 'contain
   return [...found].map(([name, bytes]) => ({ name, bytes })).toSorted((a, b) => b.bytes - a.bytes)
 }
 
+/** The names and figures of the first two apart, so that a name that is cut does not take its figure with it. */
+export function holderParts(holders: readonly Holder[]): readonly [string, string, string, string] {
+  const [first, second, ...more] = holders
+  if (first === undefined) return ['', '', '', '']
+  if (second === undefined) return [first.name, ` ${memory(first.bytes)}`, '', '']
+  return [first.name, ` ${memory(first.bytes)}, `, second.name, ` ${memory(second.bytes)}${more.length > 0 ? `, ${more.length} more` : ''}`]
+}
+
 export function holdersText(holders: readonly Holder[], most: number): string {
   const shown = holders.slice(0, most).map(({ name, bytes }) => `${name} ${memory(bytes)}`)
   return holders.length > most ? `${shown.join(', ')}, ${holders.length - most} more` : shown.join(', ')
