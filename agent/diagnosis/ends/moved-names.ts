@@ -10,14 +10,18 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
     [/^(?:TF|Flax)[A-Z]\w|^(?:load_tf_|modeling_(?:tf|flax))/, '5', 'nothing: version 5 is for PyTorch only'],
     [/^(?:Disjunctive|Phrasal)?Constraint$|^(?:Constrained)?Beam(?:Search)?Scorer$|^ConstrainedBeamSearchScorer$/, '5'],
     [/^(?:GreedySearch|Sample|BeamSearch|BeamSample|ContrastiveSearch)(?:Decoder|EncoderDecoder)\w{0,6}Output$/, '5', 'GenerateDecoderOnlyOutput and its like'],
-    [/^(?:find_pruneable_heads_and_indices|prune_\w{1,20}_?layer|HybridCache|SlidingWindowCache|is_torch_fx\w{0,12}|SpecialTokensMixin|onnx|deepspeed)$/, '5'],
+    [
+      /^(?:find_pruneable_heads_and_indices|prune_\w{1,20}_?layer|HybridCache|SinkCache|Offloaded(?:Static)?Cache|QuantoQuantizedCache|is_torch_fx\w{0,12}|is_(?:tf|flax|safetensors|torch_sdpa|ipex|auto_awq|auto_gptq|offline_mode|remote_url)(?:_available)?|isin_mps_friendly|TRANSFORMERS_CACHE|AutoModelWithLMHead|EvaluationStrategy|get_full_repo_name|SpecialTokensMixin|onnx|deepspeed)$/,
+      '5',
+    ],
     [
       /^(?:CLIP|ViT|DPT|DETR|Detr|YOLOS|Yolos|SegFormer|Segformer|MaskFormer|OwlViT|BEiT|Beit|GLPN|Donut|ConvNext|DeiT)FeatureExtractor$/,
       '5',
       'its ImageProcessor',
     ],
     [/^LossKwargs$/, '4.54', 'TransformersKwargs'],
-    [/^PytorchGELUTanh$/, '4.55', 'GELUTanh'],
+    // It was still in 4.56.2: https://github.com/hiyouga/LlamaFactory/issues/9247
+    [/^PytorchGELUTanh$/, '4.57', 'GELUTanh'],
     [/^(?:\w{2,20}FlashAttention2|\w{2,20}SdpaAttention|[A-Z]\w{1,20}_ATTENTION_CLASSES)$/, '4.48', 'its one attention class'],
     [/^shard_checkpoint$/, '4.47', 'split_torch_state_dict_into_shards of huggingface_hub'],
     [/^top_k_top_p_filtering$/, '4.39'],
@@ -37,6 +41,12 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
     ],
     [/^(?:float|int|bool|object|str|complex|long|unicode)$/, '1.24', 'the plain type of Python'],
     [/^typeDict$/, '1.23', 'sctypeDict'],
+  ],
+  // https://github.com/huggingface/trl/pull/7020, https://github.com/verl-project/verl/issues/5485, https://github.com/unslothai/unsloth/issues/3057
+  trl: [
+    [/^PPO(?:v2)?(?:Trainer|Config)$/, '1.10', 'nothing: TRL dropped PPO; GRPOTrainer and RLOOTrainer are left'],
+    [/^AutoModelFor(?:CausalLM|Seq2SeqLM)WithValueHead$/, '0.27', 'in trl.experimental.ppo, as long as that release has it'],
+    [/^(?:DataCollatorForCompletionOnlyLM|ConstantLengthDataset)$/, '0.20', 'completion_only_loss and packing of SFTConfig'],
   ],
   setuptools: [[/^pkg_resources$/, '82']],
   datasets: [[/^load_metric$/, '3', 'load of the package evaluate']],

@@ -58,6 +58,15 @@ export const rebuilds = (module: string, situation: Pick<Situation, 'text'>): st
   return given.includes('--no-build-isolation') || given.includes('-f ') ? given : `--no-build-isolation ${given}`
 }
 
+/** https://github.com/meta-pytorch/torchcodec#installing-torchcodec */
+const TORCHCODEC = ['0.1', '0.2', '0.5', '0.7', '0.9', '0.10', '0.11'] as const
+/** The release of a package of PyTorch's own that was made for a PyTorch 2: `0.21.*` of torchvision for 2.6. Undefined where that is not known. */
+export function madeFor(name: string, torch: string | undefined): string | undefined {
+  const minor = Number(/^2\.(\d{1,2})\b/.exec(torch ?? '')?.[1] ?? Number.NaN)
+  const release = name === 'torchvision' ? `0.${minor + 15}` : name === 'torchaudio' ? `2.${minor}` : name === 'torchcodec' ? TORCHCODEC[minor - 5] : undefined
+  return Number.isNaN(minor) || release === undefined ? undefined : `${release}.*`
+}
+
 /** Only the name in what pip is given: `pip show` and `pip list` take no options, extras or addresses. */
 const nameIn = (given: string): string | undefined =>
   given

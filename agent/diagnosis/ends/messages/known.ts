@@ -5,6 +5,7 @@ import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
 import { DATA } from './data.ts'
+import { FINETUNING } from './finetuning.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
@@ -24,6 +25,7 @@ const KNOWN: readonly Known[] = [
   COMFYUI,
   MEGATRON,
   TUNING,
+  FINETUNING,
   WINDOWS,
   TRAINING,
   SERVING,

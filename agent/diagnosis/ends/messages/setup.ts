@@ -12,7 +12,22 @@ export const SETUP: readonly Known[] = [
   },
   {
     pattern: /Cannot find a working triton installation/,
-    remedies: only('Install the Triton that belongs to this PyTorch: reinstalling torch brings it.', 'python -m pip install --force-reinstall torch'),
+    remedies: (_, { situation }) => [
+      situation.system === 'windows'
+        ? { text: 'Install Triton for Windows, in the release for this PyTorch.', command: 'python -m pip install triton-windows' }
+        : {
+            text: 'Install the Triton that this PyTorch asks for: the command names it. On another CPU than x86 it may have none.',
+            command: "python -c \"import importlib.metadata as m; print([r for r in m.requires('torch') if 'triton' in r])\"; python -m pip show triton",
+          },
+      {
+        text: 'If it is installed: Triton also fails where PyTorch finds no GPU.',
+        command: 'nvidia-smi -L; python -c "import torch; print(torch.cuda.is_available())"',
+      },
+      {
+        text: 'Or go on without torch.compile.',
+        command: `export ${/nnunet/i.test(situation.text) ? 'nnUNet_compile=f' : 'TORCHDYNAMO_DISABLE=1'}`,
+      },
+    ],
   },
   {
     pattern: /Python\.h: No such file/,
