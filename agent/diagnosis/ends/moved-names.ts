@@ -42,10 +42,13 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
     [/^(?:float|int|bool|object|str|complex|long|unicode)$/, '1.24', 'the plain type of Python'],
     [/^typeDict$/, '1.23', 'sctypeDict'],
   ],
-  // https://github.com/huggingface/trl/pull/7020, https://github.com/verl-project/verl/issues/5485, https://github.com/unslothai/unsloth/issues/3057
+  // https://github.com/huggingface/trl/issues/4223, https://github.com/huggingface/trl/pull/7020, https://github.com/unslothai/unsloth/issues/3057
   trl: [
-    [/^PPO(?:v2)?(?:Trainer|Config)$/, '1.10', 'nothing: TRL dropped PPO; GRPOTrainer and RLOOTrainer are left'],
-    [/^AutoModelFor(?:CausalLM|Seq2SeqLM)WithValueHead$/, '0.27', 'in trl.experimental.ppo, as long as that release has it'],
+    [/^PPO(?:v2)?(?:Trainer|Config)$/, '0.29', 'in trl.experimental.ppo, until TRL dropped PPO in autumn 2026 (GRPOTrainer and RLOOTrainer are left)'],
+    [/^AutoModelFor(?:CausalLM|Seq2SeqLM)WithValueHead$/, '0.29', 'in trl.experimental.ppo, until TRL dropped PPO in autumn 2026'],
+    [/^ORPO(?:Trainer|Config)$/, '0.29', 'in trl.experimental.orpo'],
+    [/^CPO(?:Trainer|Config)$/, '0.29', 'in trl.experimental.cpo'],
+    [/^(?:BCO|GKD|XPO|NashMD|OnlineDPO|PRM)(?:Trainer|Config)$/, '0.29', 'in trl.experimental'],
     [/^(?:DataCollatorForCompletionOnlyLM|ConstantLengthDataset)$/, '0.20', 'completion_only_loss and packing of SFTConfig'],
   ],
   setuptools: [[/^pkg_resources$/, '82']],
@@ -115,6 +118,11 @@ export function moves(name: string, { owner, gone, release, now }: Move, from: s
       text: `${from === undefined ? 'Install' : 'Or install'} ${owner} before ${release}, for which it was written.`,
       command: `python -m pip install '${owner}<${release}'`,
     },
-    from === undefined && now !== undefined && { text: `In newer releases ${name} is ${now}: change it in the program.` },
+    from === undefined &&
+      now !== undefined && {
+        text: now.startsWith('nothing: ')
+          ? `Nothing takes its place in newer releases: ${now.slice(9)}.`
+          : `In newer releases ${name} is ${now}: change it in the program.`,
+      },
   ]
 }

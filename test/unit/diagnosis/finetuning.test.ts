@@ -31,6 +31,28 @@ test.each([
     'ValueError: Target module MyBlock(\n  (proj): Linear(in_features=8, out_features=8, bias=False)\n) is not supported. Currently, only the following modules are supported: `torch.nn.Linear`.',
     /no adapter for MyBlock[^]*language_model/,
   ],
+  [
+    "KeyError: \"The `metric_for_best_model` training argument is set to 'eval_bleu', which is not found in the evaluation metrics. The available evaluation metrics are: ['eval_loss', 'eval_acc', 'eval_runtime']. Consider changing the `metric_for_best_model` via the TrainingArguments.\"",
+    /gives no eval_bleu[^]*one that there is: eval_loss, eval_acc\.[^]*return bleu/,
+  ],
+  [
+    "ValueError: The batch received was empty, your model won't be able to train on it. Double-check that your training dataset contains keys expected by the model: input_ids.",
+    /not tokenized/,
+  ],
+  ["TypeError: Seq2SeqTrainingArguments.__init__() got an unexpected keyword argument 'overwrite_output_dir'", /overwrite_output_dir is gone/],
+  ["TypeError: SFTConfig.__init__() got an unexpected keyword argument 'group_by_length'", /train_sampling_strategy='group_by_length'/],
+  [
+    "ImportError: cannot import name 'ORPOTrainer' from 'trl' (/opt/env/lib/python3.11/site-packages/trl/__init__.py)",
+    /trl 0\.29 has no ORPOTrainer[^]*trl\.experimental\.orpo/,
+  ],
+  [
+    "ImportError: cannot import name 'PytorchGELUTanh' from 'transformers.activations' (/opt/env/lib/python3.11/site-packages/transformers/activations.py)",
+    /transformers<4\.57/,
+  ],
+  [
+    "ImportError: cannot import name 'is_flax_available' from 'transformers' (/opt/env/lib/python3.11/site-packages/transformers/__init__.py)",
+    /transformers<5/,
+  ],
   ['AttributeError: module diffusers has no attribute NewestPipeline', /--upgrade diffusers/],
 ])('%s', (error, advice) => {
   const { all } = answer(raised(error))
@@ -101,4 +123,11 @@ test('a template for chats: the advice of a server is not that of a training', (
   expect(answer(raised(error)).all).toContain('Train from the Instruct')
   expect(answer(raised(error)).all).not.toContain('--chat-template')
   expect(answer(raised(error, 'vllm/entrypoints/openai/serving_chat.py')).all).toContain('--chat-template')
+})
+
+test('torchvision: the release for the PyTorch of the text, from the index of its CUDA', () => {
+  const text = `torch 2.7.1+cu128\n${raised('RuntimeError: operator torchvision::nms does not exist', 'torchvision/_meta_registrations.py')}`
+  expect(answer(text).remedies?.[0]?.command).toBe(
+    "python -m pip install --force-reinstall --no-deps 'torchvision==0.22.*' --index-url https://download.pytorch.org/whl/cu128",
+  )
 })

@@ -1,101 +1,23 @@
 // Messages of Transformers, TRL, PEFT, Accelerate, DeepSpeed and the programs around them with one reason each; most hold figures that are used.
-import { INFERENCE } from '../../situation/programs.ts'
+import { UNSLOTH } from './trainer-checks.ts'
 import type { Known } from './message.ts'
 import { caller } from './packages.ts'
 import { madeFor } from '../python-packages.ts'
-import { ofRows, type Row } from './rows.ts'
-
-const UNSLOTH = 'python -m pip install --upgrade unsloth unsloth_zoo'
-const ROWS: readonly Row[] = [
-  [
-    /'generation_batch_size' and 'steps_per_generation' can not be both/,
-    'Leave one of both out: each follows from the other (generation_batch_size is the batch of one device × processes × steps_per_generation). Where only one was set, a configuration that was saved or copied brings the other.',
-    undefined,
-    undefined,
-    'generation_batch_size and steps_per_generation are both set',
-  ],
-  [
-    // https://github.com/deepspeedai/DeepSpeed/issues/6793, https://github.com/huggingface/transformers/pull/35157
-    /no_sync context manager is incompatible with gradient partitioning/,
-    'Install DeepSpeed 0.15.4, which does not check this; or update Transformers and Accelerate, whose newer Trainer does without no_sync under ZeRO. In a loop of your own leave accelerator.accumulate() out: DeepSpeed accumulates by its own gradient_accumulation_steps (1 always works).',
-    "python -m pip install 'deepspeed==0.15.4'",
-    'Since 0.16 DeepSpeed refuses no_sync under ZeRO 2 and 3, and gradient accumulation of this release uses it.',
-    'Gradient accumulation and DeepSpeed do not fit together in these releases',
-  ],
-  [
-    /does not support an attention implementation through torch\.nn\.functional\.scaled_dot_product_attention/,
-    'Load the model with attn_implementation="eager".',
-    undefined,
-    'Its code has no version for the attention of PyTorch; code that came with the model (trust_remote_code) may be older than this Transformers.',
-    'The model has no attention of that kind',
-  ],
-  [
-    /We need an `offload_dir` to dispatch|pass along an `offload_folder`|provide an `offload_folder`/,
-    "Let the model fit: quantize it (4-bit), use more GPUs, or free their memory (nvidia-smi shows who holds it). An adapter is loaded onto one GPU by device_map={'': 0}. Only for inference, and very slow: offload_folder=<FOLDER>.",
-    'nvidia-smi',
-    'GPUs and host memory together do not hold the model, so that layers would go to disk.',
-    'The model does not fit the GPUs and the host memory',
-  ],
-  [
-    /Cannot find valid samples, check/,
-    'Compare the data set with its entry in data/dataset_info.json: formatting (alpaca, sharegpt) and the names under columns and tags must be those of the file; samples whose turns do not alternate, or that end without an answer, are dropped.',
-    'head -c 600 <FILE>',
-    'LLaMA-Factory read the data set, and no sample was left.',
-    'No sample of the data set has the expected form',
-  ],
-  [
-    /Cannot use chat template functions because tokenizer\.chat_template is not set|apply_chat_template[^\n]{0,80}no template|does not have a chat template/,
-    'Train from the Instruct or chat variant, whose tokenizer has a template; for a base model set tokenizer.chat_template (of the same family), or give ready texts in a column "text".',
-    undefined,
-    'The tokenizer is of a base model, which has no format for chats.',
-    'The model has no chat template',
-  ],
-  [
-    /vLLM server can't be reached at (\S{5,80})/,
-    'Start the server on other GPUs than the training, before it, and name its host and port (vllm_server_host, vllm_server_port); or let both share the GPUs: vllm_mode="colocate".',
-    'CUDA_VISIBLE_DEVICES=<GPU> trl vllm-serve --model <MODEL>',
-    undefined,
-    'The trainer does not reach its vLLM server',
-  ],
-  [
-    /has some modules offloaded to cpu or disk|can't move a model that has some modules offloaded/i,
-    'Leave .to() and .cuda() out: device_map placed the model. For training it must fit the GPU: a smaller or 4-bit model, or more GPUs.',
-  ],
-  [
-    /contains `DTensor` parameters, which is incompatible with DDP/,
-    "Load the model without device_map='auto' (leave it out, or name one device), and let the launcher start one process for each GPU.",
-    undefined,
-    "device_map='auto' split the model by tensor parallelism, and DDP needs a whole one on each GPU.",
-  ],
-  [
-    /activation_checkpointing in FSDP config and the gradient_checkpointing in training arg can't be set to True/i,
-    'Set one of both: activation_checkpointing in fsdp_config, and gradient_checkpointing=False.',
-  ],
-  [
-    /(?:already contains|passed a) `?PeftModel`?[^\n]{0,80}(?:together with|and) (?:a )?`?peft_config|`PeftModel` instance together with a `peft_config`/,
-    'Give the trainer one of both: the plain model with peft_config, or the PeftModel alone. To train a second adapter: merge_and_unload() the first, and save that model.',
-    undefined,
-    undefined,
-    'The model has an adapter already',
-  ],
-  [
-    /Could not find the transformer layer class (\w{2,60})/,
-    'Name the class of the layers of this model (print(model) shows it; for Llama LlamaDecoderLayer) in fsdp_transformer_layer_cls_to_wrap, or leave it out: the model names its own.',
-  ],
-  [
-    /At most one of fp16 and bf16 can be True/,
-    'Set one of both to False: bf16 on Ampere and newer, fp16 on older GPUs. A configuration of DeepSpeed must agree ("auto" does).',
-  ],
-  [
-    /unexpected keyword argument 'load_in_(?:4|8)bit'/,
-    'Pass quantization_config=BitsAndBytesConfig(load_in_4bit=True) to from_pretrained.',
-    undefined,
-    'Transformers 5 removed load_in_4bit and load_in_8bit as arguments.',
-  ],
-  [/unexpected keyword argument 'overwrite_output_dir'/, 'Leave overwrite_output_dir out: Transformers 5 removed it and always writes into output_dir.'],
-]
 
 export const FINETUNING: readonly Known[] = [
+  {
+    pattern: /`metric_for_best_model` training argument is set to '([\w.-]{1,80})'[^]{0,80}The available evaluation metrics are: \[([^\]]{1,600})\]/,
+    title: ([, name]) => `The evaluation gives no ${name}`,
+    remedies: ([, name, all = '']) => {
+      const metrics = [...all.matchAll(/'([\w.-]{1,80})'/g)].flatMap(([, one]) => (one === undefined || /runtime|per_second|^epoch$/.test(one) ? [] : [one]))
+      return [
+        metrics.length > 0 && { text: `Set metric_for_best_model to one that there is: ${metrics.slice(0, 8).join(', ')}.` },
+        {
+          text: `Or let compute_metrics return ${name?.replace(/^eval_/, '')}: the Trainer writes eval_ before it. With several evaluation sets the name of the set stands between.`,
+        },
+      ]
+    },
+  },
   {
     pattern: /name 'PreTrainedConfig' is not defined/,
     title: 'A package does not fit the installed Transformers',
@@ -263,8 +185,4 @@ export const FINETUNING: readonly Known[] = [
       { text: 'Or use datasets before 4, which decodes by soundfile and librosa.', command: "python -m pip install 'datasets<4'" },
     ],
   },
-  ...ofRows(ROWS).map((row) => (/chat_template/.test(row.pattern.source) ? { ...row, when: trains } : row)),
 ]
-function trains({ situation: { programs } }: Parameters<NonNullable<Known['when']>>[0]): boolean {
-  return !INFERENCE.some((one) => programs.has(one))
-}

@@ -17,6 +17,7 @@ import { SETUP } from './setup.ts'
 import { SLURM } from './slurm.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
+import { TRAINER_CHECKS } from './trainer-checks.ts'
 import { TUNING } from './tuning.ts'
 import { WINDOWS } from './windows.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
@@ -26,6 +27,7 @@ const KNOWN: readonly Known[] = [
   MEGATRON,
   TUNING,
   FINETUNING,
+  TRAINER_CHECKS,
   WINDOWS,
   TRAINING,
   SERVING,
