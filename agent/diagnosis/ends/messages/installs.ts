@@ -123,6 +123,10 @@ export const INSTALLS: readonly Known[] = [
       const text = flat(told)
       const missing = /there is no version of ([\w.-]{1,60})(?:\{[^}]{1,120}\})?==([\w.]{1,20})\+([a-z]{2,4}[\d.]{1,6})/.exec(text)
       const tag = /([\w.-]{1,60})(?:[=<>!~]=?[\w.+*,<>=!]{1,60})? has no wheels with a matching ([\w ]{3,30}) tag \(e\.g\., `?(\w{2,40})/.exec(text)
+      // What was asked for itself, not what something else needs.
+      const own = tag !== null && new RegExp(`(?:you require|your project depends on) ${tag[1]?.replaceAll('.', '\\.')}[=<>~]`).test(text) ? tag[1] : undefined
+      const minor = Number(/^cp3(\d{1,2})$/.exec(tag?.[3] ?? '')?.[1] ?? Number.NaN)
+      const older = Number.isNaN(minor) ? undefined : `3.${minor - 1}`
       const absent = /([\w.-]{1,60}) was not found in the package registry/.exec(text)?.[1]
       // What one package asks for, and what was asked for beside it.
       const needs =
@@ -150,9 +154,15 @@ export const INSTALLS: readonly Known[] = [
         absent !== undefined && {
           text: `${absent} is not in the index that was named: add that index beside PyPI (--index) in place of it (--index-url, --default-index).`,
         },
-        tag !== null && {
-          text: `${tag[1]} has no wheel for ${tag[3]} (${tag[2]} tag): use a Python and system for which it has one, or a release of what needs it without ${tag[1]}.`,
-        },
+        tag !== null &&
+          (own === undefined
+            ? {
+                text: `${tag[1]} has no wheel for ${tag[3]} (${tag[2]} tag): use a Python and system for which it has one, or a release of what needs it without ${tag[1]}.`,
+              }
+            : {
+                text: `${own} has no wheel for ${tag[3]} (${tag[2]} tag): use an older Python, or ask for a newer ${tag[1]}.`,
+                ...(older === undefined ? {} : { command: `uv venv --python ${older}` }),
+              }),
         python !== null && { text: `Raise requires-python of the project to ${python[2]}: it allows ${python[1]}, for which there is no release.` },
         clash === null &&
           unseen === undefined &&

@@ -6,6 +6,20 @@ import { ofRows, type Row } from './rows.ts'
 export const UNSLOTH = 'python -m pip install --upgrade unsloth unsloth_zoo'
 const ROWS: readonly Row[] = [
   [
+    /train_dataset does not implement __len__[^]{0,200}max_steps/,
+    'Set max_steps: samples × epochs / (batch of one device × processes × gradient_accumulation_steps). Or give the Trainer a data set that is not streamed.',
+    undefined,
+    'A streamed data set has no length, so epochs do not give the number of steps.',
+    'max_steps is missing for a streamed data set',
+  ],
+  [
+    /Cannot load <class 'diffusers[^]{0,200}because the following keys are missing/,
+    'Take the files of this very model: a variant of another kind (Flux dev and schnell, inpainting, another size) has other layers. If its page names a newer Diffusers, update that. Weights that are filled in at random (low_cpu_mem_usage=False) give no usable model.',
+    'python -m pip show diffusers',
+    undefined,
+    'The files lack layers that the model has',
+  ],
+  [
     /The batch received was empty|No columns in the dataset match the model's forward method/,
     'Tokenize before the training: dataset.map(lambda x: tokenizer(x["text"], truncation=True), batched=True), with a column labels where the collator makes none. remove_unused_columns=False only where a collator of your own reads the raw columns.',
     undefined,
