@@ -91,7 +91,7 @@ export function moved(name: string, owner: string): Move | undefined {
   return row === undefined ? undefined : { owner, gone: gone !== undefined, release: row[1], now: row[2] }
 }
 /** Who uses the name, where that is another package. */
-export function moves(name: string, { owner, gone, release, now }: Move, from: string | undefined): readonly Piece[] {
+export function moves(name: string, { owner, gone, release, now }: Move, from: string | undefined, windows: boolean): readonly Piece[] {
   if (!gone && owner === 'torch' && from !== undefined)
     return [
       {
@@ -105,7 +105,8 @@ export function moves(name: string, { owner, gone, release, now }: Move, from: s
       ? [
           {
             text: `${name} came with PyTorch ${release}: update PyTorch with all that was built for it.`,
-            command: 'python -m pip install --upgrade torch torchvision torchaudio',
+            // PyPI has it for Windows without CUDA only.
+            command: `python -m pip install --upgrade torch torchvision torchaudio${windows ? ' --index-url https://download.pytorch.org/whl/<CUDA>' : ''}`,
           },
         ]
       : [{ text: `${name} came with ${owner} ${release}: update it.`, command: `python -m pip install --upgrade '${owner}>=${release}'` }]

@@ -84,7 +84,8 @@ export const SETUP: readonly Known[] = [
     remedies: (_, { situation }) => {
       const torch = situation.versions.torch
       const release = madeFor('torchvision', torch)
-      const index = /\b2\.\d{1,2}\.\d\+(cu\d{3}|cpu|xpu|rocm[\d.]{1,5})\b/.exec(situation.text)?.[1]
+      const named = /\b2\.\d{1,2}\.\d\+(cu\d{3}|cpu|xpu|rocm[\d.]{1,5})\b/.exec(situation.text)?.[1]
+      const index = named ?? (situation.system === 'windows' ? '<CUDA>' : undefined)
       return [
         release === undefined
           ? {
