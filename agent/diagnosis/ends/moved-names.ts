@@ -10,14 +10,18 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
     [/^(?:TF|Flax)[A-Z]\w|^(?:load_tf_|modeling_(?:tf|flax))/, '5', 'nothing: version 5 is for PyTorch only'],
     [/^(?:Disjunctive|Phrasal)?Constraint$|^(?:Constrained)?Beam(?:Search)?Scorer$|^ConstrainedBeamSearchScorer$/, '5'],
     [/^(?:GreedySearch|Sample|BeamSearch|BeamSample|ContrastiveSearch)(?:Decoder|EncoderDecoder)\w{0,6}Output$/, '5', 'GenerateDecoderOnlyOutput and its like'],
-    [/^(?:find_pruneable_heads_and_indices|prune_\w{1,20}_?layer|HybridCache|SlidingWindowCache|is_torch_fx\w{0,12}|SpecialTokensMixin|onnx|deepspeed)$/, '5'],
+    [
+      /^(?:find_pruneable_heads_and_indices|prune_\w{1,20}_?layer|HybridCache|SinkCache|Offloaded(?:Static)?Cache|QuantoQuantizedCache|is_torch_fx\w{0,12}|is_(?:tf|flax|safetensors|torch_sdpa|ipex|auto_awq|auto_gptq|offline_mode|remote_url)(?:_available)?|isin_mps_friendly|TRANSFORMERS_CACHE|AutoModelWithLMHead|EvaluationStrategy|get_full_repo_name|SpecialTokensMixin|onnx|deepspeed)$/,
+      '5',
+    ],
     [
       /^(?:CLIP|ViT|DPT|DETR|Detr|YOLOS|Yolos|SegFormer|Segformer|MaskFormer|OwlViT|BEiT|Beit|GLPN|Donut|ConvNext|DeiT)FeatureExtractor$/,
       '5',
       'its ImageProcessor',
     ],
     [/^LossKwargs$/, '4.54', 'TransformersKwargs'],
-    [/^PytorchGELUTanh$/, '4.55', 'GELUTanh'],
+    // It was still in 4.56.2: https://github.com/hiyouga/LlamaFactory/issues/9247
+    [/^PytorchGELUTanh$/, '4.57', 'GELUTanh'],
     [/^(?:\w{2,20}FlashAttention2|\w{2,20}SdpaAttention|[A-Z]\w{1,20}_ATTENTION_CLASSES)$/, '4.48', 'its one attention class'],
     [/^shard_checkpoint$/, '4.47', 'split_torch_state_dict_into_shards of huggingface_hub'],
     [/^top_k_top_p_filtering$/, '4.39'],
@@ -37,6 +41,15 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
     ],
     [/^(?:float|int|bool|object|str|complex|long|unicode)$/, '1.24', 'the plain type of Python'],
     [/^typeDict$/, '1.23', 'sctypeDict'],
+  ],
+  // https://github.com/huggingface/trl/issues/4223, https://github.com/huggingface/trl/pull/7020, https://github.com/unslothai/unsloth/issues/3057
+  trl: [
+    [/^PPO(?:v2)?(?:Trainer|Config)$/, '0.29', 'in trl.experimental.ppo, until TRL dropped PPO in autumn 2026 (GRPOTrainer and RLOOTrainer are left)'],
+    [/^AutoModelFor(?:CausalLM|Seq2SeqLM)WithValueHead$/, '0.29', 'in trl.experimental.ppo, until TRL dropped PPO in autumn 2026'],
+    [/^ORPO(?:Trainer|Config)$/, '0.29', 'in trl.experimental.orpo'],
+    [/^CPO(?:Trainer|Config)$/, '0.29', 'in trl.experimental.cpo'],
+    [/^(?:BCO|GKD|XPO|NashMD|OnlineDPO|PRM)(?:Trainer|Config)$/, '0.29', 'in trl.experimental'],
+    [/^(?:DataCollatorForCompletionOnlyLM|ConstantLengthDataset)$/, '0.20', 'completion_only_loss and packing of SFTConfig'],
   ],
   setuptools: [[/^pkg_resources$/, '82']],
   datasets: [[/^load_metric$/, '3', 'load of the package evaluate']],
@@ -78,7 +91,7 @@ export function moved(name: string, owner: string): Move | undefined {
   return row === undefined ? undefined : { owner, gone: gone !== undefined, release: row[1], now: row[2] }
 }
 /** Who uses the name, where that is another package. */
-export function moves(name: string, { owner, gone, release, now }: Move, from: string | undefined): readonly Piece[] {
+export function moves(name: string, { owner, gone, release, now }: Move, from: string | undefined, windows: boolean): readonly Piece[] {
   if (!gone && owner === 'torch' && from !== undefined)
     return [
       {
@@ -92,7 +105,8 @@ export function moves(name: string, { owner, gone, release, now }: Move, from: s
       ? [
           {
             text: `${name} came with PyTorch ${release}: update PyTorch with all that was built for it.`,
-            command: 'python -m pip install --upgrade torch torchvision torchaudio',
+            // PyPI has it for Windows without CUDA only.
+            command: `python -m pip install --upgrade torch torchvision torchaudio${windows ? ' --index-url https://download.pytorch.org/whl/<CUDA>' : ''}`,
           },
         ]
       : [{ text: `${name} came with ${owner} ${release}: update it.`, command: `python -m pip install --upgrade '${owner}>=${release}'` }]
@@ -105,6 +119,11 @@ export function moves(name: string, { owner, gone, release, now }: Move, from: s
       text: `${from === undefined ? 'Install' : 'Or install'} ${owner} before ${release}, for which it was written.`,
       command: `python -m pip install '${owner}<${release}'`,
     },
-    from === undefined && now !== undefined && { text: `In newer releases ${name} is ${now}: change it in the program.` },
+    from === undefined &&
+      now !== undefined && {
+        text: now.startsWith('nothing: ')
+          ? `Nothing takes its place in newer releases: ${now.slice(9)}.`
+          : `In newer releases ${name} is ${now}: change it in the program.`,
+      },
   ]
 }

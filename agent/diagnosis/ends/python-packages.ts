@@ -58,6 +58,15 @@ export const rebuilds = (module: string, situation: Pick<Situation, 'text'>): st
   return given.includes('--no-build-isolation') || given.includes('-f ') ? given : `--no-build-isolation ${given}`
 }
 
+/** https://github.com/meta-pytorch/torchcodec#installing-torchcodec */
+const TORCHCODEC = ['0.1', '0.2', '0.5', '0.7', '0.9', '0.10', '0.11'] as const
+/** The release of a package of PyTorch's own that was made for a PyTorch 2: `0.21.*` of torchvision for 2.6. Undefined where that is not known. */
+export function madeFor(name: string, torch: string | undefined): string | undefined {
+  const minor = Number(/^2\.(\d{1,2})\b/.exec(torch ?? '')?.[1] ?? Number.NaN)
+  const release = name === 'torchvision' ? `0.${minor + 15}` : name === 'torchaudio' ? `2.${minor}` : name === 'torchcodec' ? TORCHCODEC[minor - 5] : undefined
+  return Number.isNaN(minor) || release === undefined ? undefined : `${release}.*`
+}
+
 /** Only the name in what pip is given: `pip show` and `pip list` take no options, extras or addresses. */
 const nameIn = (given: string): string | undefined =>
   given
@@ -87,6 +96,27 @@ const NOW: Readonly<Record<string, string>> = {
   'DPOTrainer.max_length': 'set in DPOConfig, which takes the place of TrainingArguments',
   num_items_in_batch: 'passed to compute_loss by the Trainer (4.46 and newer): let your compute_loss take **kwargs',
   no_cuda: 'use_cpu',
+  // Fields that TrainingArguments of Transformers 4.57 has and those of 5.18 have not.
+  'TrainingArguments.overwrite_output_dir': 'gone (it always writes into output_dir)',
+  'TrainingArguments.group_by_length': "train_sampling_strategy='group_by_length'",
+  'TrainingArguments.warmup_ratio': 'warmup_steps, which takes a share below 1 too',
+  'TrainingArguments.save_safetensors': 'gone (it always does)',
+  'TrainingArguments.logging_dir': 'the variable TENSORBOARD_LOGGING_DIR',
+  'TrainingArguments.adafactor': "optim='adafactor'",
+  'TrainingArguments.include_inputs_for_metrics': "include_for_metrics=['inputs']",
+  'TrainingArguments.fsdp_transformer_layer_cls_to_wrap': 'transformer_layer_cls_to_wrap in fsdp_config',
+  'TrainingArguments.use_mps_device': 'gone (Apple GPUs are found)',
+  'TrainingArguments.push_to_hub_token': 'hub_token',
+  'TrainingArguments.push_to_hub_model_id': 'hub_model_id',
+  'TrainingArguments.per_gpu_train_batch_size': 'per_device_train_batch_size',
+  'TrainingArguments.per_gpu_eval_batch_size': 'per_device_eval_batch_size',
+  'TrainingArguments.fp16_backend': 'gone: leave it out',
+  'TrainingArguments.half_precision_backend': 'gone: leave it out',
+  'GRPOConfig.max_prompt_length': 'gone: shorten the prompts before the training',
+  'GRPOConfig.vllm_device': "vllm_mode ('colocate' or 'server')",
+  'GRPOConfig.vllm_guided_decoding_regex': 'vllm_structured_outputs_regex',
+  'DPOConfig.max_prompt_length': 'gone: max_length alone counts',
+  'DPOTrainer.max_prompt_length': 'gone: max_length of DPOConfig alone counts',
   use_auth_token: 'token',
   'Trainer.gpus': "accelerator='gpu', devices=<GPUS>",
   'Trainer.resume_from_checkpoint': 'trainer.fit(…, ckpt_path=…)',
@@ -108,7 +138,9 @@ const OF: Readonly<Record<string, string>> = { AdamW: 'transformers', float: 'nu
 export function newerName(name: string, owner: string | undefined): string | undefined {
   const of = lookup(OF, name)
   if (of !== undefined && of !== owner?.split('.')[0]) return undefined
-  return lookup(NOW, `${owner}.${name}`) ?? lookup(NOW, name)
+  // The configurations of TRL are TrainingArguments with more.
+  const base = /^(?:Seq2SeqTrainingArguments|(?:SFT|DPO|GRPO|KTO|Reward|RLOO|ORPO|CPO)Config)$/.test(owner ?? '') ? 'TrainingArguments' : owner
+  return lookup(NOW, `${owner}.${name}`) ?? lookup(NOW, `${base}.${name}`) ?? lookup(NOW, name)
 }
 
 /** The package that has a class whose arguments changed often. */

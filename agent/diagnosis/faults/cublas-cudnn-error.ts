@@ -283,6 +283,8 @@ export const cublasCudnnError = ruleFamily({
       title: 'A CUDA library cannot start',
       verdict,
       remedies,
+      // That line has the cause, and a fault of its own.
+      unless: ({ message, text, at }) => message.includes('DNN library') && /Loaded runtime CuDNN library/i.test(around(text, at, 30, 0)),
     },
   ],
 })

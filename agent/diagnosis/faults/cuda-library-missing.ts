@@ -17,12 +17,12 @@ const lacks = ({ message }: Seen): string | undefined => {
   const owner = ownerOf(message)
   return owner === undefined ? undefined : `needs ${owner.symbol}, which the ${owner.name} that was loaded does not have`
 }
-/** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
 /** A file of the toolkit's compiler, which the driver and most wheels do not bring. */
-const libdevice = ({ situation }: Seen): readonly Piece[] => [
+const compilerOfXla = ({ situation }: Seen): readonly Piece[] => [
   {
-    text: 'Name the folder of a CUDA toolkit to XLA: it holds nvvm/libdevice.',
-    command: 'find / -name "libdevice*.bc" 2>/dev/null\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda',
+    text: 'Name the folder of a CUDA toolkit to XLA: it holds nvvm/libdevice and bin/ptxas.',
+    command:
+      'find / \\( -name "libdevice*.bc" -o -name ptxas \\) 2>/dev/null\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH',
   },
   {
     text: 'If there is none: install the compiler of CUDA alone, and name its folder (the one that holds nvvm).',
@@ -30,6 +30,7 @@ const libdevice = ({ situation }: Seen): readonly Piece[] => [
   },
 ]
 
+/** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
 const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
   const library = ({ match }: Seen): string => file(match[1] ?? '')
   return {
@@ -40,7 +41,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
       `${library(seen)} ${lacks(seen) ?? how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
-      if (library(seen) === 'libdevice') return libdevice(seen)
+      if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)
       return owner !== undefined
         ? symbolRemedies(owner, seen)
         : DRIVERS_OWN.test(library(seen))
@@ -84,6 +85,8 @@ export const cudaLibraryMissing = ruleFamily({
     'libNVVM cannot be found',
     "Can't find libdevice",
     'libdevice not found',
+    'Failed to launch ptxas',
+    'No PTX compilation provider is available',
     'Cannot dlopen some GPU libraries',
     'CUDA_HOME environment variable is not set',
     'Could not find module',
@@ -164,6 +167,8 @@ export const cudaLibraryMissing = ruleFamily({
     missing('(libNVVM) cannot be found', 'is not installed'),
     missing("(?:Can't find|Couldn't find) (libdevice) directory", 'is not where XLA looks'),
     missing('(libdevice) not found at', 'is not where XLA looks'),
+    missing('Failed to launch (ptxas)', 'could not be started: it is not installed where XLA looks, or the temporary folder is full'),
+    missing('No PTX compilation provider is available\\. Neither (ptxas)', 'of the CUDA toolkit is not where XLA looks'),
     missing('No (libcudart\\.so) found', 'is not installed'),
     {
       pattern: /Cannot dlopen some GPU libraries/,

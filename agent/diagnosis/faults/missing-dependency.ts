@@ -3,8 +3,8 @@ import { printTorch } from './remedies/environment.ts'
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
-import { pipInstall } from './remedies/pip.ts'
-import { rebuilds } from '../ends/python-packages.ts'
+import { installerOf, pipInstall } from './remedies/pip.ts'
+import { madeFor, rebuilds } from '../ends/python-packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
@@ -17,6 +17,7 @@ const DISTRIBUTIONS: readonly (readonly [module: RegExp, name: string])[] = [
   [/^(?:vllm|_vllm)/, 'vllm'],
   [/^(?:torchvision|image)$/, 'torchvision'],
   [/^(?:torchaudio|_torchaudio|libtorchaudio)/, 'torchaudio'],
+  [/^torchcodec/, 'torchcodec'],
   [/^(?:apex|amp_C|fused_layer_norm)/, 'apex'],
   [/^(?:torch_scatter|_scatter)/, 'torch-scatter'],
   [/^(?:torch_sparse)/, 'torch-sparse'],
@@ -34,13 +35,15 @@ function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
 
 function remedies(matched: Matched): readonly Piece[] {
   const name = distribution(matched)
+  const release =
+    name === undefined ? undefined : madeFor(name, matched.situation().versions.torch ?? /PyTorch version \((2\.\d{1,2})/.exec(matched.situation().text)?.[1])
   const wheel = /torch(\d\.\d{1,2})cxx11abi(TRUE|FALSE)/i.exec(matched.situation().text)
   return [
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
       command: pipInstall(
         matched.situation(),
-        name === undefined ? '<PACKAGE>' : rebuilds(name.replaceAll('-', '_'), matched.situation()),
+        release !== undefined ? `'${name}==${release}'` : name === undefined ? '<PACKAGE>' : rebuilds(name.replaceAll('-', '_'), matched.situation()),
         '--force-reinstall --no-cache-dir --no-deps',
       ),
     },
@@ -53,6 +56,11 @@ function remedies(matched: Matched): readonly Piece[] {
     },
   ]
 }
+
+const installerName = ({ situation }: Matched): string => (installerOf(situation()) === 'uv' ? 'uv' : 'pip')
+/** What is missing is so in the environment itself. */
+const unisolated = ({ text, at }: Pick<Seen, 'text' | 'at'>): boolean =>
+  /(?:install|wheel|sync|add)\b[^\n]{0,200}--no-build-isolation/.test(around(text, at, 40, 0))
 
 const before = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => around(text, at, 24, 0)
 
@@ -81,14 +89,22 @@ export const missingDependency = ruleFamily({
       // pip builds a package in an environment of its own, without what is installed.
       pattern: /ModuleNotFoundError: No module named '(torch|numpy|packaging|wheel|psutil|ninja)'/,
       severity: 'critical',
-      title: ({ match }) => `pip hides ${match[1]} from a build`,
-      verdict: ({ match }) =>
-        `A package asks for ${match[1]} while it is built, and pip builds it in an environment of its own, where ${match[1]} is not installed.`,
+      title: (matched) =>
+        unisolated(matched) ? `${matched.match[1]} is missing for a build` : `${installerName(matched)} hides ${matched.match[1]} from a build`,
+      verdict: (matched) =>
+        `A package asks for ${matched.match[1]} while it is built, ${unisolated(matched) ? 'and the environment does not have it (pip builds without isolation here)' : `and ${installerName(matched)} builds it in an environment of its own, where ${matched.match[1]} is not installed`}.`,
       remedies: (matched) => {
         const name =
           /pip-install-\w{1,20}[\\/]([\w.-]{2,60}?)_[0-9a-f]{1,40}[\\/]/.exec(before(matched))?.[1] ??
           /Failed to (?:build|download and build) [`']?([\w.-]{2,60})==/.exec(before(matched))?.[1] ??
           /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1]
+        if (unisolated(matched))
+          return [
+            {
+              text: `Install ${matched.match[1]} and the other tools of a build, then build again.`,
+              command: `${pipInstall(matched.situation(), [...new Set([matched.match[1] ?? '', 'packaging', 'ninja', 'wheel', 'setuptools'])].join(' '))} && ${pipInstall(matched.situation(), `${name ?? '<PACKAGE>'} --no-build-isolation`)}`,
+            },
+          ]
         return [
           {
             text: `Install ${matched.match[1]} first, then build against it: without isolation.`,

@@ -1,4 +1,4 @@
-// The program refuses what it was told: arguments, configuration files, combinations that it does not support.
+// The program rejects its settings: arguments, configuration files, combinations that it does not support.
 import { asks } from '../asks.ts'
 import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
@@ -59,7 +59,7 @@ export const configError: EndKind = {
     const named = option(told.error?.message ?? '')
     return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
   },
-  verdict: (told) => saying(told, 'refused what it was told and ended'),
+  verdict: (told) => saying(told, 'rejected its settings and ended'),
   remedies: (told) => [
     newer(told),
     told.error?.name === 'usage'

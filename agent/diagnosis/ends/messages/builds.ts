@@ -43,6 +43,13 @@ const ROWS: readonly Row[] = [
     OLDER,
   ],
   [
+    /(?:FlashAttention|[\w ]{2,30}) is only supported on CUDA (\d{2}\.\d) and above/,
+    'Install a newer CUDA toolkit, of the CUDA of the installed PyTorch, and let the build find it. Better: take a ready wheel from the release page that fits Python, PyTorch, CUDA and the C++ ABI: it needs no nvcc.',
+    'nvcc --version; python -c "import sys, torch; print(sys.version[:4], torch.__version__, torch.version.cuda, torch._C._GLIBCXX_USE_CXX11_ABI)"',
+    'The nvcc that the build found is older than that.',
+    'The CUDA toolkit is too old for the build',
+  ],
+  [
     /unsupported Microsoft Visual Studio version/,
     'Install the toolset of a Visual Studio that this CUDA knows (its Build Tools 2022 for CUDA 11.6 to 12.x) and build with it, or use a newer CUDA toolkit.',
     'nvcc --version && cl',
@@ -99,10 +106,23 @@ const ROWS: readonly Row[] = [
     'This PyTorch does not know the compute capability',
   ],
 ]
+const wheelOf = (text: string): string | undefined => /Guessing wheel URL: {1,4}(https:\/\/[\w./%+-]{10,300}\.whl)/.exec(text)?.[1]
 /** The file in which the compiler stopped, as the text names it. */
 const source = ({ situation }: EndTold): string => /([\w.-]{1,80}\.(?:cuh?|cpp|cc|h|hpp))(?:\(\d{1,6}\)|:\d{1,6})/.exec(situation.text)?.[1] ?? 'the file'
 
 export const BUILDS: readonly Known[] = [
+  {
+    // The setup of flash-attn, mamba-ssm and causal-conv1d fetches a ready wheel.
+    pattern: /<urlopen error|Remote end closed connection/,
+    when: ({ situation }) => wheelOf(situation.text) !== undefined,
+    title: (_, told) => `The build could not fetch its wheel from ${/github\.com/.test(wheelOf(told.situation.text) ?? '') ? 'GitHub' : 'its server'}`,
+    remedies: (_, { situation }) => [
+      {
+        text: 'Let the host reach it (proxy: HTTPS_PROXY), or fetch the wheel elsewhere and install the file; its name must fit Python, PyTorch, CUDA and the C++ ABI.',
+        command: `curl -fLO ${wheelOf(situation.text) ?? '<WHEEL>'}`,
+      },
+    ],
+  },
   {
     pattern:
       /(?:identifier|\W)\W?((?:FLT|DBL|INT|UINT|SHRT|LONG)_(?:MAX|MIN)|u?int(?:8|16|32|64)_t|uintptr_t)\W{1,3}(?:is undefined|was not declared|does not name a type|has not been declared)/,

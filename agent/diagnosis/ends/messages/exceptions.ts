@@ -74,7 +74,8 @@ export const EXCEPTIONS: readonly Known[] = [
     remedies: ([, name]) => [{ text: `Give ${name} a value on each way to that line: a branch or a loop that did not run left it out.` }],
   },
   {
-    pattern: /^KeyError: (['"]?[^'"\n]{1,80}['"]?)/,
+    // Not a sentence.
+    pattern: /^KeyError: (['"]?[^'"\n`]{1,80}['"]?)(?=$|\n)/,
     remedies: ([, key], told) => [
       {
         text: failedInLibrary(told)

@@ -145,12 +145,6 @@ const ROWS: readonly Row[] = [
     'Bring all files to the same columns, or name those that belong together (data_files=, one configuration each). The message names the file and its columns.',
   ],
   [
-    /Cannot use chat template functions because tokenizer\.chat_template is not set/,
-    'Use the Instruct or chat variant of the model, whose tokenizer has a template; for a base model set tokenizer.chat_template yourself, or train with ready texts.',
-    undefined,
-    'The tokenizer is of a base model, which has no format for chats.',
-  ],
-  [
     /0 active drivers \(\[\]\)/,
     'Give the program a GPU: Triton found no driver of one. See whether PyTorch finds it where the job runs.',
     'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
@@ -185,10 +179,6 @@ const ROWS: readonly Row[] = [
     'The data set returned None for a sample.',
   ],
   [
-    /image file is truncated|cannot identify image file/,
-    'A file of the data set is damaged or no image: find it (catch the error in __getitem__ and print the path), then fetch or remove it. To read damaged ones as far as they go: PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True.',
-  ],
-  [
     /DataLoader timed out after/,
     'A worker took longer than the timeout of the DataLoader for one batch: look at what is slow (network storage, decoding, a lock in OpenCV: cv2.setNumThreads(0)), then raise timeout= or the number of workers.',
     'py-spy dump --pid <WORKER_PID>',
@@ -207,4 +197,15 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-export const FRAMEWORKS: readonly Known[] = ofRows(ROWS)
+export const FRAMEWORKS: readonly Known[] = [
+  ...ofRows(ROWS),
+  {
+    pattern: /image file is truncated|cannot identify image file(?: (['"])([^'"\n]{1,300}\.\w{2,5})\1)?/,
+    title: ([, , path]) => (path === undefined ? undefined : `${path.split(/[\\/]/).at(-1)} is damaged or no image`),
+    remedies: ([, , path]) => [
+      {
+        text: `${path === undefined ? 'A file of the data set is damaged or no image: find it (catch the error in __getitem__ and print the path), then fetch' : `Fetch ${path.replaceAll('\\\\', '\\')} again`} or remove it; a page of HTML, or a format that Pillow does not read (AVIF, HEIC), looks the same. Files that are only cut short are read as far as they go with PIL.ImageFile.LOAD_TRUNCATED_IMAGES = True.`,
+      },
+    ],
+  },
+]

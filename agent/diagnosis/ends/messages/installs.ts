@@ -66,9 +66,17 @@ function conflict(told: EndTold): readonly string[] {
     ...told.situation.text.matchAll(/^[ \t]{2,40}((?:The user requested (?:\(constraint\) )?|[\w.[\]-]{1,60} [\w.+!]{1,30} depends on )[^\n]{2,80})$/gm),
   ]
   const uv = [
-    ...flat(told).matchAll(/\b([\w.[\]-]{1,60}(?:[=<>!~]=?[\w.+*,<>=!]{1,40})? depends on [\w.[\]-]{1,60}(?:\{[^}]{1,120}\})?[=<>!~]=?[\w.+*,<>=!]{1,40})/g),
+    ...flat(told).matchAll(
+      /\b([\w.[\]-]{1,60}(?:[=<>!~]=?[\w.+*,<>=!]{1,40})? depends on [\w.[\]-]{1,60}(?:\{[^}]{1,120}\})?[=<>!~]=?[\w.+*,<>=!]{1,40}|(?:you|your project) (?:require|depends on) [\w.[\]-]{1,60}[=<>!~]=?[\w.+*,<>=!]{1,40})/g,
+    ),
   ]
-  return [...new Set([...pip, ...uv].map(([, one = '']) => one.trim().replace(/[,.]$/, '')))].slice(0, 3)
+  const plain = [...pip, ...uv].map(([, one = '']) =>
+    one
+      .trim()
+      .replace(/[,.]+$/, '')
+      .replaceAll(/\{[^}]{1,120}\}/g, ''),
+  )
+  return [...new Set(plain)].slice(0, 3)
 }
 
 export const INSTALLS: readonly Known[] = [
@@ -115,9 +123,30 @@ export const INSTALLS: readonly Known[] = [
       const text = flat(told)
       const missing = /there is no version of ([\w.-]{1,60})(?:\{[^}]{1,120}\})?==([\w.]{1,20})\+([a-z]{2,4}[\d.]{1,6})/.exec(text)
       const tag = /([\w.-]{1,60})(?:[=<>!~]=?[\w.+*,<>=!]{1,60})? has no wheels with a matching ([\w ]{3,30}) tag \(e\.g\., `?(\w{2,40})/.exec(text)
+      // What was asked for itself, not what something else needs.
+      const own = tag !== null && new RegExp(`(?:you require|your project depends on) ${tag[1]?.replaceAll('.', '\\.')}[=<>~]`).test(text) ? tag[1] : undefined
+      const minor = Number(/^cp3(\d{1,2})$/.exec(tag?.[3] ?? '')?.[1] ?? Number.NaN)
+      const older = Number.isNaN(minor) ? undefined : `3.${minor - 1}`
       const absent = /([\w.-]{1,60}) was not found in the package registry/.exec(text)?.[1]
+      // What one package asks for, and what was asked for beside it.
+      const needs =
+        /([\w.[\]-]{1,60}[=<>!~]=?[\w.+*,<>=!]{1,40}) depends on ([\w.-]{1,60})(?:\[[\w,]{1,40}\])?(?:\{[^}]{1,120}\})?((?:[=<>!~]=?)[\w.+*,<>=!]{1,40}) and (?:you require|your project depends on) ([\w.-]{1,60})([=<>!~]=?[\w.+*<>=!]{1,40})/.exec(
+          text,
+        )
+      const clash = needs !== null && needs[2] === needs[4] ? needs : null
+      const unseen =
+        clash === null && missing === null && /extra-index-url|--index\b|find-links/.test(text)
+          ? /there is no version of ([\w.-]{1,60})/.exec(text)?.[1]
+          : undefined
       const python = /requested Python version \(([^)]{1,30})\) does not satisfy Python ?([<>=~!][\w.,<>=*]{1,30})/.exec(text)
       return [
+        clash !== null && {
+          text: `Ask for ${clash[2]}${clash[3]} in place of ${clash[5]}, or leave its version open: ${clash[1]} needs that one.`,
+        },
+        unseen !== undefined && {
+          text: `uv takes a package from the first index that has its name: one of those that were named has ${unseen}, without this version. Let uv look in all of them, if you trust them all.`,
+          command: 'export UV_INDEX_STRATEGY=unsafe-best-match',
+        },
         missing !== null && {
           text: `Name the index that has the build ${missing[3]} of ${missing[1]}; PyPI has only ${missing[2]}.`,
           command: `uv pip install ${missing[1]}==${missing[2]} --index https://download.pytorch.org/whl/${missing[3]}`,
@@ -125,11 +154,20 @@ export const INSTALLS: readonly Known[] = [
         absent !== undefined && {
           text: `${absent} is not in the index that was named: add that index beside PyPI (--index) in place of it (--index-url, --default-index).`,
         },
-        tag !== null && {
-          text: `${tag[1]} has no wheel for ${tag[3]} (${tag[2]} tag): use a Python and system for which it has one, or a release of what needs it without ${tag[1]}.`,
-        },
+        tag !== null &&
+          (own === undefined
+            ? {
+                text: `${tag[1]} has no wheel for ${tag[3]} (${tag[2]} tag): use a Python and system for which it has one, or a release of what needs it without ${tag[1]}.`,
+              }
+            : {
+                text: `${own} has no wheel for ${tag[3]} (${tag[2]} tag): use an older Python, or ask for a newer ${tag[1]}.`,
+                ...(older === undefined ? {} : { command: `uv venv --python ${older}` }),
+              }),
         python !== null && { text: `Raise requires-python of the project to ${python[2]}: it allows ${python[1]}, for which there is no release.` },
-        conflict(told).length > 1 && { text: 'Give up one of the two that exclude each other, or leave its version open so that uv chooses.' },
+        clash === null &&
+          unseen === undefined &&
+          missing === null &&
+          conflict(told).length > 1 && { text: 'Give up one of the two that exclude each other, or leave its version open so that uv chooses.' },
         { text: 'Let uv show its way to the conflict.', command: 'uv pip compile -v <REQUIREMENTS>' },
       ]
     },
@@ -162,6 +200,10 @@ export const INSTALLS: readonly Known[] = [
       const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
       const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
       const arm = /aarch64|linux-aarch64/.test(text)
+      const windows = told.situation.system === 'windows' || /\bwin-64\b/.test(text)
+      const cuda = /(?:pytorch-cuda|cudatoolkit)[ =]{1,3}(\d{2})\.(\d)/.exec(text)?.slice(1, 3).join('')
+      const release = /\bpytorch==?(\d\.\d{1,2}\.\d)\b/.exec(text)?.[1]
+      const older = /python (?:>=3\.(\d{1,2}),<3\.\d{1,2}\.?\w*|3\.(\d{1,2})\.\*), but none of the providers/.exec(text)?.slice(1).find(Boolean)
       return [
         arm &&
           /cuda/i.test(text) && {
@@ -173,9 +215,13 @@ export const INSTALLS: readonly Known[] = [
         },
         apple && /cuda/i.test(text) && { text: 'Take CUDA out of the file: there is none for macOS.' },
         lacking.length > 0 && { text: `No channel that was named has ${[...new Set(lacking)].slice(0, 3).join(', ')}: add its channel, or another version.` },
+        older !== undefined && {
+          text: `The packages are for Python 3.${older}, and this environment has another: make one with it.`,
+          command: `conda create -y -n <NAME> python=3.${older}`,
+        },
         /pytorch|torch/i.test(text) && {
-          text: 'Install PyTorch by pip into the environment: it has had no conda packages of its own after 2.5.',
-          command: 'python -m pip install torch torchvision',
+          text: `Install PyTorch by pip into the environment: it has had no conda packages of its own after 2.5.${windows && cuda === undefined ? ' On Windows name the index of your CUDA (cu126, cu128 …): without one pip installs it without CUDA.' : ''}`,
+          command: `python -m pip install torch${release === undefined ? '' : `==${release}`} torchvision${cuda === undefined && !windows ? '' : ` --index-url https://download.pytorch.org/whl/${cuda === undefined ? '<CUDA>' : `cu${cuda}`}`}`,
         },
         { text: 'Make the environment with Python alone, then add the packages one after the other: the first that fails is the one.', command: OTHER_PYTHON },
       ]

@@ -5,6 +5,7 @@ import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
 import { DATA } from './data.ts'
+import { FINETUNING } from './finetuning.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
@@ -16,6 +17,7 @@ import { SETUP } from './setup.ts'
 import { SLURM } from './slurm.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
+import { TRAINER_CHECKS } from './trainer-checks.ts'
 import { TUNING } from './tuning.ts'
 import { WINDOWS } from './windows.ts'
 import { firstKnown, type Known, type KnownMessage } from './message.ts'
@@ -24,6 +26,8 @@ const KNOWN: readonly Known[] = [
   COMFYUI,
   MEGATRON,
   TUNING,
+  FINETUNING,
+  TRAINER_CHECKS,
   WINDOWS,
   TRAINING,
   SERVING,

@@ -66,9 +66,10 @@ function lacks(name: string, module: string, told: EndTold): readonly Piece[] {
   const from = caller(told, package_)
   const foreign = from !== undefined
   const move = moved(name, package_)
-  if (move !== undefined) return [moves(name, move, foreign ? from : undefined), foreign ? SHOW(package_, from) : SHOW(package_)]
+  if (move !== undefined)
+    return [moves(name, move, foreign ? from : undefined, told.situation.system === 'windows'), foreign ? SHOW(package_, from) : SHOW(package_)]
   if (foreign) return together(from, package_, name)
-  const newModel = package_ === 'transformers' && /^[A-Z]\w*(?:For[A-Z]|Config$|Model$|Tokenizer|Processor)/.test(name)
+  const newModel = package_ === 'transformers' && !/^PreT/i.test(name) && /^[A-Z]\w*(?:For[A-Z]|Config$|Model$|Tokenizer|Processor)/.test(name)
   // What was built for the installed PyTorch is not simply updated.
   const built = package_ === 'torch' || installs(package_.replaceAll('-', '_'), told.situation).includes('--no-build-isolation')
   return [

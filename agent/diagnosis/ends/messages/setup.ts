@@ -1,4 +1,5 @@
 // Messages before the work begins: compilers, builds that do not fit, certificates, what a scheduler or server cannot give.
+import { madeFor } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 
 export const SETUP: readonly Known[] = [
@@ -12,7 +13,22 @@ export const SETUP: readonly Known[] = [
   },
   {
     pattern: /Cannot find a working triton installation/,
-    remedies: only('Install the Triton that belongs to this PyTorch: reinstalling torch brings it.', 'python -m pip install --force-reinstall torch'),
+    remedies: (_, { situation }) => [
+      situation.system === 'windows'
+        ? { text: 'Install Triton for Windows, in the release for this PyTorch.', command: 'python -m pip install triton-windows' }
+        : {
+            text: 'Install the Triton that this PyTorch asks for: the command names it. On another CPU than x86 it may have none.',
+            command: "python -c \"import importlib.metadata as m; print([r for r in m.requires('torch') if 'triton' in r])\"; python -m pip show triton",
+          },
+      {
+        text: 'If it is installed: Triton also fails where PyTorch finds no GPU.',
+        command: 'nvidia-smi -L; python -c "import torch; print(torch.cuda.is_available())"',
+      },
+      {
+        text: 'Or go on without torch.compile.',
+        command: `export ${/nnunet/i.test(situation.text) ? 'nnUNet_compile=f' : 'TORCHDYNAMO_DISABLE=1'}`,
+      },
+    ],
   },
   {
     pattern: /Python\.h: No such file/,
@@ -65,10 +81,24 @@ export const SETUP: readonly Known[] = [
   {
     pattern: /operator torchvision::\w{1,40} does not exist/,
     says: 'torchvision was built for another PyTorch than the one that is installed.',
-    remedies: only(
-      'Install both in one command, from the index of the PyTorch that you use (--index-url), so that they belong together.',
-      'python -m pip install --force-reinstall torch torchvision',
-    ),
+    remedies: (_, { situation }) => {
+      const torch = situation.versions.torch
+      const release = madeFor('torchvision', torch)
+      const named = /\b2\.\d{1,2}\.\d\+(cu\d{3}|cpu|xpu|rocm[\d.]{1,5})\b/.exec(situation.text)?.[1]
+      const index = named ?? (situation.system === 'windows' ? '<CUDA>' : undefined)
+      return [
+        release === undefined
+          ? {
+              text: 'Install the torchvision that was made for the installed PyTorch: 0.15 belongs to 2.0, 0.21 to 2.6, 0.24 to 2.9, one more for each release.',
+              command: "python -c 'import torch; print(torch.__version__)'; python -m pip install 'torchvision==<VERSION>'",
+            }
+          : {
+              text: `Install the torchvision that was made for PyTorch ${torch}.`,
+              command: `python -m pip install --force-reinstall --no-deps 'torchvision==${release}'${index === undefined ? '' : ` --index-url https://download.pytorch.org/whl/${index}`}`,
+            },
+        { text: 'Later install both in one command, so that they stay together.' },
+      ]
+    },
   },
   {
     pattern: /GPU Tree Learner was not enabled in this build/,

@@ -23,7 +23,7 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
-    pattern: /\{'id': \d{1,9}, 'status': '\w{3,20}', 'numel': \d/,
+    pattern: /\{'id': (?:\d{1,9}|'name=[^'\n]{1,200}'), 'status': '\w{3,20}', 'numel': \d|parameters? in the parameter fetch queue to be/,
     title: 'ZeRO-3 found a parameter in another state than it expected',
     says: 'Mostly a layer ran outside of the order that ZeRO-3 recorded: re-entrant checkpointing, generation during training, or a save while it is in use.',
     remedies: () => [

@@ -49,6 +49,7 @@ export const cudaOomPlain = memoryFamily(
     'No executable batch size found, reached zero',
     'not enough VRAM',
     'ErrorOutOfDeviceMemory',
+    'Dst tensor is not initialized',
   ],
   [
     {
@@ -119,6 +120,13 @@ export const cudaOomPlain = memoryFamily(
       remedies: (situation, facts) => (pins(situation) ? LESS_PINNED : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
         /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+    },
+    {
+      // TensorFlow's copy to a GPU whose memory is full.
+      pattern: /(?:device:GPU:(\d{1,4}) in order to run \S{1,60}: )?Dst tensor is not initialized/,
+      who: 'TensorFlow',
+      facts: ([, gpu]) => known({ gpu_index: gpu === undefined ? undefined : Number(gpu) }),
+      verdict: ({ gpu_index: gpu }) => `TensorFlow could not copy a tensor to ${gpuName(gpu)}. Likely its memory is full: the message carries no figures.`,
     },
     {
       pattern: /GPU OutOfMemory\b|Gpu(?:Split(?:And)?)?RetryOOM\b/,
