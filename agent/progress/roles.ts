@@ -155,7 +155,7 @@ export const isResource = memo((words) => /\b(?:mem|memory|vram)\b/.test(words))
 /** The counter behind a loss that comes after it: `loss at step 400`. */
 export const lossAt = ({ key, whole }: Field): boolean =>
   whole &&
-  LOSS_WORD.test(key) &&
+  (LOSS_WORD.test(key) || key.endsWith('score at iteration')) &&
   /\b(?:at|for|in|after|of|on) (?:the )?(?:steps?|iters?|iterations?|batch|batches|minibatch|minibatches|epoch|update)$/.test(key)
 
 /** What the words of a name say; of each name once. */

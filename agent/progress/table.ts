@@ -17,7 +17,8 @@ const BARS = /\s*[|│┃║]\s*/
 const COMMA = /\s*,\s*/
 /** `#"Progress (%)" "Time Remaining"`. */
 const QUOTED = /^"[^"]{1,40}"(?:[\s,]+"[^"]{1,40}"){2,}\s*$/
-const COMMA_ROW = /^[-+\d.,\seEnaif]+$/i
+/** With dates, too. */
+const COMMA_ROW = /^[-+\d.,:\seEnaif]+$/i
 const DELIMITERS: readonly RegExp[] = [BARS, COMMA, /\t+/, /\s{2,}/, /\s+/]
 const allCells = (text: string, delimiter: RegExp): readonly string[] =>
   text

@@ -21,7 +21,12 @@ const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' 
 const goesOn = (next: Observation, { step, total }: Observation): boolean =>
   next.step !== undefined && step !== undefined && next.step > step && next.total === total && next.stepIsAside !== true
 
-export function bestOf(tracks: readonly Track[]): Track | undefined {
+/** A count that is complete and has no loss: a validation, where lines with losses go on below it. */
+const isOver = ({ last: { step, total }, loss, at }: Track, tracks: readonly Track[]): boolean =>
+  step !== undefined && total !== undefined && step >= total && loss === undefined && tracks.some((other) => other.loss !== undefined && other.at > at)
+
+export function bestOf(all: readonly Track[]): Track | undefined {
+  const tracks = all.filter((track) => !isOver(track, all))
   const best = tracks.toSorted((a, b) => weight(b) - weight(a) || b.at - a.at)[0]
   if (best === undefined) return undefined
   // The same statement, which this time has a figure more or less at its end.

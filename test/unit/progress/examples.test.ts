@@ -69,6 +69,7 @@ describe.each([
   ['ninth', 0.96],
   ['tenth', 0.96],
   ['eleventh', 0.96],
+  ['twelfth', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

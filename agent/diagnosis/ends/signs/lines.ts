@@ -28,6 +28,8 @@ const FORMS: readonly Form[] = [
   ],
   ['ValidationError', /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/],
   ['shell', /^(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
+  // make, where the program of a rule is not there
+  ['shell', /^g?make(?:\[\d{1,3}\])?: (?<message>[\w./+-]{1,120}: (?:No such file or directory|Permission denied))$/],
   [
     'shell',
     /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
