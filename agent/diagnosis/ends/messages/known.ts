@@ -5,6 +5,7 @@ import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
 import { DATA } from './data.ts'
+import { ENGINES } from './engines.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
@@ -26,6 +27,7 @@ const KNOWN: readonly Known[] = [
   TUNING,
   WINDOWS,
   TRAINING,
+  ENGINES,
   SERVING,
   SERVERS,
   IMAGES,

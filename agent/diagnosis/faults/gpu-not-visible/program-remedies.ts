@@ -41,6 +41,7 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
+    renumbered(text),
     { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     SEE_VISIBLE,
     /\bMIG\b/.test(text) && {
@@ -49,6 +50,16 @@ export function program(matched: Matched): readonly Piece[] {
     },
     requestGpu(matched.situation()),
   ]
+}
+/** A container that was given one GPU numbers it 0, and CUDA_VISIBLE_DEVICES still names it by its number on the host. */
+function renumbered(text: string): Piece {
+  const given = /--gpus[ =]["']{0,2}(?:\\?")?device=(\d{1,2})(?![\d,])/.exec(text)?.[1]
+  const named = /CUDA_VISIBLE_DEVICES[=:] ?["']?(\d{1,2})(?![\d,])/.exec(text)?.[1]
+  return (
+    given !== undefined &&
+    named !== undefined &&
+    named !== '0' && { text: `Leave CUDA_VISIBLE_DEVICES=${named} out: the container has only GPU ${given} of the host, and inside it counts from 0.` }
+  )
 }
 /** PyPI's wheels of CTranslate2 have CUDA for x86-64 on Linux and Windows only. */
 const CTRANSLATE2 = (at: Situation): readonly Piece[] => [
