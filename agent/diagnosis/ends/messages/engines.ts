@@ -31,6 +31,39 @@ const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/
 
 export const ENGINES: readonly Known[] = [
   {
+    pattern: /Ran out of memory even after retracting all other requests in the decode batch/,
+    title: 'One request filled the whole KV cache of SGLang',
+    says: 'SGLang had set all other requests back, and the last one still found no room in the KV cache for its next token.',
+    remedies: () => [
+      { text: 'Give the KV cache more of the card.', command: '--mem-fraction-static 0.9' },
+      { text: 'Or hold it in half the memory, where the GPU has FP8 (compute capability 8.9 and newer).', command: '--kv-cache-dtype fp8_e5m2' },
+      { text: 'Or allow no request longer than the cache: see max_total_num_tokens in its start.', command: '--context-length <TOKENS>' },
+    ],
+  },
+  {
+    // torch.compile's cache on disk, vllm-project/vllm: the files of ~/.cache/vllm/torch_compile_cache.
+    pattern: /Bytes object is corrupted, checksum does not match/,
+    title: 'The cache of compiled code is damaged',
+    says: 'A file in the cache of torch.compile was cut off or written by two processes at once. It is no file of the model.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Remove the cache: it is filled again at the next start, which takes longer once.',
+        command: situation.programs.has('vllm') ? 'rm -r ~/.cache/vllm/torch_compile_cache' : 'rm -r "/tmp/torchinductor_$USER"',
+      },
+      { text: 'See that its disk is not full, and give each server a cache of its own (VLLM_CACHE_ROOT, TORCHINDUCTOR_CACHE_DIR).', command: 'df -h ~ /tmp' },
+    ],
+  },
+  {
+    // vllm-project/vllm #47387: pinned memory by unified addresses, which vLLM takes as absent under WSL2.
+    pattern: /UVA is not available/,
+    title: 'vLLM needs pinned memory, which is not available here',
+    says: 'It shares host memory with the GPU by unified addresses (UVA), and does not do so under WSL2.',
+    remedies: () => [
+      { text: 'Run it on Linux itself, or take a release for which the issue of that message names a fix.' },
+      { text: 'Leave offloading to the CPU out, if it is on (--cpu-offload-gb).' },
+    ],
+  },
+  {
     pattern: /unrecognized arguments: ([^\n]{3,300})/,
     when: ({ error, situation }) => situation.programs.has('vllm') && renamed((error?.message ?? '').trim()).length > 0,
     title: 'vLLM no longer has these options',

@@ -90,7 +90,7 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
         ? { text: 'Then start the container again.' }
         : {
             text: 'Then request a name that the list holds.',
-            command: `${podman || /setting up CDI devices/.test(message) ? 'podman' : 'docker'} run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
+            command: `${podman || /setting up CDI devices|crun: /.test(message) ? 'podman' : 'docker'} run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
           }),
     HOST_DRIVER,
   ]

@@ -16,6 +16,7 @@ export const LITERALS = [
   'error executing hook',
   'unresolvable CDI device',
   'failed to stat CDI host device',
+  'crun: cannot stat ',
   'executable file `nvidia-smi` not found',
   'exec: "nvidia-smi": executable file not found',
   'exec: \\"nvidia-smi\\": executable file not found',
@@ -46,16 +47,16 @@ const library = ({ message }: Seen): ReturnType<typeof known> => known({ library
 
 export const engineRules: readonly Rule[] = [
   {
-    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})/,
+    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})|crun: cannot stat [`'](\/[\w./-]{0,80}(?:libnvidia|libcuda|\/nvidia)[\w./-]{0,60})/,
     severity: 'critical',
     title: 'The CDI description does not fit the host',
     verdict: ({ match }) =>
-      `The CDI description names ${match[1]}, which is not on this host (any more): it was made before the devices or the driver changed.`,
+      `The CDI description names ${match[1] ?? match[2]}, which is not on this host (any more): it was made before the devices or the driver changed.`,
     remedies: (matched) =>
       matched.situation().vendor === 'amd' || matched.situation().vendor === 'intel'
         ? [{ text: "Write the CDI description again with the tool of the GPU's vendor, then start the container." }]
         : cdi(matched),
-    facts: ({ match }) => known({ path: match[1] }),
+    facts: ({ match }) => known({ path: match[1] ?? match[2] }),
   },
   {
     // gpu-operator, cmd/nvidia-validator: toolkit-validation runs nvidia-smi, which only NVIDIA's runtime brings into it.
