@@ -113,7 +113,7 @@ export const ENGINES: readonly Known[] = [
       },
       situation.programs.has('vllm') && { text: 'Or let vLLM sample without it.', command: 'export VLLM_USE_FLASHINFER_SAMPLER=0' },
       situation.programs.has('sglang') && { text: 'Or run without it.', command: '--attention-backend triton --sampling-backend pytorch' },
-      situation.jetson === true && { text: 'On an Orin, name its architecture.', command: 'export FLASHINFER_CUDA_ARCH_LIST=8.7' },
+      situation.jetson && { text: 'On an Orin, name its architecture.', command: 'export FLASHINFER_CUDA_ARCH_LIST=8.7' },
     ],
   },
   {
