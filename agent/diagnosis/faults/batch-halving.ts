@@ -105,7 +105,8 @@ export const batchHalving = ruleFamily({
       ...rule,
       pattern:
         /(?:[Rr]etry(?:ing)?|[Tt]rying(?: again)?|[Tt]ry(?: again)?|[Cc]ontinuing) with (?:a )?(?:smaller batch|batch(?:[ _]size)? ?[=:]? ?\d|tiled|tiling)/,
-      unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+      // llama.cpp: the KV cache is full of tokens, and no memory ran out.
+      unless: ({ match, message }) => /free space in the KV cache/.test(message) || ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
     },
   ],
 })

@@ -18,6 +18,7 @@ export const builtForAnother = ruleFamily({
     'CUDA runtime error: invalid device function',
     'CUDA runtime error: no kernel image',
     'does not match the version torch was compiled with',
+    'This kernel only supports sm',
   ],
   rules: [
     {
@@ -99,6 +100,19 @@ export const builtForAnother = ruleFamily({
           command: `export CUDA_HOME=/usr/local/cuda-${match[2]}`,
         },
         { text: `Or install a PyTorch that was built with CUDA ${match[1]}.` },
+      ],
+    },
+    {
+      // vLLM, csrc/cutlass_extensions/common.hpp: printed by each thread before it traps.
+      ...rule,
+      pattern: /This kernel only supports sm(\d{2,3})/,
+      title: 'A kernel of the server does not run on this GPU',
+      verdict: ({ match, situation }) =>
+        `The kernel was written for compute capability ${capability(match[1])} alone and stops itself on this GPU${/GB10|DGX Spark|sm_121/.test(situation().text) ? ', a GB10 (12.1)' : ''}: the build contains it for a relative of the GPU. The launch failure after it is no fault of the hardware.`,
+      remedies: [
+        { text: 'Update the server, or take an image that was built for this GPU (for GB10: nvcr.io/nvidia/vllm).' },
+        { text: 'Or serve a quantization that uses other kernels (AWQ, or unquantized BF16).' },
+        { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
       ],
     },
   ],

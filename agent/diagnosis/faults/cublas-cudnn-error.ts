@@ -229,6 +229,7 @@ export const cublasCudnnError = ruleFamily({
     'CUFFT_UNALIGNED_DATA',
     'CUFFT_INCOMPLETE_',
     'when calling `cu',
+    'the resource allocation failed',
     'cuBLAS error',
     'CUBLAS error',
     'CUBLAS failure',
@@ -278,7 +279,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
+        /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|CUDA error: the resource allocation failed|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
       severity: 'critical',
       title: 'A CUDA library cannot start',
       verdict,

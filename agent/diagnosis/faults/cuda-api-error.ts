@@ -1,6 +1,5 @@
 // CUDA's own errors by number, name and words, where they say what is wrong with the host, the container or the build.
-// Those of kernels and of memory have families of their own; those of the program are in ends/gpu-call.ts.
-// https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html
+// Those of kernels and of memory have families of their own; those of the program are in ends/gpu-call.ts. Numbers: CUDA driver API, CUDA_TYPES.
 import { printTorch } from './remedies/environment.ts'
 import type { LogKind } from '../../model/kinds.ts'
 import { inForkedChild } from './parts/forked.ts'
@@ -8,11 +7,12 @@ import { ruleFamily, type Matched, type Rule, type Seen } from './parts/rules.ts
 import { WSL } from './gpu-not-visible/driver-remedies.ts'
 import { SEE_VISIBLE } from './gpu-not-visible/request.ts'
 import { inNccl } from './parts/window.ts'
+import { asksPinned, lessPinned } from './parts/pinned.ts'
 import { ran } from '../situation/work.ts'
 import { architecture } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
 import { synchronous } from './remedies/debug.ts'
-import { whoHolds } from './remedies/gpu.ts'
+import { MPS, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const HEAD = String.raw`\b(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)\b`
@@ -69,18 +69,12 @@ const versions = ({ situation }: Matched): Piece => ({
       : 'nvidia-smi',
 })
 const updateDriver = (matched: Matched): Piece => (matched.situation().system === 'wsl' ? WSL[0] : driverOld(matched))
+const pins = ({ text, at }: Seen): boolean => asksPinned(text.slice(Math.max(0, at - 6), at + 1).join('\n'))
 /** The program computed before: progress stands above, or the call is one of a step. */
 const midRun = ({ text, at }: Seen): boolean => {
   const near = text.slice(Math.max(0, at - 40), at + 1).join('\n')
   return (ran(near) || /\.backward\(|optimizer\.step|isfinite|grad_scaler/i.test(near)) && !/is_available|_lazy_init|_cuda_init|device_count|cuInit/.test(near)
 }
-const mps: readonly Piece[] = [
-  { text: 'See whether the MPS daemon runs, and as which user.', command: 'ps -o pid,user,args -C nvidia-cuda-mps-control,nvidia-cuda-mps-server' },
-  {
-    text: 'See what the MPS server logged: each client that it refused is there with the reason.',
-    command: 'tail -n 40 "${CUDA_MPS_LOG_DIRECTORY:-/var/log/nvidia-mps}/server.log"',
-  },
-]
 
 const SYMBOL: Row = {
   code: 302,
@@ -174,7 +168,7 @@ const ROWS: readonly Row[] = [
     title: 'The MPS server does not answer',
     verdict: 'CUDA could not connect to the daemon or server of NVIDIA MPS, so the program gets no GPU.',
     remedies: ({ situation }) => [
-      mps,
+      MPS,
       {
         text: 'To run without MPS, name a pipe directory that does not exist: without one CUDA still tries /tmp/nvidia-mps.',
         command: 'export CUDA_MPS_PIPE_DIRECTORY=/nonexistent',
@@ -192,18 +186,25 @@ const ROWS: readonly Row[] = [
     kind: 'gpu_busy',
     title: 'The MPS server refused the program',
     verdict: 'The MPS server of this GPU accepts no more clients, or failed while it served one.',
-    remedies: () => [mps, { text: 'Run fewer processes through one MPS server: each GPU takes 48 clients (60 from Hopper on).' }],
+    remedies: () => [MPS, { text: 'Run fewer processes through one MPS server: each GPU takes 48 clients (60 from Hopper on).' }],
   },
   {
     code: 304,
     words: 'OS call failed',
     names: 'cudaErrorOperatingSystem|CUDA_ERROR_OPERATING_SYSTEM',
     kind: 'gpu_not_visible',
-    title: 'The operating system refused a call of the driver',
-    verdict: 'A system call of the CUDA driver failed. Most often the process may not open the device files, or a limit forbids the call.',
-    remedies: () => [
-      { text: 'Check that the device files exist and that this user may open them.', command: 'ls -l /dev/nvidia*; id' },
-      { text: 'Check the limits of this process: locked memory, open files, address space.', command: 'ulimit -a' },
+    title: (matched) => (pins(matched) ? 'Host memory could not be locked for the GPU' : 'The operating system refused a call of the driver'),
+    verdict: (matched) =>
+      pins(matched)
+        ? 'The program asked for page-locked (pinned) host memory, and the system refused it: little memory is left, a limit on locked memory is reached, or under WSL2 the smaller share that may be locked there.'
+        : 'A system call of the CUDA driver failed. Most often the process may not open the device files, or a limit forbids the call.',
+    remedies: (matched) => [
+      pins(matched)
+        ? lessPinned(matched.situation())
+        : [
+            { text: 'Check that the device files exist and that this user may open them.', command: 'ls -l /dev/nvidia*; id' },
+            { text: 'Check the limits of this process: locked memory, open files, address space.', command: 'ulimit -a' },
+          ],
       DRIVER_LOG,
     ],
   },

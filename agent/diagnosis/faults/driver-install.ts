@@ -27,8 +27,26 @@ export const driverInstall = ruleFamily({
     'unrecognized command-line option',
     'Bad return status for module build',
     'probe with driver ',
+    'does not have a Release file',
   ],
   rules: [
+    {
+      // The layout by distribution ended in 2023: docs.nvidia.com, container toolkit, installation.
+      pattern: /repository 'https:\/\/nvidia\.github\.io\/(\S{3,80}?) {1,2}Release' does not have a Release file/,
+      kind: 'config_error',
+      severity: 'critical',
+      title: "NVIDIA's repository for containers is not at that address",
+      verdict: ({ match }) =>
+        `There is no repository at nvidia.github.io/${match[1]}: lists by distribution are no longer made, one serves all of Debian and Ubuntu.`,
+      remedies: [
+        { text: 'Remove the old list.', command: 'grep -rl nvidia.github.io /etc/apt/sources.list.d' },
+        {
+          text: 'Write the present one (its key is that of the guide for the NVIDIA Container Toolkit), then install.',
+          command:
+            "curl -sL https://nvidia.github.io/libnvidia-container/stable/deb/nvidia-container-toolkit.list | sed 's#deb https://#deb [signed-by=/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg] https://#g' | sudo tee /etc/apt/sources.list.d/nvidia-container-toolkit.list && sudo apt-get update",
+        },
+      ],
+    },
     {
       pattern: new RegExp(`The NVIDIA ([\\w ().-]{2,60}?) GPU installed in this system is${WRAP}supported through the NVIDIA (\\d{3})\\.xx Legacy`),
       severity: 'critical',

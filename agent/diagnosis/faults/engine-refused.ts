@@ -40,6 +40,22 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    kind: 'config_error',
+    // --gpus: Docker 19.03 and newer, Podman 5.0 and newer.
+    pattern: /unknown flag: --gpus[^]{0,40}?(podman|docker)?(?: run)? ?--help|unknown flag: --gpus/,
+    title: 'This engine does not know --gpus',
+    verdict: ({ match }) =>
+      match[1] === 'podman'
+        ? 'This Podman is older than 5.0, which knows --gpus.'
+        : 'This command line of Docker is older than 19.03, which knows --gpus, or is that of an older Podman.',
+    remedies: ({ match }) => [
+      match[1] === 'podman'
+        ? step('Ask for the GPU by its CDI name (Podman 4.1 and newer).', 'podman run --device nvidia.com/gpu=all <IMAGE>')
+        : step('See which engine and version it is, and update it.', 'docker version'),
+      step('Generate the CDI description if there is none.', 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml'),
+    ],
+  },
+  {
     kind: 'network_error',
     pattern:
       /failed to do request: \w{3,5} \\?"https?:\/\/([\w.:-]{3,80})\/[^\n]{0,300}?((?:i\/o timeout|connection refused|no such host|TLS handshake timeout|context deadline exceeded|no route to host|EOF))/,
@@ -218,6 +234,7 @@ export const engineRefused = rowFamily(
     ' is not viable',
     'failed to mount squashfs',
     'failed to do request: ',
+    'unknown flag: --gpus',
     'x509: certificate',
     'server gave HTTP response to HTTPS client',
     'open //./pipe/',

@@ -35,7 +35,7 @@ const REASONS: readonly Reason[] = [
     says: 'This GPU needs the NVIDIA open kernel modules, and the proprietary ones are installed.',
     pieces: (_, situation) => [
       {
-        text: `Install the same driver release${driverVersion(situation)} in its open flavour (Ubuntu: nvidia-driver-NNN-open; runfile: --kernel-module-type=open), then reboot.`,
+        text: `Install the same driver release${driverVersion(situation)} in its open flavour (Ubuntu: nvidia-driver-<VERSION>-open; runfile: --kernel-module-type=open), then reboot.`,
       },
       {
         text: 'See which flavour is loaded: the licence is "Dual MIT/GPL" for the open modules, "NVIDIA" for the others.',
@@ -90,8 +90,12 @@ const rebootFor = (facts: Facts): Piece => ({
   destroys: true,
 })
 
-const lost = (facts: Facts, { system }: Situation): readonly Remedy[] =>
+const lost = (facts: Facts, { system, programs, text }: Situation): readonly Remedy[] =>
   plan(
+    programs.has('kubernetes') && {
+      text: `Keep new pods off that node, and let the others end: while a GPU is lost, the device plugin may give none of its GPUs.`,
+      command: `kubectl cordon ${/\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)/.exec(text)?.[1] ?? '<NODE>'}`,
+    },
     system === 'windows' && { text: 'Restart Windows, or disable and enable the GPU in Device Manager: until then the driver does not find it again.' },
     kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'),
     replaceIt(facts),
@@ -103,7 +107,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   // A line with an Xid is reported as that (79), and the driver's other line about the same loss is not reported twice.
   if (/\bXid \(/.test(line)) return undefined
   const message = wrapped(text, at)
-  const index = whole(INDEX.exec(message)?.[1])
+  const index = whole(INDEX.exec(message)?.[1] ?? /creating nvml\.Device (\d{1,3}):/.exec(message)?.[1])
   const found = INDEX.exec(message)?.[2] ?? ADDRESS.exec(message)?.[1] ?? ADDRESS.exec(around(text, at, 2, 0))?.[1]
   const pci = found === undefined ? undefined : pciBusId(found)
   const facts = known({ gpu_index: index, pci_bus_id: pci })

@@ -38,6 +38,7 @@ export const ollamaDriver = ruleFamily({
     'model runner has unexpectedly stopped',
     'llama runner terminated',
     'not found, try pulling it first',
+    'failed to finish discovery before timeout',
   ],
   rules: [
     {
@@ -81,6 +82,28 @@ export const ollamaDriver = ruleFamily({
           { text: 'Restart Ollama: it looks for GPUs only when it starts.' },
         ]
       },
+    },
+    {
+      // ollama/ollama #13308, #14448, #17069: the search runs in a process of its own, and is given up.
+      pattern: /failed to finish discovery before timeout/,
+      severity: 'critical',
+      title: 'Ollama gave up its search for GPUs',
+      verdict:
+        'The process in which Ollama looks for GPUs did not answer in time: setting the GPU up took too long, or the driver hangs. Ollama goes on with what it found in time, mostly the CPU.',
+      remedies: ({ situation }) => [
+        situation().vendor !== 'amd' && {
+          text: 'Keep the driver initialised: without persistence mode each start sets all GPUs up again.',
+          command: 'sudo nvidia-smi -pm 1; time nvidia-smi',
+        },
+        { text: 'Then restart Ollama: it looks for GPUs only when it starts.' },
+        situation().system === 'windows'
+          ? { text: 'See whether a virus scanner holds the start of its runners up.' }
+          : {
+              text: 'If that command takes seconds or hangs, see what the kernel says of the driver.',
+              command: "sudo dmesg -T | grep -iE 'NVRM|Xid|amdgpu' | tail -n 30",
+            },
+        { text: 'Update Ollama: newer releases wait longer.' },
+      ],
     },
     {
       pattern: /symbol lookup for (cu\w{3,40}) failed/,

@@ -83,6 +83,9 @@ export const platform = ruleFamily({
     'ephemeral local storage usage exceeds',
     'nvidia-driver-daemonset-',
     'Could not unload NVIDIA driver kernel modules',
+    'Profiling module returned an unrecoverable error',
+    'module of DCGM that is not currently loaded',
+    'libdcgm.so not Found',
   ],
   rules: [
     {
@@ -190,6 +193,31 @@ export const platform = ruleFamily({
           { text: 'See how far the others of that node are.', command: `kubectl get pods -n ${namespace} -o wide` },
         ]
       },
+    },
+    {
+      // NVIDIA/dcgm-exporter #148, #328, #449, NVIDIA/DCGM #62.
+      pattern: /Profiling module returned an unrecoverable error|module of DCGM that is not currently loaded|libdcgm\.so not Found/,
+      severity: 'warning',
+      title: ({ match }) => (/libdcgm/.test(match[0]) ? 'dcgm-exporter finds no DCGM' : 'DCGM cannot collect its profiling metrics'),
+      verdict: ({ match }) =>
+        /libdcgm/.test(match[0])
+          ? 'DCGM is not installed where dcgm-exporter runs. Work on the GPUs is not affected.'
+          : /not currently loaded/.test(match[0])
+            ? 'The part of DCGM that profiles (DCGM_FI_PROF_…) is not installed or not supported on this GPU: it is made for data centre GPUs. Work on the GPUs is not affected.'
+            : 'The part of DCGM that profiles (DCGM_FI_PROF_…) failed. Only one program may profile a GPU, and a GPU in a bad state ("ERR!" in nvidia-smi) ends it too. Other metrics are not affected.',
+      remedies: ({ match }) => [
+        /libdcgm/.test(match[0])
+          ? { text: 'Use the image of dcgm-exporter, which brings it, or install DCGM on the host.', command: 'dcgmi --version' }
+          : { text: 'See the state of the GPUs, and which part of DCGM is loaded.', command: 'nvidia-smi; dcgmi modules -l' },
+        /unrecoverable/.test(match[0]) && {
+          text: 'End other profilers (Nsight, a second DCGM) on that host, and restart DCGM; a DCGM older than the driver fails so too: update it.',
+        },
+        /not currently loaded/.test(match[0]) && {
+          text: 'DCGM 4 has it in a package of its own.',
+          command: 'sudo apt-get install -y datacenter-gpu-manager-4-proprietary',
+        },
+        !/libdcgm/.test(match[0]) && { text: 'Or leave the fields DCGM_FI_PROF_… out of the list of metrics of the exporter.' },
+      ],
     },
     {
       pattern: /Could not unload NVIDIA driver kernel modules, driver is in use/,

@@ -141,9 +141,22 @@ export const requestTooLong = ruleFamily({
     'rompt is too long: ',
     'max_tokens must be at least 1, got -',
     'truncating input prompt',
+    'Context size has been exceeded',
   ],
   rules: [
     tooLong,
+    {
+      // llama.cpp, tools/server: the slots of all requests share one KV cache.
+      pattern: /Context size has been exceeded/,
+      severity: 'warning',
+      title: 'llama-server had no room in its context for a request',
+      verdict: 'The context that its requests share is full, so one of them was ended with an error. The server goes on.',
+      remedies: [
+        { text: 'Start it with a longer context; it is divided among the slots (--parallel), and the KV cache grows with it.', command: '--ctx-size <TOKENS>' },
+        { text: 'Or serve fewer requests at once, so that each has more of it.', command: '--parallel 1' },
+        { text: 'Or limit what a request may write (max_tokens), and shorten prompts.' },
+      ],
+    },
     {
       pattern: /max_tokens must be at least 1, got -(\d{1,8})/,
       severity: (seen) => (ended(seen) ? 'critical' : 'warning'),

@@ -15,8 +15,23 @@ export const servingRefused = ruleFamily({
     'qweight does not exist',
     'ggml_vulkan: No devices found',
     'available GPUs (',
+    'error while handling argument "',
+    'error: invalid argument: -',
   ],
   rules: [
+    {
+      // llama.cpp, common/arg.cpp.
+      pattern: /error while handling argument "([\w-]{2,40})": (?:error: )?([^\n]{3,160})|error: invalid argument: (-[\w-]{1,40})/,
+      severity: 'critical',
+      title: ({ match }) => `llama.cpp rejected the argument ${match[1] ?? match[3]}`,
+      verdict: ({ match }) => `It did not start${match[2] === undefined ? `: this build does not know ${match[3]}` : `: "${match[2].trim()}"`}.`,
+      remedies: ({ match }) => [
+        /^(?:-fa|--flash-attn)$/.test(match[1] ?? '') && { text: 'Since August 2025 this option takes a value: on, off or auto.', command: '--flash-attn on' },
+        { text: 'See what this build takes, and which one it is.', command: 'llama-server --help; llama-server --version' },
+        match[2] === undefined && { text: 'Or update llama.cpp, if the option is newer than the build.' },
+      ],
+      unless: ({ match, situation }) => match[3] !== undefined && !situation().programs.has('llamacpp'),
+    },
     {
       pattern:
         /Failed to load model "([^"\n]{1,120})": Model loading aborted due to insufficient system resources|Model loading aborted due to insufficient system resources/,

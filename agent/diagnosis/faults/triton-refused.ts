@@ -16,6 +16,7 @@ const shm = ({ situation }: Matched): Piece =>
       }
 /** The first column of the table of models. */
 const modelIn = (row = ''): string | undefined => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|\s{0,4}\S{1,8}\s{0,20}\|\s{0,4}UNAVAILABLE: /.exec(row)?.[1]
+const versionless = (row = ''): string => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|[^|\n]{0,30}\|\s{0,4}Not loaded/.exec(row)?.[1] ?? 'a model'
 /** What has a family of its own. */
 const ELSEWHERE = /CUDA|cuda|memory|PTX|\.so\b|ModuleNotFoundError|stub|plan file|Version tag|not provided/
 
@@ -29,6 +30,7 @@ export const tritonRefused = ruleFamily({
     'backend API version does not support this backend',
     'model configuration is not provided for model',
     '| UNAVAILABLE: ',
+    'Not loaded: No model version was found',
   ],
   rules: [
     {
@@ -72,6 +74,14 @@ export const tritonRefused = ruleFamily({
       remedies: [
         { text: 'Take backend and server from one release: the same tag for both (for example r24.05 and 24.05-py3), or an image that brings the backend.' },
       ],
+    },
+    {
+      ...critical,
+      pattern: /Not loaded: No model version was found/,
+      title: ({ text, at }) => `Triton found no version of ${versionless(text[at])}`,
+      verdict: ({ text, at }) =>
+        `The folder of ${versionless(text[at])} has no subfolder whose name is a number, or none that its version_policy allows, or the storage did not list it in time.`,
+      remedies: [layout, { text: 'See what version_policy in its config.pbtxt asks for.', command: 'grep -rn version_policy <REPOSITORY>' }],
     },
     {
       ...critical,

@@ -2,7 +2,8 @@
 import { asks } from '../asks.ts'
 import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
-import { INFERENCE, PROGRAM_NAMES } from '../../situation/programs.ts'
+import { INFERENCE, PROGRAM_NAMES, type Program } from '../../situation/programs.ts'
+import type { Situation } from '../../situation/situation.ts'
 
 const REFUSES =
   /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
@@ -63,7 +64,7 @@ export const configError: EndKind = {
   remedies: (told) => [
     newer(told),
     told.error?.name === 'usage'
-      ? { text: 'See which arguments this version takes.', command: `${script(told.situation.subject.script)} --help` }
+      ? { text: 'See which arguments this version takes.', command: `${script(told.situation)} --help` }
       : (asks(told) ?? {
           text: `Correct ${option(told.error?.message ?? '') ?? 'the setting that the message names'}, in the command, the configuration file or the environment of the job.`,
         }),
@@ -90,4 +91,17 @@ function newer(told: EndTold): Piece {
     }
   )
 }
-const script = (path: string | undefined): string => (path !== undefined && /^[\w./-]+$/.test(path) ? `python ${path}` : '<COMMAND>')
+/** How servers are started whose command does not stand in the text. */
+const STARTS: Readonly<Partial<Record<Program, string>>> = {
+  vllm: 'vllm serve',
+  sglang: 'python -m sglang.launch_server',
+  tgi: 'text-generation-launcher',
+  tei: 'text-embeddings-router',
+  tensorrt_llm: 'trtllm-serve',
+  llamacpp: 'llama-server',
+}
+function script({ programs, subject: { script: path } }: Situation): string {
+  if (path !== undefined && /^[\w./-]+$/.test(path)) return `python ${path}`
+  const server = INFERENCE.find((program) => STARTS[program] !== undefined && programs.has(program))
+  return (server === undefined ? undefined : STARTS[server]) ?? '<COMMAND>'
+}

@@ -1,11 +1,23 @@
 // The model hub refuses a repository, does not have it, or cannot be reached.
 import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
 
 const status = (match: RegExpExecArray): { http_status?: number } => {
   const code = /\b(40[134])\b/.exec(match.input)?.[1]
   return code === undefined ? {} : { http_status: Number(code) }
 }
+/** An absolute path in place of a repository: it does not exist here. */
+const PATH =
+  /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"](\/[\w./@+-]{2,160})['"]|^(\/[\w./@+-]{2,160}) is not a local folder/
+const absent = (path: string, { programs }: Situation): readonly Piece[] => [
+  { text: `See whether ${path} exists where the program runs, with config.json in it, and readable for its user.`, command: `ls -l ${path}` },
+  programs.has('kubernetes')
+    ? { text: `In a pod: mount the volume with the models, so that this path is in the container.` }
+    : { text: `In a container the host's folders are not there unless they are mounted.`, command: `docker run -v <FOLDER>:${path} <IMAGE>` },
+]
+
 export const modelAccess: EndKind = {
   kind: 'model_access',
   stage: 'cause',
@@ -31,18 +43,25 @@ export const modelAccess: EndKind = {
       status,
     ),
   ),
-  title: () => 'No access to the model',
-  verdict: (told) => saying(told, 'could not get a model or data set from its hub'),
-  remedies: ({ situation, error }) => [
-    /offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, ''))
-      ? {
-          text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
-          command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
-        }
-      : {
-          text: 'Accept the terms of the model on its page with the account whose token is used, and give the job that token.',
-          command: setVariables(situation, { HF_TOKEN: '<TOKEN>' }),
-        },
-    { text: 'See who is logged in where the program runs, and whether the name of the repository is right.', command: 'hf auth whoami' },
-  ],
+  title: ({ error }) => (PATH.test(error?.message ?? '') ? 'The folder of the model is not there' : 'No access to the model'),
+  verdict: (told) =>
+    PATH.test(told.error?.message ?? '')
+      ? saying(told, 'found no folder of that name where it runs, and took the name for one of the hub')
+      : saying(told, 'could not get a model or data set from its hub'),
+  remedies: ({ situation, error }) => {
+    const path = PATH.exec(error?.message ?? '')?.[1]
+    if (path !== undefined) return absent(path, situation)
+    return [
+      /offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, ''))
+        ? {
+            text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
+            command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
+          }
+        : {
+            text: 'Accept the terms of the model on its page with the account whose token is used, and give the job that token.',
+            command: setVariables(situation, { HF_TOKEN: '<TOKEN>' }),
+          },
+      { text: 'See who is logged in where the program runs, and whether the name of the repository is right.', command: 'hf auth whoami' },
+    ]
+  },
 }

@@ -1,21 +1,14 @@
 // CUDA's and HIP's own words for "no memory", whoever prints them: the runtime, the driver API, RAPIDS, CuPy, Julia, PaddlePaddle.
 import { bytesOf, integerIn, SIZE } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
-import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
 import { partlyLoaded } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
+import { asksPinned, lessPinned } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 
-/** Frames of a call that asks for page-locked host memory. */
-const pins = ({ text }: Situation): boolean => /\.pin_memory\(\)|, in _?pin_memory\b|cudaHost(?:Alloc|Register)|HostAllocator/.test(text)
-const LESS_PINNED: readonly Piece[] = [
-  { text: 'See how much host memory is left, and whether the container, the job or ulimit limits what may be locked.', command: 'free -g; ulimit -l' },
-  { text: 'Lock less: DeepSpeed "pin_memory": false under offload_optimizer and offload_param, DataLoader(pin_memory=False), fewer processes on the host.' },
-  { text: 'In a container allow it, if the limit of locked memory is what is lacking: docker run --ulimit memlock=-1.' },
-]
 const unknown = (gpu: number | undefined, situation: Situation): string =>
   `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.'}`
 
@@ -88,9 +81,9 @@ export const cudaOomPlain = memoryFamily(
       ],
     },
     {
-      pattern: /NvMapMemAllocInternalTagged: (\d{1,18}) error 12\b/,
+      // The number is a tag, the same in all logs (1075072515), and no size.
+      pattern: /NvMapMemAllocInternalTagged: \d{1,18} error 12\b/,
       who: 'The program (on a Jetson, where GPU and CPU share memory)',
-      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
     },
     {
       pattern: new RegExp(`Memory allocation error on worker \\d{1,4}: [^]{0,160}?- Free memory: ${SIZE}\\s{1,4}- Requested memory: ${SIZE}`),
@@ -114,10 +107,10 @@ export const cudaOomPlain = memoryFamily(
     {
       facts: (_, message) => known({ gpu_index: integerIn(message.slice(0, 300), /current device: (\d{1,4}), in function/) }),
       verdict: ({ gpu_index: gpu }, situation) =>
-        pins(situation)
+        asksPinned(situation.text)
           ? 'CUDA could not lock host memory (pin_memory), and reports that as out of memory: RAM is lacking or limited, not GPU memory.'
           : unknown(gpu, situation),
-      remedies: (situation, facts) => (pins(situation) ? LESS_PINNED : [lessMemory(situation, facts), whoHolds(situation)]),
+      remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
         /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
     },

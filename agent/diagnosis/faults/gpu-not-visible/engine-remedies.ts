@@ -90,7 +90,7 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
         ? { text: 'Then start the container again.' }
         : {
             text: 'Then request a name that the list holds.',
-            command: `docker run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
+            command: `${podman || /setting up CDI devices|crun: /.test(message) ? 'podman' : 'docker'} run --device nvidia.com/gpu=all ${situation().subject.image ?? '<IMAGE>'}`,
           }),
     HOST_DRIVER,
   ]
@@ -123,6 +123,22 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly says: string; read
         command: 'sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place',
       },
       { text: 'In LXC, also let the host pass the device files of the GPU into the LXC container.', command: 'ls -l /dev/nvidia*' },
+    ],
+  },
+  {
+    // libnvidia-container #176: filters that the kernel has hardened cannot be read back; #209: no permission to load any.
+    pattern: /unable to (?:generate|create) new device filters? program/,
+    says: ' It could not extend the device filter (eBPF) that the engine had set for the container: the kernel hides hardened filters (net.core.bpf_jit_harden), or does not let it load one.',
+    remedies: [
+      {
+        text: 'See whether hardening is on (1 or 2): with 0 the filter can be read. It weakens a protection of the kernel for all programs.',
+        command: 'sysctl net.core.bpf_jit_harden; uname -r',
+      },
+      {
+        text: 'Or let the engine make the devices known itself, by CDI: then the toolkit touches no filter.',
+        command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && docker run --device nvidia.com/gpu=all <IMAGE>',
+      },
+      { text: 'Update the NVIDIA Container Toolkit.', command: 'nvidia-container-cli --version' },
     ],
   },
   {

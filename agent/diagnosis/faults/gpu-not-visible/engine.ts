@@ -16,8 +16,10 @@ export const LITERALS = [
   'error executing hook',
   'unresolvable CDI device',
   'failed to stat CDI host device',
+  'crun: cannot stat ',
   'executable file `nvidia-smi` not found',
   'exec: "nvidia-smi": executable file not found',
+  'exec: \\"nvidia-smi\\": executable file not found',
   'CDI device injection failed',
   'failed to inject CDI devices',
   'nvidia.com/gpu=',
@@ -45,16 +47,37 @@ const library = ({ message }: Seen): ReturnType<typeof known> => known({ library
 
 export const engineRules: readonly Rule[] = [
   {
-    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})/,
+    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})|crun: cannot stat [`'](\/[\w./-]{0,80}(?:libnvidia|libcuda|\/nvidia)[\w./-]{0,60})/,
     severity: 'critical',
     title: 'The CDI description does not fit the host',
     verdict: ({ match }) =>
-      `The CDI description names ${match[1]}, which is not on this host (any more): it was made before the devices or the driver changed.`,
+      `The CDI description names ${match[1] ?? match[2]}, which is not on this host (any more): it was made before the devices or the driver changed.`,
     remedies: (matched) =>
       matched.situation().vendor === 'amd' || matched.situation().vendor === 'intel'
         ? [{ text: "Write the CDI description again with the tool of the GPU's vendor, then start the container." }]
         : cdi(matched),
-    facts: ({ match }) => known({ path: match[1] }),
+    facts: ({ match }) => known({ path: match[1] ?? match[2] }),
+  },
+  {
+    // gpu-operator, cmd/nvidia-validator: toolkit-validation runs nvidia-smi, which only NVIDIA's runtime brings into it.
+    pattern: /error validating toolkit installation[^\n]{0,40}(?:nvidia-smi|exit status|executable file)/,
+    severity: 'critical',
+    title: "The GPU Operator's toolkit does not work on the node",
+    verdict:
+      "The validator's container was started without NVIDIA's runtime, so it has no nvidia-smi: containerd on that node does not use the configuration that the toolkit pod wrote. The device plugin waits for it.",
+    remedies: ({ situation }) => [
+      {
+        text: 'See whether the runtime is in the configuration that containerd uses; another tool may have overwritten it, or imports are missing.',
+        command: 'sudo containerd config dump | grep -A 3 nvidia; ls -l /etc/containerd/config.toml /etc/containerd/conf.d',
+      },
+      {
+        text: "k3s and RKE2 have a configuration and socket of their own: name them in the toolkit's environment (CONTAINERD_CONFIG, CONTAINERD_SOCKET of the chart).",
+      },
+      {
+        text: 'See what the toolkit pod of that node says.',
+        command: `kubectl logs -n ${situation().subject.namespace ?? 'gpu-operator'} -l app=nvidia-container-toolkit-daemonset --tail=40`,
+      },
+    ],
   },
   {
     pattern: /executable file `nvidia-smi` not found|exec: "nvidia-smi": executable file not found/,
@@ -67,10 +90,12 @@ export const engineRules: readonly Rule[] = [
     pattern: /could not select device driver\s{1,3}(?:\\?"[\w.-]{0,30}\\?"|'[\w.-]{0,30}')?[^\n]{0,40}(?:gpu|nvidia|capabilities)/,
     severity: 'critical',
     title: 'Docker has no GPU driver',
-    verdict: ({ situation }) =>
+    verdict: ({ situation, message }) =>
       situation().system === 'mac'
         ? 'A container asked for an NVIDIA GPU, and on a Mac Docker has none to give: its containers run in a virtual machine without a GPU.'
-        : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing or not registered, or Docker was not restarted since.',
+        : /device driver \\?"cdi/.test(message)
+          ? 'A container asked for a GPU by CDI, and CDI is not switched on in this Docker, or is not known to it.'
+          : 'A container asked for a GPU and Docker has no driver for it: the NVIDIA Container Toolkit is missing or not registered, or Docker was not restarted since.',
     remedies: (matched) => (/device driver \\?"cdi/.test(matched.message) ? cdi(matched) : toolkit(matched)),
   },
   {
@@ -112,7 +137,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit refused',
     verdict: ({ match }) =>
-      `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').replace(/[\s:]{1,4}unknown\b.*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
+      `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').replace(/[\s:]{1,4}unknown\b.*$|: load program: .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },

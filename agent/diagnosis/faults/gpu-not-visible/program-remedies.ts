@@ -19,6 +19,7 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'Load the driver, and see what it says of the card (blacklisted, firmware missing, or too new for the kernel).',
         command: 'sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu | tail -n 30',
       },
+      notInGroup(text),
       { text: 'See whether the machine shows a GPU here at all.', command: 'rocminfo | grep -i gfx; ls -l /dev/kfd /dev/dri' },
       { text: 'See what the program may see: an empty or wrong value hides all GPUs.', command: "env | grep -E 'HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES'" },
       (programs.has('docker') || programs.has('compose')) && {
@@ -41,6 +42,7 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
+    renumbered(text),
     { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     SEE_VISIBLE,
     /\bMIG\b/.test(text) && {
@@ -49,6 +51,28 @@ export function program(matched: Matched): readonly Piece[] {
     },
     requestGpu(matched.situation()),
   ]
+}
+/** ls names the group of the device, id those of the user. */
+function notInGroup(text: string): Piece {
+  const group = /^crw-rw---- {1,4}\d{1,3} root (render|video) [^\n]{3,60}\/dev\/kfd/m.exec(text)?.[1]
+  const groups = /\buid=\d{1,10}\([^\n]{3,200}\bgroups=([^\n]{1,300})/.exec(text)?.[1]
+  return (
+    group !== undefined &&
+    groups?.includes(`(${group})`) === false && {
+      text: `Add the user to the group ${group}, which owns /dev/kfd: it is not in it. It takes effect at the next login.`,
+      command: `sudo usermod -aG ${group} "$USER"`,
+    }
+  )
+}
+/** A container that was given one GPU numbers it 0, and CUDA_VISIBLE_DEVICES still names it by its number on the host. */
+function renumbered(text: string): Piece {
+  const given = /--gpus[ =]["']{0,2}(?:\\?")?device=(\d{1,2})(?![\d,])/.exec(text)?.[1]
+  const named = /CUDA_VISIBLE_DEVICES[=:] ?["']?(\d{1,2})(?![\d,])/.exec(text)?.[1]
+  return (
+    given !== undefined &&
+    named !== undefined &&
+    named !== '0' && { text: `Leave CUDA_VISIBLE_DEVICES=${named} out: the container has only GPU ${given} of the host, and inside it counts from 0.` }
+  )
 }
 /** PyPI's wheels of CTranslate2 have CUDA for x86-64 on Linux and Windows only. */
 const CTRANSLATE2 = (at: Situation): readonly Piece[] => [

@@ -26,7 +26,7 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
   const at = situation()
   const { driverCuda } = at.versions
   const index = wheelFor(undefined, driverCuda)
-  const server = at.programs.has('vllm') || at.programs.has('sglang')
+  const server = (['vllm', 'sglang', 'lmdeploy', 'tei', 'tgi'] as const).some((one) => at.programs.has(one))
   return [
     {
       text: SERVICE.test(at.text)

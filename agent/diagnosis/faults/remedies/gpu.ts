@@ -2,6 +2,7 @@
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Advice } from './plan.ts'
+import type { Piece } from './plan.ts'
 
 /** The GPU as `nvidia-smi -i` takes it: PCI address, UUID or index, as far as the text names one; else a placeholder. */
 export function gpuOf(facts: Facts, situation?: Situation): string {
@@ -80,3 +81,12 @@ export const RESET_TOGETHER: Advice = {
   destroys: true,
 }
 export const BUG_REPORT: Advice = { text: 'If it comes back, collect a report for the vendor.', command: 'sudo nvidia-bug-report.sh' }
+
+/** What the daemon that shares a GPU among processes says. */
+export const MPS: readonly Piece[] = [
+  { text: 'See whether the MPS daemon runs, and as which user.', command: 'ps -o pid,user,args -C nvidia-cuda-mps-control,nvidia-cuda-mps-server' },
+  {
+    text: 'See what the MPS server logged: each client that it refused is there with the reason.',
+    command: 'tail -n 40 "${CUDA_MPS_LOG_DIRECTORY:-/var/log/nvidia-mps}/server.log"',
+  },
+]

@@ -1,0 +1,266 @@
+// What engines of language models refuse while they start: kernels that do not fit the GPU, libraries of other versions, options that were renamed.
+import type { Situation } from '../../situation/situation.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import type { Known } from './message.ts'
+
+const CAPABILITY: Piece = { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' }
+const update = ({ programs }: Situation): Piece => ({
+  text: `Update ${programs.has('sglang') ? 'SGLang' : programs.has('vllm') ? 'vLLM' : 'the server'} and FlashInfer together: support of a GPU comes with releases.`,
+})
+/** GeForce, RTX PRO and GB10 share the name Blackwell with the B200 (10.x), and not its instructions. */
+const DESKTOP = 'GPUs of compute capability 12.x (RTX 50, RTX PRO Blackwell, GB10) do not run kernels written for 10.x (B200, GB200).'
+
+/** Options of vLLM that its releases took out, with what took their place (vllm-project/vllm #22772, #21739; its CLI reference). */
+const RENAMED: readonly (readonly [option: string, change: string, command?: string])[] = [
+  ['guided-decoding-backend', 'It was renamed.', '--structured-outputs-config.backend xgrammar'],
+  ['disable-log-requests', 'Leave it out: requests are no longer logged unless --enable-log-requests asks for it.'],
+  ['enable-reasoning', 'Leave it out: --reasoning-parser alone switches it on.'],
+  ['num-scheduler-steps', 'Leave it out: the V1 engine has no such setting.'],
+  ['use-v2-block-manager', 'Leave it out: there is only one block manager now.'],
+  ['speculative-model', 'It is part of one setting now.', `--speculative-config '{"model": "<MODEL>", "num_speculative_tokens": 3}'`],
+  ['num-speculative-tokens', 'It is part of --speculative-config now.'],
+]
+const renamed = (words: string): readonly Piece[] =>
+  RENAMED.flatMap(([option, text, command]) =>
+    words.includes(`--${option} `) || words.endsWith(`--${option}`) || words.includes(`--${option}=`)
+      ? [{ text: `--${option}: ${text}`, ...(command === undefined ? {} : { command }) }]
+      : [],
+  )
+
+const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/
+
+export const ENGINES: readonly Known[] = [
+  {
+    pattern: /Ran out of memory even after retracting all other requests in the decode batch/,
+    title: 'One request filled the whole KV cache of SGLang',
+    says: 'SGLang had set all other requests back, and the last one still found no room in the KV cache for its next token.',
+    remedies: () => [
+      { text: 'Give the KV cache more of the card.', command: '--mem-fraction-static 0.9' },
+      { text: 'Or hold it in half the memory, where the GPU has FP8 (compute capability 8.9 and newer).', command: '--kv-cache-dtype fp8_e5m2' },
+      { text: 'Or allow no request longer than the cache: see max_total_num_tokens in its start.', command: '--context-length <TOKENS>' },
+    ],
+  },
+  {
+    // torch.compile's cache on disk, vllm-project/vllm: the files of ~/.cache/vllm/torch_compile_cache.
+    pattern: /Bytes object is corrupted, checksum does not match/,
+    title: 'The cache of compiled code is damaged',
+    says: 'A file in the cache of torch.compile was cut off or written by two processes at once. It is no file of the model.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Remove the cache: it is filled again at the next start, which takes longer once.',
+        command: situation.programs.has('vllm') ? 'rm -r ~/.cache/vllm/torch_compile_cache' : 'rm -r "/tmp/torchinductor_$USER"',
+      },
+      { text: 'See that its disk is not full, and give each server a cache of its own (VLLM_CACHE_ROOT, TORCHINDUCTOR_CACHE_DIR).', command: 'df -h ~ /tmp' },
+    ],
+  },
+  {
+    // vllm-project/vllm #47387: pinned memory by unified addresses, which vLLM takes as absent under WSL2.
+    pattern: /UVA is not available/,
+    title: 'vLLM needs pinned memory, which is not available here',
+    says: 'It shares host memory with the GPU by unified addresses (UVA), and does not do so under WSL2.',
+    remedies: () => [
+      { text: 'Run it on Linux itself, or take a release for which the issue of that message names a fix.' },
+      { text: 'Leave offloading to the CPU out, if it is on (--cpu-offload-gb).' },
+    ],
+  },
+  {
+    pattern: /unrecognized arguments: ([^\n]{3,300})/,
+    when: ({ error, situation }) => situation.programs.has('vllm') && renamed((error?.message ?? '').trim()).length > 0,
+    title: 'vLLM no longer has these options',
+    says: 'This release took them out: the command was written for an older one.',
+    remedies: ([match]) => [...renamed(match.trim()), { text: 'See which options this release takes.', command: 'vllm serve --help=all' }],
+  },
+  {
+    pattern:
+      /(\S{3,40}?)(?:-CUTLASS)? (?:MoE )?(?:kernel|backend)\b[^\n]{0,120}?does not support (?:the deployment configuration since kernel does not support )?current device (sm_1[02]\d|cuda|rocm)?/,
+    title: 'The chosen kernels do not run on this GPU',
+    says: (_, { situation }) => (/sm_12\d|GB10|RTX (?:PRO|50\d\d)/.test(situation.text) ? DESKTOP : undefined),
+    remedies: (_, { situation }) => [
+      update(situation),
+      situation.programs.has('vllm') && { text: 'Or choose kernels that run on most GPUs for the experts (recent releases).', command: '--moe-backend marlin' },
+      { text: 'Or serve another quantization of the model (FP8, AWQ).' },
+      CAPABILITY,
+    ],
+  },
+  {
+    // flashinfer/compilation_context.py: the generations that a kernel is written for, and none of them is here.
+    pattern: /No supported CUDA architectures found for major versions \[([\d, ]{1,20})\]/,
+    title: 'FlashInfer has no such kernel for this GPU',
+    says: ([, majors]) =>
+      `The kernel exists only for compute capability ${majors
+        ?.split(/, ?/)
+        .map((one) => `${one}.x`)
+        .join(', ')}.${majors?.trim() === '10' ? ` ${DESKTOP}` : ''}`,
+    remedies: (_, { situation }) => [
+      situation.programs.has('vllm') && {
+        text: 'Take out what asks for it (VLLM_USE_FLASHINFER_… variables, --attention-backend, --moe-backend): vLLM then chooses kernels by the GPU.',
+        command: 'env | grep VLLM_',
+      },
+      situation.programs.has('sglang') && { text: 'Choose other kernels.', command: '--attention-backend triton --moe-runner-backend triton' },
+      update(situation),
+      CAPABILITY,
+    ],
+  },
+  {
+    // vllm-project/vllm #50705: below toolkit 12.9 FlashInfer drops 12.x from its list, and says this.
+    pattern: /FlashInfer requires GPUs with sm75 or higher/,
+    title: 'FlashInfer compiles nothing for this GPU',
+    says: 'The GPU is older than Turing (7.5), or newer than the CUDA toolkit here: for 12.x (RTX 50, RTX PRO, GB10) FlashInfer needs nvcc 12.9 or newer.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Compare the GPU with the toolkit, and install CUDA 12.9 or newer for a GPU of 12.x.',
+        command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv; nvcc --version',
+      },
+      situation.programs.has('vllm') && { text: 'Or let vLLM sample without it.', command: 'export VLLM_USE_FLASHINFER_SAMPLER=0' },
+      situation.programs.has('sglang') && { text: 'Or run without it.', command: '--attention-backend triton --sampling-backend pytorch' },
+      situation.jetson && { text: 'On an Orin, name its architecture.', command: 'export FLASHINFER_CUDA_ARCH_LIST=8.7' },
+    ],
+  },
+  {
+    // Removed in Transformers 5 (huggingface/transformers #40936), and from vLLM in #29686.
+    pattern: /has no attribute '?all_special_tokens_extended/,
+    title: 'This vLLM does not work with Transformers 5',
+    says: 'It uses a property of tokenizers that Transformers 5 no longer has.',
+    remedies: () => [
+      { text: 'Install Transformers 4 beside it.', command: "pip install 'transformers<5'" },
+      { text: 'Or update vLLM to a release that works with Transformers 5.' },
+    ],
+  },
+  {
+    pattern: /memory capacity is unbalanced[^\n]{0,80}?(?:pre_model_load_memory|min_per_gpu_memory)=([\d.]{1,20}), local_gpu_memory=([\d.]{1,20})/,
+    title: 'One GPU has much less free memory than the others',
+    says: ([, least, here]) =>
+      `Before the model was loaded, the fullest GPU of the group had ${Number(least).toFixed(1)} GiB free and this one ${Number(here).toFixed(1)} GiB; SGLang stops where they differ by more than 10 %.`,
+    remedies: () => [
+      {
+        text: 'See who holds memory on the fullest GPU, and end what is not needed (an earlier server too).',
+        command: 'nvidia-smi --query-compute-apps=gpu_uuid,pid,name,used_memory --format=csv',
+      },
+      { text: 'Or leave that GPU out.', command: 'export CUDA_VISIBLE_DEVICES=<GPUS>' },
+      {
+        text: 'GPUs of different sizes: switch the check off (older releases: SGL_ in place of SGLANG_). The fullest GPU then sets the size of the KV cache for all.',
+        command: 'export SGLANG_DISABLE_TP_MEMORY_INBALANCE_CHECK=1',
+      },
+    ],
+  },
+  {
+    pattern: /Could not load any common_ops library[^]*?(?:ImportError|OSError): (lib[\w.+-]{1,60}\.so[\w.]{0,12}): cannot open shared object/,
+    title: ([, library]) => `sgl_kernel lacks ${library}`,
+    says: ([, library]) => `sgl_kernel is installed, and a library that it loads is not: ${library}.`,
+    remedies: ([, library = '']) =>
+      library.startsWith('libnuma')
+        ? [{ text: 'Install it. On Debian and Ubuntu:', command: 'sudo apt-get install -y libnuma1' }]
+        : /^lib(?:cu|nv)/.test(library)
+          ? [
+              {
+                text: 'Install the SGLang whose kernels were built for the CUDA of this PyTorch, or use its image.',
+                command: 'python -c "import torch; print(torch.version.cuda)"; pip list | grep -i sgl',
+              },
+            ]
+          : [{ text: `Install the package of the system that brings ${library}.`, command: `apt-file search ${library}` }],
+  },
+  {
+    pattern: /Could not load any common_ops library/,
+    title: 'The kernels of SGLang do not load',
+    says: 'The installed sgl_kernel was built for another PyTorch, CUDA, CPU or GPU than there is.',
+    remedies: () => [
+      { text: 'Install SGLang again with what belongs to it, in a clean environment.', command: 'pip install --upgrade --force-reinstall sglang' },
+      { text: 'Or use its image (lmsysorg/sglang), whose parts fit together; on ARM and for the newest GPUs its tags differ.' },
+    ],
+  },
+  {
+    pattern: /assert cuda_home is not None/,
+    title: 'DeepGEMM finds no CUDA toolkit',
+    says: 'DeepGEMM compiles its kernels at run time, and neither CUDA_HOME nor nvcc leads to a toolkit.',
+    remedies: (_, { situation }) => [
+      { text: 'Install the CUDA toolkit of the version that PyTorch was built with, and name its folder.', command: 'export CUDA_HOME=/usr/local/cuda' },
+      situation.programs.has('sglang') && { text: 'Or run without DeepGEMM (slower in FP8).', command: 'export SGLANG_ENABLE_JIT_DEEPGEMM=0' },
+      situation.programs.has('vllm') && { text: 'Or run without DeepGEMM (slower in FP8).', command: 'export VLLM_USE_DEEP_GEMM=0' },
+      { text: "Or use the server's own image, which has the toolkit." },
+    ],
+  },
+  {
+    pattern: /Model architectures \['(\w{3,80})'\] failed to be inspected/,
+    title: ([, model]) => `vLLM could not load its own code for ${model}`,
+    says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason stands above, under "Error in inspecting model architecture".',
+    remedies: () => [
+      {
+        text: 'See what fails; run it in the environment of the server.',
+        command: 'python -c "import vllm._C, transformers; print(transformers.__version__)"',
+      },
+      {
+        text: 'Install vLLM again in a clean environment: it brings the PyTorch and Transformers that it was built for.',
+        command: 'pip install --upgrade --force-reinstall vllm',
+      },
+    ],
+  },
+  {
+    pattern: /No model architectures are specified/,
+    title: 'The config.json names no architecture',
+    says: 'What was named is no model that vLLM can load: an adapter (LoRA), a tokenizer or a part of a pipeline (diffusers, speech), or its config.json lacks "architectures".',
+    remedies: () => [
+      {
+        text: 'Look at its config.json, and name the folder or repository of the model itself.',
+        command: "python -c \"import json; print(json.load(open('<MODEL>/config.json')).get('architectures'))\"",
+      },
+      { text: 'If only the entry is missing: give it.', command: `--hf-overrides '{"architectures": ["<ARCHITECTURE>"]}'` },
+    ],
+  },
+  {
+    pattern: /max_tokens_per_mm_item \((\d{1,7})\) is larger than max_num_batched_tokens/,
+    title: ([, tokens]) => `One image or video of this model may take ${tokens} tokens, more than a batch`,
+    remedies: ([, tokens]) => [
+      { text: 'Let a batch hold one; it takes more GPU memory.', command: `--max-num-batched-tokens ${tokens}` },
+      { text: 'Or limit what is sent: smaller images or fewer frames (--mm-processor-kwargs, its keys are those of the model).' },
+    ],
+  },
+  {
+    pattern: /MPI size \d{1,4} != TP \* PP|mpiSize == tp \* pp/,
+    title: 'TensorRT-LLM was started with the wrong number of processes',
+    says: (_, { situation }) => {
+      const [, size, tp, pp] = RANKS.exec(situation.text) ?? []
+      return size === undefined
+        ? 'The engine was built for several GPUs, and one process for each must be started.'
+        : `The engine was built for ${Number(tp) * Number(pp)} GPUs (tensor times pipeline parallel), and ${size} ${size === '1' ? 'process was' : 'processes were'} started.`
+    },
+    remedies: (_, { situation }) => {
+      const [, , tp, pp] = RANKS.exec(situation.text) ?? []
+      const ranks = tp === undefined ? '<GPUS>' : String(Number(tp) * Number(pp))
+      return [
+        /model_lifecycle|triton/i.test(situation.text)
+          ? {
+              text: 'Start Triton with one process for each GPU of the engine.',
+              command: `python3 scripts/launch_triton_server.py --world_size=${ranks} --model_repo=<REPOSITORY>`,
+            }
+          : { text: 'Start one process for each GPU of the engine.', command: `mpirun -n ${ranks} --allow-run-as-root <COMMAND>` },
+        { text: 'Or build the engine again for the GPUs that there are.' },
+      ]
+    },
+  },
+  {
+    pattern: /cannot find tensor ((?:\w{1,30}\.){1,4}\w{1,30})/,
+    when: ({ situation }) => situation.programs.has('tei'),
+    title: 'Text Embeddings Inference does not know this model file',
+    says: ([, tensor]) =>
+      `It looks for ${tensor}, which the file does not have: the model is a variant (other names of its layers) that this release does not support.`,
+    remedies: () => [
+      { text: 'Take the newest image: models and their variants come with releases.' },
+      { text: 'Or a repository with a version for it: see the supported models in its README; rerankers and classifiers need files of that kind.' },
+      { text: 'Or another server: Infinity, or vLLM with --runner pooling.' },
+    ],
+  },
+  {
+    pattern: /^(?:[^\n]{0,40})?((?:s3|gs|az):\/\/[^\s'"]{3,160}?)['"]? is not a (?:local folder|valid)/m,
+    title: 'The server does not read models from object storage this way',
+    says: 'It took the address for a repository of Hugging Face.',
+    remedies: ([, address = ''], { situation }) => [
+      (situation.programs.has('vllm') || situation.programs.has('sglang')) && {
+        text: 'Stream it: install the package of the streamer, and choose its loader.',
+        command: '--load-format runai_streamer',
+      },
+      /^s3:[\w./-]+$/.test(address)
+        ? { text: 'Or copy it into a folder first, and name that.', command: `aws s3 sync ${address} <FOLDER>` }
+        : { text: 'Or copy it into a folder first, and name that.' },
+    ],
+  },
+]

@@ -1,0 +1,17 @@
+// Page-locked (pinned) host memory: who asks for it, and what to do where the system refuses it.
+import { INFERENCE } from '../../situation/programs.ts'
+import type { Situation } from '../../situation/situation.ts'
+import type { Piece } from '../remedies/plan.ts'
+
+/** Frames of a call that asks for it, or its argument. */
+export const asksPinned = (text: string): boolean =>
+  /\.pin_memory\(\)|, in _?pin_memory\b|pin_memory\w{0,30} = torch\.|pin_memory=True|cudaHost(?:Alloc|Register)|HostAllocator/.test(text)
+export const lessPinned = ({ programs }: Situation): readonly Piece[] => [
+  { text: 'See how much host memory is left, and whether the container, the job or ulimit limits what may be locked.', command: 'free -g; ulimit -l' },
+  INFERENCE.some((program) => programs.has(program)) && !programs.has('deepspeed')
+    ? { text: 'Lock less: no offloading to the CPU, fewer requests at once, fewer servers on the host.' }
+    : {
+        text: 'Lock less: DeepSpeed "pin_memory": false under offload_optimizer and offload_param, DataLoader(pin_memory=False), fewer processes on the host.',
+      },
+  { text: 'In a container allow it, if the limit of locked memory is what is lacking: docker run --ulimit memlock=-1.' },
+]
