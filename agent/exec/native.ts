@@ -16,9 +16,9 @@ export type Native = {
   readonly terminal: (like: number) => Pair | undefined
   /** Gives the terminal behind `read` the size of `like`. */
   readonly resize: (read: number, like: number) => void
-  /** There is something to read now, or nobody left to write it. */
-  readonly isReady: (fd: number) => boolean
-  /** Passes up to so many bytes of the pipe `from` on to the pipe `to` without copying them; they stay in `from`. undefined: there is no room yet; 0: nobody
+  /** There is something to read, or nobody left to write it; waits up to `withinMs` for that. */
+  readonly isReady: (fd: number, withinMs: number) => boolean
+  /** Passes up to so many bytes of the pipe `from` on to the pipe `to` without copying them; they stay in `from`. undefined: there is no room; 0: nobody
    * writes any more; negative: it cannot be. */
   readonly tee: (from: number, to: number, most: number) => number | undefined
   /** Drops so many bytes of a pipe without copying them; returns how many. */
@@ -39,8 +39,10 @@ const F_SETPIPE_SZ = 1031
 const POLLIN = 1
 const POLLOUT = 4
 const SPLICE_F_NONBLOCK = 2
-/** How long room is waited for at a time; a signal for us waits as long. */
+/** How long room is waited for; a signal for us waits as long. */
 const ROOM_MS = 20
+/** asm-generic/errno-base.h */
+const EAGAIN = 11
 /** What a user may have without privileges (fs.pipe-max-size). */
 export const PIPE_BYTES = 1024 * 1024
 const TCSANOW = 0
@@ -121,10 +123,12 @@ export async function loadNative(): Promise<Native | undefined> {
       },
       resize,
       enlarge,
-      isReady: (fd) => poll(pollFor(fd, POLLIN), 1, 0) === 1,
+      isReady: (fd, withinMs) => poll(pollFor(fd, POLLIN), 1, withinMs) === 1,
       tee(from, to, most) {
-        const isWritable = poll(pollFor(to, POLLOUT), 1, ROOM_MS) === 1
-        return isWritable ? tee(from, to, most, SPLICE_F_NONBLOCK) : undefined
+        if (poll(pollFor(to, POLLOUT), 1, ROOM_MS) !== 1) return undefined
+        const size: number = tee(from, to, most, SPLICE_F_NONBLOCK)
+        // Somebody else who writes there was quicker.
+        return size < 0 && koffi.errno() === EAGAIN ? undefined : size
       },
       drop: (pipe, bytes) => splice(pipe, null, (nowhere ??= openSync('/dev/null', 'w')), null, bytes, 0),
       move: (from, to, bytes) => splice(from, null, to, null, bytes, SPLICE_F_NONBLOCK),

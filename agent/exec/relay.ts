@@ -19,6 +19,10 @@ const BUSY_MS = 2
 const FIRST_BYTES = 4_096
 /** Pieces of this size are kept as pages; of small ones a pipe holds only some hundreds. */
 const PAGES_BYTES = 32 * 1024
+/** Where much comes the next piece does too: to wait for it here is cheaper than in another thread. */
+const LINGER_MS = 2
+/** Signals, and the command's end, are seen as often. */
+const TURN_MS = 10
 /** After the command's end, where something that it started holds its output open: what is still in the pipe is read by then. */
 const QUIET_MS = 500
 
@@ -61,7 +65,7 @@ export function startRelay(native: Native, fd: number, to: Output, isPiped: bool
   const readNow = (buffer: Buffer, from: number): number => {
     let length = from
     try {
-      while (length < buffer.length && native.isReady(fd)) {
+      while (length < buffer.length && native.isReady(fd, 0)) {
         const more = readSync(fd, buffer, length, buffer.length - length, null)
         if (more === 0) break
         length += more
@@ -83,19 +87,25 @@ export function startRelay(native: Native, fd: number, to: Output, isPiped: bool
     const first = await waitFor(buffer)
     return first === 0 ? 0 : readNow(buffer, first)
   }
-  /** Passes on what is there now, page by page; false: it cannot be done so. */
+  /** Passes on what comes, page by page, until nothing comes or nobody takes it; false: it cannot be done so. */
   const passPages = async (buffer: Buffer): Promise<boolean> => {
-    while (native.isReady(fd)) {
+    let lingerMs = 0
+    for (let since = performance.now(); native.isReady(fd, lingerMs);) {
       const size = native.tee(fd, to, PIPE_BYTES)
-      if (size === undefined) await turn()
-      else if (size <= 0) return size === 0
+      // Whoever writes waits for its reader without us.
+      if (size === undefined) return true
+      if (size <= 0) return size === 0
       // Of much, only the end is kept.
-      for (let left = size ?? 0; left > 0;) {
+      for (let left = size; left > 0;) {
         const taken = left >= PAGES_BYTES ? keepPages(left) : 0
         const length = taken > 0 ? taken : readSync(fd, buffer, 0, Math.min(left, buffer.length), null)
         if (taken <= 0) keepAfterPages(buffer.subarray(0, length))
         left -= length
       }
+      lingerMs = size >= PAGES_BYTES ? LINGER_MS : 0
+      if (performance.now() - since < TURN_MS) continue
+      await turn()
+      since = performance.now()
     }
     return true
   }
