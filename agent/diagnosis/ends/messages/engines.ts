@@ -246,7 +246,6 @@ export const ENGINES: readonly Known[] = [
     remedies: () => [
       { text: 'Take the newest image: models and their variants come with releases.' },
       { text: 'Or a repository with a version for it: see the supported models in its README; rerankers and classifiers need files of that kind.' },
-      { text: 'Or another server: Infinity, or vLLM with --runner pooling.' },
     ],
   },
   {
