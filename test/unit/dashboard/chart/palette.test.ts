@@ -88,7 +88,7 @@ describe.each(['dark', 'light'] as const)('the colours of containers, %s', (them
   })
 
   test('all have the contrast of graphics to the ground', () => {
-    for (const hex of containers) expect(contrast(hex, surface), hex).toBeGreaterThan(3)
+    expect(containers.filter((hex) => contrast(hex, surface) < 3)).toEqual([])
   })
 })
 
