@@ -75,27 +75,6 @@ test('an engine that ended behind a port that answers is dead, and what has ende
   expect(await round()).toBeUndefined()
 })
 
-test('a container whose name becomes known later gives its name to the server, which stays one', async () => {
-  const { port } = await standIn(vllmPages())
-  const { round, proc } = run(vllm(port), [HOLDER])
-  expect(infos(await round())).toMatchObject([{ name: `vllm:${port}`, container: '' }])
-  for (const pid of [100, 101]) proc.contain(pid, { name: 'chat' })
-  expect(infos(await round())).toMatchObject([{ name: 'chat', container: 'chat', state: 'ready' }])
-})
-
-test('a server that died before its container’s name was known takes the name, and stays dead', async () => {
-  const { port } = await standIn(vllmPages())
-  const { round, holders, proc } = run(vllm(port), [HOLDER])
-  proc.contain(100, { name: '4f1c9ab3d2e0' })
-  expect(infos(await round())).toMatchObject([{ name: '4f1c9ab3d2e0' }])
-  holders.pop()
-  proc.end(101)
-  expect(infos(await round())).toMatchObject([{ name: '4f1c9ab3d2e0', state: 'dead' }])
-  proc.contain(100, { name: 'chat' })
-  expect(infos(await round())).toMatchObject([{ name: 'chat', container: 'chat', state: 'dead' }])
-  expect(infos(await round())).toMatchObject([{ name: 'chat', state: 'dead' }])
-})
-
 test('a server that has loaded is one, not one that loads beside one that answers', async () => {
   const { port } = await standIn(vllmPages())
   const [server, engine] = vllm(port)
