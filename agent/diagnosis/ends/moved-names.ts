@@ -44,8 +44,8 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
   ],
   // https://github.com/huggingface/trl/issues/4223, https://github.com/huggingface/trl/pull/7020, https://github.com/unslothai/unsloth/issues/3057
   trl: [
-    [/^PPO(?:v2)?(?:Trainer|Config)$/, '0.29', 'in trl.experimental.ppo, until TRL dropped PPO in autumn 2026 (GRPOTrainer and RLOOTrainer are left)'],
-    [/^AutoModelFor(?:CausalLM|Seq2SeqLM)WithValueHead$/, '0.29', 'in trl.experimental.ppo, until TRL dropped PPO in autumn 2026'],
+    [/^PPO(?:v2)?(?:Trainer|Config)$/, '0.29', 'in trl.experimental.ppo, and in those from autumn 2026 on removed (GRPOTrainer and RLOOTrainer are left)'],
+    [/^AutoModelFor(?:CausalLM|Seq2SeqLM)WithValueHead$/, '0.29', 'in trl.experimental.ppo, and in those from autumn 2026 on removed'],
     [/^ORPO(?:Trainer|Config)$/, '0.29', 'in trl.experimental.orpo'],
     [/^CPO(?:Trainer|Config)$/, '0.29', 'in trl.experimental.cpo'],
     [/^(?:BCO|GKD|XPO|NashMD|OnlineDPO|PRM)(?:Trainer|Config)$/, '0.29', 'in trl.experimental'],

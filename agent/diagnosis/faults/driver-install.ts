@@ -39,11 +39,11 @@ export const driverInstall = ruleFamily({
       verdict: ({ match }) =>
         `There is no repository at nvidia.github.io/${match[1]}: lists by distribution are no longer made, one serves all of Debian and Ubuntu.`,
       remedies: [
-        { text: 'Remove the old list.', command: 'grep -rl nvidia.github.io /etc/apt/sources.list.d' },
+        { text: 'Find the old list, and remove it.', command: 'grep -rl nvidia.github.io /etc/apt/sources.list.d' },
         {
-          text: 'Write the present one (its key is that of the guide for the NVIDIA Container Toolkit), then install.',
+          text: 'Then add the present one with its key, and install again.',
           command:
-            "curl -sL https://nvidia.github.io/libnvidia-container/stable/deb/nvidia-container-toolkit.list | sed 's#deb https://#deb [signed-by=/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg] https://#g' | sudo tee /etc/apt/sources.list.d/nvidia-container-toolkit.list && sudo apt-get update",
+            "curl -fsSL https://nvidia.github.io/libnvidia-container/gpgkey | sudo gpg --dearmor -o /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg && curl -fsSL https://nvidia.github.io/libnvidia-container/stable/deb/nvidia-container-toolkit.list | sed 's#deb https://#deb [signed-by=/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg] https://#g' | sudo tee /etc/apt/sources.list.d/nvidia-container-toolkit.list && sudo apt-get update",
         },
       ],
     },

@@ -93,7 +93,7 @@ const rebootFor = (facts: Facts): Piece => ({
 const lost = (facts: Facts, { system, programs, text }: Situation): readonly Remedy[] =>
   plan(
     programs.has('kubernetes') && {
-      text: `Keep new pods off that node, and let the others end: while a GPU is lost, the device plugin may give none of its GPUs.`,
+      text: 'Keep new pods off that node, and let the others end: while a GPU is lost, the device plugin may offer none of its GPUs.',
       command: `kubectl cordon ${/\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)/.exec(text)?.[1] ?? '<NODE>'}`,
     },
     system === 'windows' && { text: 'Restart Windows, or disable and enable the GPU in Device Manager: until then the driver does not find it again.' },

@@ -97,9 +97,9 @@ export const ollamaDriver = ruleFamily({
         },
         { text: 'Then restart Ollama: it looks for GPUs only when it starts.' },
         situation().system === 'windows'
-          ? { text: 'See whether a virus scanner holds the start of its runners up.' }
+          ? { text: 'See whether a virus scanner delays the start of its runners.' }
           : {
-              text: 'If that command takes seconds or hangs, see what the kernel says of the driver.',
+              text: 'If that command takes seconds or hangs, look for messages of the driver in the kernel log.',
               command: "sudo dmesg -T | grep -iE 'NVRM|Xid|amdgpu' | tail -n 30",
             },
         { text: 'Update Ollama: newer releases wait longer.' },

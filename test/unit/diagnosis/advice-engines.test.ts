@@ -50,14 +50,22 @@ test.each([
     /ls -l \/weights\/tiny-9b/,
   ],
   [
+    'a model that is not mounted, in other words',
+    raised('transformers/hub', "OSError: /weights/tiny-9b is not a local folder and is not a valid model identifier listed on 'https://huggingface.co/models'"),
+    /ls -l \/weights\/tiny-9b/,
+  ],
+  ['unified addresses under WSL2', raised('vllm/offload', 'RuntimeError: UVA is not available'), /offloading to the CPU/],
+  ['FlashInfer and an older toolkit', raised('flashinfer/jit', 'RuntimeError: FlashInfer requires GPUs with sm75 or higher'), /CUDA 12\.9 or newer/],
+  [
     'the cache of compiled code',
     raised('vllm/worker', 'RuntimeError: Bytes object is corrupted, checksum does not match'),
     /rm -r ~\/\.cache\/vllm\/torch_compile_cache/,
   ],
   [
     'a full cache of SGLang',
-    raised('sglang/batch', 'ValueError: Ran out of memory even after retracting all other requests in the decode batch. len(self.reqs)=1'),
-    /--mem-fraction-static 0\.9/,
+    raised('sglang/batch', 'ValueError: Ran out of memory even after retracting all other requests in the decode batch. len(self.reqs)=1') +
+      'server_args=ServerArgs(mem_fraction_static=0.83)\n',
+    /--mem-fraction-static 0\.87/,
   ],
   ['an argument of llama.cpp', 'error while handling argument "-fa": error: unknown value for --flash-attn: \'--host\'\n', /--flash-attn on/],
   ['a Triton model without a version', '| reader | -       | Not loaded: No model version was found |\n', /no version of reader/],

@@ -11,10 +11,14 @@ const status = (match: RegExpExecArray): { http_status?: number } => {
 /** An absolute path in place of a repository: it does not exist here. */
 const PATH =
   /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"](\/[\w./@+-]{2,160})['"]|^(\/[\w./@+-]{2,160}) is not a local folder/
+const pathIn = (message = ''): string | undefined => {
+  const match = PATH.exec(message)
+  return match?.[1] ?? match?.[2]
+}
 const absent = (path: string, { programs }: Situation): readonly Piece[] => [
   { text: `See whether ${path} exists where the program runs, with config.json in it, and readable for its user.`, command: `ls -l ${path}` },
   programs.has('kubernetes')
-    ? { text: `In a pod: mount the volume with the models, so that this path is in the container.` }
+    ? { text: 'In a pod: mount the volume with the models, so that this path is in the container.' }
     : { text: `In a container the host's folders are not there unless they are mounted.`, command: `docker run -v <FOLDER>:${path} <IMAGE>` },
 ]
 
@@ -43,13 +47,16 @@ export const modelAccess: EndKind = {
       status,
     ),
   ),
-  title: ({ error }) => (PATH.test(error?.message ?? '') ? 'The folder of the model is not there' : 'No access to the model'),
+  title: ({ error }) => (pathIn(error?.message) === undefined ? 'No access to the model' : 'The folder of the model is not there'),
   verdict: (told) =>
-    PATH.test(told.error?.message ?? '')
-      ? saying(told, 'found no folder of that name where it runs, and took the name for one of the hub')
-      : saying(told, 'could not get a model or data set from its hub'),
+    saying(
+      told,
+      pathIn(told.error?.message) === undefined
+        ? 'could not get a model or data set from its hub'
+        : 'found no folder of that name where it runs, and took the name for one of the hub',
+    ),
   remedies: ({ situation, error }) => {
-    const path = PATH.exec(error?.message ?? '')?.[1]
+    const path = pathIn(error?.message)
     if (path !== undefined) return absent(path, situation)
     return [
       /offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, ''))

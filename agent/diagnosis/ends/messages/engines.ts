@@ -27,15 +27,24 @@ const renamed = (words: string): readonly Piece[] =>
       : [],
   )
 
+/** Up to what SGLang leaves for activations and CUDA graphs at its largest default (0.9). */
+function moreForCache({ text }: Situation): Piece {
+  const now = /mem[-_]fraction[-_]static[=: ]{1,2}(0\.\d{1,4})/.exec(text)?.[1]
+  if (now === undefined)
+    return { text: 'Give the KV cache more of the card than now (see mem_fraction_static in its start).', command: '--mem-fraction-static <FRACTION>' }
+  const more = Math.min(Number(now) + 0.04, 0.9)
+  return more > Number(now) && { text: `Give the KV cache more of the card: ${now} now.`, command: `--mem-fraction-static ${more.toFixed(2)}` }
+}
+
 const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/
 
 export const ENGINES: readonly Known[] = [
   {
     pattern: /Ran out of memory even after retracting all other requests in the decode batch/,
     title: 'One request filled the whole KV cache of SGLang',
-    says: 'SGLang had set all other requests back, and the last one still found no room in the KV cache for its next token.',
-    remedies: () => [
-      { text: 'Give the KV cache more of the card.', command: '--mem-fraction-static 0.9' },
+    says: 'SGLang had put all other requests back into its queue, and the last one still found no room in the KV cache for its next token.',
+    remedies: (_, { situation }) => [
+      moreForCache(situation),
       { text: 'Or hold it in half the memory, where the GPU has FP8 (compute capability 8.9 and newer).', command: '--kv-cache-dtype fp8_e5m2' },
       { text: 'Or allow no request longer than the cache: see max_total_num_tokens in its start.', command: '--context-length <TOKENS>' },
     ],
@@ -138,8 +147,8 @@ export const ENGINES: readonly Known[] = [
       },
       { text: 'Or leave that GPU out.', command: 'export CUDA_VISIBLE_DEVICES=<GPUS>' },
       {
-        text: 'GPUs of different sizes: switch the check off (older releases: SGL_ in place of SGLANG_). The fullest GPU then sets the size of the KV cache for all.',
-        command: 'export SGLANG_DISABLE_TP_MEMORY_INBALANCE_CHECK=1',
+        text: 'GPUs of different sizes: switch the check off (its name differs by release; here are the two newest, SGL_DISABLE_… is the oldest). The fullest GPU then sets the size of the KV cache for all.',
+        command: 'export SGLANG_ENABLE_TP_MEMORY_INBALANCE_CHECK=0 SGLANG_DISABLE_TP_MEMORY_INBALANCE_CHECK=1',
       },
     ],
   },
@@ -182,7 +191,7 @@ export const ENGINES: readonly Known[] = [
   {
     pattern: /Model architectures \['(\w{3,80})'\] failed to be inspected/,
     title: ([, model]) => `vLLM could not load its own code for ${model}`,
-    says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason stands above, under "Error in inspecting model architecture".',
+    says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason is above, under "Error in inspecting model architecture".',
     remedies: () => [
       {
         text: 'See what fails; run it in the environment of the server.',

@@ -13,7 +13,7 @@ export const FINETUNING: readonly Known[] = [
       return [
         metrics.length > 0 && { text: `Set metric_for_best_model to one that there is: ${metrics.slice(0, 8).join(', ')}.` },
         {
-          text: `Or let compute_metrics return ${name?.replace(/^eval_/, '')}: the Trainer writes eval_ before it. With several evaluation sets the name of the set stands between.`,
+          text: `Or let compute_metrics return ${name?.replace(/^eval_/, '')}: the Trainer writes eval_ before it. With several evaluation sets the name of the set comes between.`,
         },
       ]
     },
@@ -115,14 +115,14 @@ export const FINETUNING: readonly Known[] = [
     title: ([, name]) => `dataset_info.json has no data set ${name}`,
     remedies: ([, name]) => [
       {
-        text: `Add ${name} to dataset_info.json in the folder of dataset_dir (default: data), with its file_name, formatting and columns; or correct dataset: to a name that stands there.`,
+        text: `Add ${name} to dataset_info.json in the folder of dataset_dir (default: data), with its file_name, formatting and columns; or correct dataset: to a name that the file has.`,
       },
       { text: 'See which names it has.', command: 'python -c "import json; print(list(json.load(open(\'data/dataset_info.json\'))))"' },
     ],
   },
   {
-    pattern: /module '?(diffusers|transformers|trl|peft)'? has no attribute '?([A-Z]\w{3,80})/,
-    when: ({ error }) => /has no attribute '?[A-Z]/.test(error?.message ?? '') && !/[a-z]' has no/.test(error?.message ?? ''),
+    // Without quotes it is what Diffusers looked up for a class that model_index.json names.
+    pattern: /module (diffusers|transformers|trl|peft) has no attribute ([A-Z]\w{3,80})/,
     title: ([, owner, name]) => `The installed ${owner} has no ${name}`,
     says: ([, owner]) => `The model was saved for a newer ${owner}.`,
     remedies: ([, owner]) => [

@@ -1,6 +1,6 @@
 // What trainers and loaders of models refuse at their start: settings that exclude each other, samples without the columns of the model, a model that does not fit.
 import { INFERENCE } from '../../situation/programs.ts'
-import type { Known } from './message.ts'
+import { only, type Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
 export const UNSLOTH = 'python -m pip install --upgrade unsloth unsloth_zoo'
@@ -77,13 +77,6 @@ const ROWS: readonly Row[] = [
     'No sample of the data set has the expected form',
   ],
   [
-    /Cannot use chat template functions because tokenizer\.chat_template is not set|apply_chat_template[^\n]{0,80}no template|does not have a chat template/,
-    'Train from the Instruct or chat variant, whose tokenizer has a template; for a base model set tokenizer.chat_template (of the same family), or give ready texts in a column "text".',
-    undefined,
-    'The tokenizer is of a base model, which has no format for chats.',
-    'The model has no chat template',
-  ],
-  [
     /vLLM server can't be reached at (\S{5,80})/,
     'Start the server on other GPUs than the training, before it, and name its host and port (vllm_server_host, vllm_server_port); or let both share the GPUs: vllm_mode="colocate".',
     'CUDA_VISIBLE_DEVICES=<GPU> trl vllm-serve --model <MODEL>',
@@ -126,8 +119,6 @@ const ROWS: readonly Row[] = [
     'Transformers 5 removed load_in_4bit and load_in_8bit as arguments.',
   ],
 ]
-/** Servers have advice of their own. */
-const trains: Known['when'] = ({ situation: { programs } }) => !INFERENCE.some((one) => programs.has(one))
 
 export const TRAINER_CHECKS: readonly Known[] = [
   {
@@ -155,5 +146,16 @@ export const TRAINER_CHECKS: readonly Known[] = [
       { text: 'Only for inference, and very slow: offload_folder, on a fast disk.' },
     ],
   },
-  ...ofRows(ROWS).map((row) => (row.pattern.source.includes('chat_template') ? { ...row, when: trains } : row)),
+  {
+    // Servers have advice of their own.
+    pattern:
+      /Cannot use chat template functions because tokenizer\.chat_template is not set|apply_chat_template[^\n]{0,80}no template|does not have a chat template/,
+    when: ({ situation: { programs } }) => !INFERENCE.some((one) => programs.has(one)),
+    title: 'The model has no chat template',
+    says: 'The tokenizer is of a base model, which has no format for chats.',
+    remedies: only(
+      'Train from the Instruct or chat variant, whose tokenizer has a template; for a base model set tokenizer.chat_template (of the same family), or give ready texts in a column "text".',
+    ),
+  },
+  ...ofRows(ROWS),
 ]

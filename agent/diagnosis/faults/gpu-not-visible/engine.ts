@@ -74,7 +74,7 @@ export const engineRules: readonly Rule[] = [
         text: "k3s and RKE2 have a configuration and socket of their own: name them in the toolkit's environment (CONTAINERD_CONFIG, CONTAINERD_SOCKET of the chart).",
       },
       {
-        text: 'See what the toolkit pod of that node says.',
+        text: 'Read the log of the toolkit pods.',
         command: `kubectl logs -n ${situation().subject.namespace ?? 'gpu-operator'} -l app=nvidia-container-toolkit-daemonset --tail=40`,
       },
     ],

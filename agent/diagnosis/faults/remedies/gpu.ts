@@ -1,8 +1,7 @@
 // Remedies at a GPU itself: who uses it, what the kernel says, reset, diagnostics. With the address that the text names.
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
-import type { Advice } from './plan.ts'
-import type { Piece } from './plan.ts'
+import type { Advice, Piece } from './plan.ts'
 
 /** The GPU as `nvidia-smi -i` takes it: PCI address, UUID or index, as far as the text names one; else a placeholder. */
 export function gpuOf(facts: Facts, situation?: Situation): string {
