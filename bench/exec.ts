@@ -23,7 +23,7 @@ const wrapped = (command: readonly string[]): readonly string[] => [process.exec
 function seconds(shell: string, command: readonly string[], out: string): number {
   const begun = performance.now()
   const { status } = spawnSync('sh', ['-c', shell, 'sh', ...command], { env: { ...process.env, OUT: out }, stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0) throw new Error(`expected exit code 0 of ${command.join(' ')}, came ${status}`)
+  if (status !== 0) throw new Error(`${command.join(' ')} ended with exit code ${status}; expected 0`)
   return (performance.now() - begun) / 1_000
 }
 

@@ -127,7 +127,7 @@ export async function loadNative(): Promise<Native | undefined> {
       tee(from, to, most) {
         if (poll(pollFor(to, POLLOUT), 1, ROOM_MS) !== 1) return undefined
         const size: number = tee(from, to, most, SPLICE_F_NONBLOCK)
-        // Somebody else who writes there was quicker.
+        // Another writer of that pipe was faster.
         return size < 0 && koffi.errno() === EAGAIN ? undefined : size
       },
       drop: (pipe, bytes) => splice(pipe, null, (nowhere ??= openSync('/dev/null', 'w')), null, bytes, 0),
