@@ -23,15 +23,17 @@ export type RunEnds = {
   readonly tick: (t: number) => readonly RunEnd[]
 }
 
-/** The end of a log is read within a moment of the engine's word; where it is not, the exit code alone decides. */
+/** The end of a log is read within a moment of the engine's word; where it is not, a crash's exit code alone decides. */
 const WAIT_MS = 5_000
+/** Of other exit codes nothing can be said without the log, which a busy engine may give late. */
+const LATE_MS = 60_000
 /** What was seen so shortly before a container's end has to do with it. */
 const CRASH_MS = 60_000
 /** `docker stop -t` gives a program so long, and then its end is still the one that was asked for. */
 const STOPPED_MS = 15 * 60_000
 /** A container that restarts again and again is judged at most so often. */
 const AGAIN_MS = 10_000
-/** 128 + SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: the program's own fault, whatever its log says. Of other codes nothing can be said without a log. */
+/** 128 + SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: the program's own fault, whatever its log says. */
 const CRASHES: ReadonlySet<number | undefined> = new Set([132, 133, 134, 135, 136, 139])
 /** SIGINT, SIGQUIT, SIGKILL, SIGTERM; others are messages to the program. */
 const ENDING: ReadonlySet<number> = new Set([2, 3, 9, 15])
@@ -85,7 +87,8 @@ export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunE
       if (action === 'start') {
         known.startedAt = t
         delete known.stoppedAt
-        delete known.tail
+        // One that ends at once may have been read to its end before the engine's word of its start is.
+        if (known.tail !== undefined && known.tail.t < t) delete known.tail
       }
       if (action === 'kill' && (signal === undefined || ENDING.has(signal))) known.stoppedAt = t
       if (action === 'oom') known.oomAt = t
@@ -112,7 +115,8 @@ export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunE
     tick(t) {
       const found: RunEnd[] = []
       for (const known of waiting) {
-        if (known.died !== undefined && t >= known.died.t && t - known.died.t < WAIT_MS) continue
+        const waitMs = known.tail !== undefined || CRASHES.has(known.died?.exit_code) ? WAIT_MS : LATE_MS
+        if (known.died !== undefined && t >= known.died.t && t - known.died.t < waitMs) continue
         const end = judged(known)
         if (end !== undefined) found.push(end)
       }

@@ -33,6 +33,34 @@ test.each([
   expect(incident.subject.container?.name).toBe('trainer')
 })
 
+test('the log comes late, as an engine on a busy host gives it: judged then', () => {
+  const scene = createScene()
+  const trainer = box('trainer', [0])
+  const t = scene.pass(T, 5, [trainer])
+  scene.feed(happened(t, 'die', trainer, 1))
+  const late = scene.pass(t, 20, [])
+  expect(scene.diagnosis.firing()).toEqual([])
+  scene.feed(tail(late, trainer, TRACEBACK))
+  expect(only(scene)).toMatchObject({ kind: 'python_exception', facts: { exception: 'KeyError' } })
+})
+
+test('read to its end before the engine tells of its start, as one that ends at once may be', () => {
+  const scene = createScene()
+  const trainer = box('trainer', [0])
+  const t = scene.pass(T, 5, [trainer])
+  scene.feed(tail(t + 40, trainer, TRACEBACK), happened(t + 5, 'start', trainer), happened(t + 20, 'die', trainer, 1))
+  expect(only(scene)).toMatchObject({ kind: 'python_exception' })
+})
+
+test('what an earlier run said last is not the end of this one', () => {
+  const scene = createScene()
+  const trainer = box('trainer', [0])
+  const t = scene.pass(T, 5, [trainer])
+  scene.feed(tail(t, trainer, TRACEBACK), happened(t + 10, 'start', trainer), happened(t + 20, 'die', trainer, 1))
+  scene.pass(t + 20, 70, [])
+  expect(scene.diagnosis.firing()).toEqual([])
+})
+
 test('a container without a GPU is told too, but wakes nobody', () => {
   const scene = createScene()
   const web = box('web', [])
