@@ -15,6 +15,8 @@ const AGAIN_MS = 5_000
 const OFTEN_MS = 10_000
 /** A service that does not get to an end is told without it. */
 const MAX_UNIT_MS = 10_000
+/** One who does not answer is asked for so long. */
+const MAX_SILENT_MS = 60_000
 const MAX_OPEN = 500
 
 type Open = { readonly root: JobRoot; readonly since: number; askedAt: number; isAsking: boolean; answer: Answer; isAnswered: boolean }
@@ -37,7 +39,7 @@ export function createEndings(ask: Ask | undefined): Endings {
     one.isAnswered = true
   }
   const isAwaited = ({ root, since, isAnswered, answer }: Open, t: number): boolean =>
-    !isAnswered || (answer === 'running' && (root.slurmJob !== undefined || t - since < MAX_UNIT_MS))
+    !isAnswered || (answer === 'silent' && t - since < MAX_SILENT_MS) || (answer === 'running' && (root.slurmJob !== undefined || t - since < MAX_UNIT_MS))
   return {
     settled(gone, t) {
       const found: { readonly root: JobRoot; readonly told?: ToldEnd }[] = []

@@ -1,11 +1,15 @@
 // What Slurm knows of a job that runs: name, account, partition, time limit, GPUs asked for. From the job's environment at once, and from `scontrol show job`
 // in the background, once for each job.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { SlurmDetails } from '../../model/event.ts'
-import { linesOf, type Ask } from './told-end.ts'
+import { answerOf, type Ask } from './told-end.ts'
 
 const MAX_TEXT = 120
 const MAX_KNOWN = 2_000
 const MAX_GPUS = 100_000
+/** A controller that does not answer in time, as on a busy host. */
+const MAX_TRIES = 5
+const PAUSE_MS = 5_000
 
 const text = (value: string | undefined): string | undefined =>
   value === undefined || value === '' || value === '(null)' || value === 'N/A' ? undefined : value.slice(0, MAX_TEXT)
@@ -70,8 +74,12 @@ export function createSlurmBook(ask: Ask | undefined): SlurmBook {
   const jobs = new Map<string, SlurmDetails | undefined>()
   let last: Promise<unknown> = Promise.resolve()
   const look = async (asking: Ask, job: string, known: (details: SlurmDetails) => void): Promise<void> => {
-    const details = parseSlurmDetails((await linesOf(asking, 'scontrol', ['--oneliner', 'show', 'job', job])) ?? '')
-    if (details === undefined) return
+    let details: SlurmDetails | 'silent' | undefined = 'silent'
+    for (let tries = 0; details === 'silent' && tries < MAX_TRIES; tries++) {
+      if (tries > 0) await delay(PAUSE_MS, undefined, { ref: false })
+      details = await answerOf(asking, 'scontrol', ['--oneliner', 'show', 'job', job], parseSlurmDetails)
+    }
+    if (details === undefined || details === 'silent') return
     jobs.set(job, details)
     known(details)
   }

@@ -1,7 +1,7 @@
 // How a systemd service ended, as its manager says: `systemctl show`. Result is of the last time that it ran.
 import type { Outcome } from '../../model/job.ts'
 import { signalName } from '../../text/signals.ts'
-import { linesOf, type Answer, type Ask } from './told-end.ts'
+import { answerOf, type Answer, type Ask } from './told-end.ts'
 import { lookup } from '../../text/lookup.ts'
 
 /** systemd.service(5), SERVICE_RESULT. What is not here is said by code and signal. */
@@ -30,7 +30,5 @@ export function parseUnit(text: string, pid: number): Answer {
   }
 }
 
-export async function askSystemd(ask: Ask, unit: string, pid: number): Promise<Answer> {
-  const text = await linesOf(ask, 'systemctl', ['show', '--property=Result,ExecMainCode,ExecMainStatus,ExecMainPID,ActiveState', '--', unit])
-  return text === undefined ? undefined : parseUnit(text, pid)
-}
+export const askSystemd = (ask: Ask, unit: string, pid: number): Promise<Answer> =>
+  answerOf(ask, 'systemctl', ['show', '--property=Result,ExecMainCode,ExecMainStatus,ExecMainPID,ActiveState', '--', unit], (text) => parseUnit(text, pid))

@@ -11,12 +11,19 @@ export type ToldEnd = {
   readonly exit_code?: number
   readonly signal?: string
 }
-/** `running`: to be asked again. undefined: it does not know. */
-export type Answer = ToldEnd | 'running' | undefined
+/** `running`, `silent` (no answer in time, as on a busy host): to be asked again. undefined: it does not know. */
+export type Answer = ToldEnd | 'running' | 'silent' | undefined
 export type Ask = (command: string, args: readonly string[]) => Promise<RunResult>
 
-/** undefined: it could not be asked. */
-export async function linesOf(ask: Ask, command: string, args: readonly string[]): Promise<string | undefined> {
+export async function answerOf<Known>(
+  ask: Ask,
+  command: string,
+  args: readonly string[],
+  parse: (text: string) => Known,
+): Promise<Known | 'silent' | undefined> {
   const result = await ask(command, args)
-  return result.kind === 'ended' && result.exitCode === 0 ? result.stdout : undefined
+  if (result.kind === 'timeout' || result.kind === 'still_hanging') return 'silent'
+  // scontrol, while slurmctld is restarted.
+  if (result.kind === 'ended' && /unable to contact/i.test(result.stderr)) return 'silent'
+  return result.kind === 'ended' && result.exitCode === 0 ? parse(result.stdout) : undefined
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createEndings } from '../../../agent/sources/processes/endings.ts'
 import { parseSlurmJob } from '../../../agent/sources/processes/slurm.ts'
 import { parseUnit } from '../../../agent/sources/processes/systemd.ts'
+import type { RunResult } from '../../../agent/sources/nvidia-smi/run.ts'
 import type { Ask } from '../../../agent/sources/processes/told-end.ts'
 
 const job = (state: string, reason: string, code: string): string =>
@@ -71,4 +72,25 @@ test('a service that does not get to an end is told without it', async () => {
     await settle()
   }
   expect(endings.settled([service], 10_000)).toEqual([{ root: service }])
+})
+
+test('who does not answer in time is asked again, for a minute', async () => {
+  const slurm = { ...ROOT, slurmJob: '7' }
+  const said = job('TIMEOUT', 'TimeLimit', '0:0')
+  const busy: RunResult = { kind: 'timeout', pid: 1, deadlineMs: 2_000 }
+  const restarting: RunResult = { kind: 'ended', stdout: '', stderr: 'slurm_load_jobs error: Unable to contact slurm controller', exitCode: 1, durationMs: 1 }
+  const left: RunResult[] = [busy, restarting, { kind: 'still_hanging', pid: 1 }]
+  const endings = createEndings(async () => left.shift() ?? { kind: 'ended', stdout: said, stderr: '', exitCode: 0, durationMs: 1 })
+  for (let t = 0; t < 4_000; t += 1_000) {
+    expect(endings.settled([slurm], t)).toEqual([])
+    await settle()
+  }
+  expect(endings.settled([slurm], 4_000)).toEqual([{ root: slurm, told: { by: 'Slurm', words: 'TIMEOUT, TimeLimit', outcome: 'time_limit' } }])
+
+  const never = createEndings(async () => busy)
+  for (let t = 0; t < 60_000; t += 1_000) {
+    expect(never.settled([slurm], t)).toEqual([])
+    await settle()
+  }
+  expect(never.settled([slurm], 60_000)).toEqual([{ root: slurm }])
 })
