@@ -40,7 +40,10 @@ const readersAre = (agent: RunningAgent, wanted: number) =>
     { what: `${wanted} readers`, everyMs: 50 },
   )
 
-/** Shakes hands and then never reads again. */
+/** A pong that nobody asked for (RFC 6455, 5.5.3), masked with zeros. */
+const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
+
+/** Shakes hands and then never reads again. It says that it lives, as who answers no ping for half a minute is cut off. */
 async function deafReader(agent: RunningAgent): Promise<Socket> {
   const { hostname, port } = new URL(agent.url)
   const socket = connect(Number(port), hostname)
@@ -55,6 +58,8 @@ async function deafReader(agent: RunningAgent): Promise<Socket> {
   ]
   socket.write(`${handshake.join('\r\n')}\r\n\r\n`)
   await once(socket, 'data')
+  const alive = setInterval(() => socket.write(PONG), 5_000)
+  socket.once('close', () => clearInterval(alive))
   return socket.pause()
 }
 /** A host with so many processes that a frame has a quarter of a megabyte: the kernel's buffers of a deaf reader fill within seconds. */
