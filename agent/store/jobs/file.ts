@@ -97,14 +97,13 @@ export function jobsIn(db: Database): JobFile {
     db.prepare<{ since: number }, Sums>(
       `SELECT ${column} AS grouped, outcome, ${SUMS}, ${FIGURES} FROM runs WHERE seen_at >= :since GROUP BY ${column}, outcome`,
     )
-  // First which jobs are wanted, then their sums: thousands of jobs cost no more than those that are shown. Along the primary key nothing is sorted.
-  const newest = db
-    .prepare<{ since: number; until: number; limit: number }, string>(
-      `SELECT job_id FROM runs WHERE ${WITHIN} GROUP BY job_id ORDER BY count(*) = count(outcome), max(started_at) DESC LIMIT :limit`,
-    )
-    .pluck()
-  const sumsOf = db.prepare<{ job_id: string; since: number; until: number }, SumsOfJob>(
-    `SELECT ${SUMS}, ${FIGURES}, ${COUNTS} FROM runs WHERE job_id = :job_id AND ${WITHIN}`,
+  // First which jobs are wanted, then their sums: thousands of jobs cost no more than those that are shown. Along the primary key nothing is sorted. All in one
+  // statement: asked job by job it takes twice as long.
+  const newest = db.prepare<{ since: number; until: number; limit: number }, SumsOfJob & { readonly row: string }>(
+    `WITH wanted AS MATERIALIZED (SELECT job_id, row_number() OVER () AS place FROM (
+       SELECT job_id FROM runs WHERE ${WITHIN} GROUP BY job_id ORDER BY count(*) = count(outcome), max(started_at) DESC LIMIT :limit)),
+     summed AS MATERIALIZED (SELECT place, job_id, ${SUMS}, ${FIGURES}, ${COUNTS} FROM wanted CROSS JOIN runs USING (job_id) WHERE ${WITHIN} GROUP BY place)
+     SELECT summed.*, row FROM summed CROSS JOIN run_rows ON run_rows.job_id = summed.job_id AND run_rows.run = summed.last ORDER BY place`,
   )
   // Loss is not kept for each GPU, so it is split evenly between those that the run held.
   const byGpu = db.prepare<{ since: number }, Sums>(
@@ -113,7 +112,6 @@ export function jobsIn(db: Database): JobFile {
       `sum(json_extract(gpu.value, '$.energy_joules')) AS energy, NULL AS memory_peak, NULL AS gpu_memory_peak ` +
       "FROM runs JOIN run_rows USING (job_id, run), json_each(row, '$.gpus') AS gpu WHERE seen_at >= :since GROUP BY grouped, outcome",
   )
-  const rowOf = db.prepare<[string, number], string>('SELECT row FROM run_rows WHERE job_id = ? AND run = ?').pluck()
   const idNamed = db.prepare<{ job: string }, string>('SELECT job_id FROM runs WHERE job = :job ORDER BY started_at DESC LIMIT 1').pluck()
   const runs = db.prepare<{ job_id: string; limit: number }, { row: string }>('SELECT row FROM run_rows WHERE job_id = :job_id ORDER BY run DESC LIMIT :limit')
   const last = db.prepare<{ job_id: string }, number | null>('SELECT max(run) FROM runs WHERE job_id = :job_id').pluck()
@@ -157,13 +155,10 @@ export function jobsIn(db: Database): JobFile {
   return {
     put: (changed) => put.immediate(changed),
     list({ since = 0, until = Number.MAX_SAFE_INTEGER, limit }: JobFilter): readonly JobRow[] {
-      return newest.all({ since, until, limit }).flatMap((id) => {
-        const sums = sumsOf.get({ job_id: id, since, until })
-        const text = sums === undefined ? undefined : rowOf.get(id, sums.last)
-        if (sums === undefined || text === undefined) return []
-        const row = runIn(text)
+      return newest.all({ since, until, limit }).map((sums) => {
+        const row = runIn(sums.row)
         const { job_id, job, kind, user, namespace } = row
-        return [{ job_id, job, kind, ...(user === undefined ? {} : { user }), ...(namespace === undefined ? {} : { namespace }), ...totalOf(sums), last: row }]
+        return { job_id, job, kind, ...(user === undefined ? {} : { user }), ...(namespace === undefined ? {} : { namespace }), ...totalOf(sums), last: row }
       })
     },
     groups(by: JobGroup, { since = 0 }): readonly JobGroupRow[] {

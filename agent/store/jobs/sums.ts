@@ -41,7 +41,12 @@ export function totalsOf(sums: readonly Sums[]): ReadonlyMap<string | null, Tota
 }
 function countsIn(text: string): Partial<Record<Outcome, number>> {
   const counts: readonly number[] = JSON.parse(text)
-  return Object.fromEntries(OUTCOMES.map((outcome, at) => [outcome, counts[at] ?? 0] as const).filter(([, count]) => count > 0))
+  const found: Partial<Record<Outcome, number>> = {}
+  for (const [at, count] of counts.entries()) {
+    const outcome = OUTCOMES[at]
+    if (count > 0 && outcome !== undefined) found[outcome] = count
+  }
+  return found
 }
 
 export function totalOf({ runs, active, idle, lost, energy, memory_peak: memory, gpu_memory_peak: gpuMemory, outcomes: counted }: SumsOfJob): Totals {
