@@ -16,7 +16,7 @@ export async function run(): Promise<void> {
   try {
     const file = join(folder, 'log')
     writeFileSync(file, trainingLog(SIZE, 17).bytes)
-    const main = join(import.meta.dirname, '../agent/main.ts')
+    const main = join(import.meta.dirname, '../dist/main.js')
     let best = Infinity
     let mib = 0
     for (let attempt = 0; attempt < RUNS; attempt += 1) {
