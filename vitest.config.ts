@@ -4,7 +4,7 @@ import { Mixed } from './test/setup/sequencer.ts'
 
 /**
  * More than there are cores: most of the time tests wait. Units and the integration tests that share a machine (`NAME.parallel.test.ts`) run at the same time; the other integration
- * tests then run one by one.
+ * tests then run file by file, three at a time where the file says that they may.
  */
 const TOGETHER = { maxWorkers: 6, sequence: { groupOrder: 1 } }
 const SLOW = 'test/unit/**/*.slow.test.ts'
@@ -35,7 +35,17 @@ export default defineConfig({
       },
       { test: { ...setup, ...TOGETHER, ...PATIENCE, ...IN_MEMORY, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'] } },
       { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL] } },
-      { test: { ...setup, ...PATIENCE, name: 'integration', include: ['test/integration/**/*.test.ts'], exclude: [PARALLEL], fileParallelism: false } },
+      {
+        test: {
+          ...setup,
+          ...PATIENCE,
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          exclude: [PARALLEL],
+          fileParallelism: false,
+          maxConcurrency: 3,
+        },
+      },
       { test: { ...setup, name: 'image', include: ['test/image/**/*.test.ts'], testTimeout: 120_000 } },
       { test: { ...setup, name: 'gpu', include: ['test/gpu/**/*.test.ts'], testTimeout: 120_000 } },
     ],

@@ -8,7 +8,11 @@ export const exitCode = ({ status, signal }) => status ?? NUMBERS[signal] ?? 1
 
 function started(command, args, options, passed) {
   const child = spawn(command, args, options)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => passed.includes(signal) && child.kill(signal))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    const pass = () => passed.includes(signal) && child.kill(signal)
+    process.on(signal, pass)
+    child.once('close', () => process.off(signal, pass))
+  }
   return child
 }
 
@@ -29,7 +33,8 @@ export function foreground(command, args, { cwd, passInterrupt = false }) {
 /** Runs a program to its end, keeping what it prints; this process ends with it when a signal ended both. */
 export async function runToEnd(command, args, { cwd, env }) {
   let asked
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => (asked = signal))
+  const note = (signal) => (asked = signal)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, note)
   const child = started(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] }, ['SIGINT', 'SIGTERM', 'SIGHUP'])
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
@@ -37,6 +42,7 @@ export async function runToEnd(command, args, { cwd, env }) {
     child.once('error', (error) => resolve({ status: null, signal: null, error }))
     child.once('close', (status, signal) => resolve({ status, signal, error: undefined }))
   })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, note)
   if (asked !== undefined) process.exit(exitCode({ status: null, signal: asked }))
   return { ...ended, stdout }
 }

@@ -1,9 +1,8 @@
 // `npm test`, `npm run test:long` (`--long`: the full number of kills, hours and seeds): installs what is missing (as root also the Debian packages of the integration tests), builds, runs the tests.
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
-import { foreground } from './foreground.mjs'
+import { foreground, runToEnd } from './foreground.mjs'
 
 /** Chromium without windows, at half the CPU time. */
 const BROWSER = 'chromium-headless-shell'
@@ -26,7 +25,7 @@ const PACKAGES = {
   'slurm-wlm': '/usr/sbin/slurmctld',
 }
 
-function ensureDebianPackages() {
+async function ensureDebianPackages() {
   const missing = Object.keys(PACKAGES).filter((name) => !existsSync(PACKAGES[name]))
   if (missing.length === 0) return
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
@@ -35,18 +34,22 @@ function ensureDebianPackages() {
   }
   process.stderr.write(`warpwatch: installing ${missing.join(', ')} for the integration tests (once, about 30 s) …\n`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const apt = (...args) => spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=120', ...args], { env, encoding: 'utf8' })
-  apt('update')
+  const apt = (...args) => runToEnd('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=120', ...args], { cwd: root, env })
   const install = (packages) => apt('install', '-y', '--no-install-recommends', ...packages)
-  let run = install(missing)
+  await apt('update')
+  let run = await install(missing)
   // An older Debian has only the whole browser.
-  if (run.status !== 0 && missing.includes(BROWSER)) run = install(missing.map((name) => (name === BROWSER ? 'chromium' : name)))
-  if (run.status !== 0) process.stderr.write(`warpwatch: apt-get failed, tests that need these packages are skipped:\n${run.stderr}\n`)
+  if (run.status !== 0 && missing.includes(BROWSER)) run = await install(missing.map((name) => (name === BROWSER ? 'chromium' : name)))
+  if (run.status !== 0) process.stderr.write('warpwatch: apt-get failed, see its messages above; tests that need these packages are skipped\n')
 }
 
-await ensurePackages()
-ensureDebianPackages()
-await ensureBuild()
+async function ensureBuilt() {
+  await ensurePackages()
+  await ensureBuild()
+}
+
+// Debian's packages and npm's come from different servers and mostly wait for them, so both are fetched at once.
+await Promise.all([ensureDebianPackages(), ensureBuilt()])
 const given = process.argv.slice(2)
 const args = given.filter((arg) => arg !== '--long')
 const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'slow', '--project', 'integration*']

@@ -64,7 +64,7 @@ describe.skipIf(enginesMissing !== undefined)(`Grafana's dashboards${enginesMiss
     scene = await startScene()
     ;({ engines, stop } = await startEngines(scene.targets))
     // What is still empty at the deadline, the tests below say one by one.
-    await poll(async () => (await round()) === 0, { what: 'every query to have shown something', deadlineMs: DEADLINE_MS, everyMs: 1_000 }).catch(() => {})
+    await poll(async () => (await round()) === 0, { what: 'every query to have shown something', deadlineMs: DEADLINE_MS, everyMs: 4_000 }).catch(() => {})
   }, DEADLINE_MS + 120_000)
   afterAll(async () => {
     await stop?.()

@@ -5,8 +5,9 @@ import * as registry from '../abuse/cases/index.ts'
 
 const cases: readonly AbuseCase[] = Object.values(registry)
 
-export function shortForms(these: (each: AbuseCase) => boolean): void {
-  describe.each(cases.filter((each) => each.hasShortForm && these(each)))('$id', (each) => {
+/** `concurrent`: several at once, up to the project's `maxConcurrency`; each has an agent, folders and ports of its own, and mostly waits. */
+export function shortForms(these: (each: AbuseCase) => boolean, options: { readonly concurrent?: boolean } = {}): void {
+  describe.each(cases.filter((each) => each.hasShortForm && these(each)))('$id', options, (each) => {
     const reason = each.unavailable?.()
     test.skipIf(reason !== undefined)(`${each.promised}${reason === undefined ? '' : ` (skipped: ${reason})`}`, async () => {
       expect(await each.run({ short: true })).toEqual({ held: true, observed: expect.any(String) })

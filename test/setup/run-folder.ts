@@ -1,9 +1,10 @@
-// Global set-up of every run: one folder in the temporary directory for all that the run makes there, removed at its end, and a cache for what Node compiles.
+// Global set-up of every run: one folder in the temporary directory for all that the run makes there, removed at its end, a cache for what Node compiles, and a PATH without detours.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { isBuilt } from '../../scripts/fingerprint.mjs'
 import { mountMemory } from './memory-folder.ts'
+import { folderBehindShim } from './pythons.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -18,6 +19,8 @@ export default function setup(): () => void {
   if (memory !== undefined) process.env['TEST_MEMORY_FOLDER'] = memory.path
   // Hundreds of tests start the command line from its sources: what one of them compiled the others need not compile again.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compiled')
+  const python = folderBehindShim()
+  if (python !== undefined) process.env['PATH'] = [python, process.env['PATH']].join(delimiter)
   if (isBuilt(root)) process.env['TEST_BUILT_MAIN'] = join(root, 'dist/main.js')
   // Throws, and so fails the run, where something cannot be removed: a mount, or a process that still writes.
   return () => {

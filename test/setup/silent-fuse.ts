@@ -1,7 +1,7 @@
 // A process whose /tmp and /dev lie on FUSE file systems that never answer (test/fakes/fuse/silent.py), in a container's cgroup where one is asked for.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { poll } from './poll.ts'
 
 const PROGRAM = join(import.meta.dirname, '../fakes/fuse/silent.py')
@@ -38,18 +38,18 @@ export async function startSilentFuse(where: 'directories' | 'entries', containe
   child.once('exit', () => (gone = true))
   const { pid } = child
   if (pid === undefined) throw new Error('python3 could not be started')
-  const cgroup = container === undefined ? undefined : join(CGROUP ?? '', 'docker', container)
-  const parent = cgroup === undefined || existsSync(dirname(cgroup)) ? undefined : dirname(cgroup)
+  // Named as by systemd, which needs no folder that engines of other tests use too.
+  const cgroup = container === undefined ? undefined : join(CGROUP ?? '', `docker-${container}.scope`)
   const end = async (): Promise<void> => {
     child.kill('SIGKILL')
     await poll(() => gone, { what: 'the end of the silent file systems', deadlineMs: 20_000 })
-    for (const path of [cgroup, parent]) if (path !== undefined && existsSync(path)) rmdirSync(path)
+    if (cgroup !== undefined && existsSync(cgroup)) rmdirSync(cgroup)
   }
   try {
     await poll(() => said.startsWith('ready\n') || gone, { what: () => `the silent file systems: ${problems}`, deadlineMs: 20_000 })
     if (gone) throw new Error(`the silent file systems could not be mounted: ${problems}`)
     if (cgroup !== undefined) {
-      mkdirSync(cgroup, { recursive: true })
+      mkdirSync(cgroup)
       writeFileSync(join(cgroup, 'cgroup.procs'), String(pid))
     }
   } catch (error) {

@@ -22,6 +22,7 @@ const garbage = (id: string, what: string, act: (file: string) => void, broken: 
   fault: `all ${DATABASES.length} databases and their logs are ${what} in place, then kill -9; twice`,
   promised: 'the agent starts, samples and notifies; what is broken is set aside and never over an earlier file; no crash, no endless retry',
   hasShortForm,
+  besideOthers: true,
   async run({ short }) {
     await using scene = await startScene()
     const rounds = short ? 1 : 2

@@ -111,6 +111,7 @@ export const httpShapes: AbuseCase = {
   promised: 'each is refused with 4xx or answered with nothing, no file is read, nothing is changed, no answer is 5xx',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : undefined),
   hasShortForm: true,
+  besideOthers: true,
   async run() {
     await using agent = await startAgent({ scenario: eightH100() })
     const port = portOf(agent.url)

@@ -24,6 +24,7 @@ export const nvmlNonsense: AbuseCase = {
   promised: 'no such figure is shown, /metrics stays valid, every GPU that is there is sampled',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : undefined),
   hasShortForm: true,
+  besideOthers: true,
   async run({ short }) {
     const folder = mkdtempSync(join(tmpdir(), 'warpwatch-abuse-'))
     // A process whose name is as hostile as a name can be: the kernel takes the file's, the command line is 10 kB.

@@ -19,6 +19,7 @@ export const outputClosed: AbuseCase = {
   fault: 'the reader of stdout and stderr goes away while the agent has something to log',
   promised: 'it goes on as if nothing had happened',
   hasShortForm: true,
+  besideOthers: true,
   async run() {
     await using scene = await startScene()
     const agent = scene.agent()

@@ -18,6 +18,7 @@ export const silentFuse: AbuseCase = {
   promised: 'none of them is asked anything, sampling is not late, the agent ends when it is told to',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : fuseUnavailable()),
   hasShortForm: true,
+  besideOthers: true,
   async run({ short }) {
     const engine = await startEngineServer()
     await using directories = await startSilentFuse('directories', idAt(1))

@@ -57,6 +57,7 @@ export const wsFrames: AbuseCase = {
   promised: 'each connection ends, nobody without the token is told anything, the agent goes on',
   unavailable: () => (compiler === undefined ? 'needs a C compiler' : undefined),
   hasShortForm: true,
+  besideOthers: true,
   async run({ short }) {
     await using agent = await startAgent({ scenario: eightH100(), env: { WARPWATCH_HTTP__TOKEN: TOKEN } })
     const port = portOf(agent.url)
