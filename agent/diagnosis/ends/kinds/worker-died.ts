@@ -29,8 +29,8 @@ export const workerDied: EndKind = {
         return signal === undefined ? {} : { signal }
       },
     ),
-    // Ollama's server speaks of its runner, with the runner's end behind it.
-    says(/runner process (?:has terminated|(?:is )?no longer running)\b|failed to start a llama runner/, WEIGHT.message, ({ input }) => {
+    // Ollama's server speaks of its runner, with the runner's end behind it (llm/server.go, since 2026 llm/llama_server.go).
+    says(/(?:runner|llama-server) process (?:has terminated|(?:is )?no longer running)\b|failed to start a llama runner/, WEIGHT.message, ({ input }) => {
       const [, code, signal] = /(?:terminated|running): (?:exit status (\d{1,3})|signal: (killed|terminated|segmentation fault|aborted))/.exec(input) ?? []
       const name = signal === undefined ? undefined : signalName(signal)
       return { ...(code === undefined ? {} : { exit_code: Number(code) }), ...(name === undefined ? {} : { signal: name }) }
