@@ -38,6 +38,11 @@ const WINDOWS: Readonly<Record<string, readonly [title: string, says: string, re
     'A DLL is damaged, or of a 32-bit program.',
     'Install Ollama again, and take folders with DLLs of other programs out of PATH.',
   ],
+  c0000022: [
+    "Ollama's runner was denied access",
+    'Windows refused the runner a file that it needs to start (access denied): a virus scanner, or the rights on the folder of Ollama.',
+    'Allow the folder of Ollama in the virus scanner, install Ollama again for this user, and do not start it from a folder that others own.',
+  ],
   c0000005: [
     "Ollama's runner crashed",
     'The runner accessed memory that is not its own: a fault of its code, of the model file or of the driver of the GPU.',
@@ -50,7 +55,7 @@ const WINDOWS: Readonly<Record<string, readonly [title: string, says: string, re
   ],
 }
 const STATUS =
-  /(?:runner|llama-server) process (?:has terminated|(?:is )?no longer running): (?:exit status 0x|(?=32212))(c0000135|c000007b|c0000005|c0000409|3221225781|3221225595|3221225477|3221226505)/
+  /(?:runner|llama-server) process (?:has terminated|(?:is )?no longer running): (?:exit status 0x|(?=32212))(c0000135|c000007b|c0000022|c0000005|c0000409|3221225781|3221225595|3221225477|3221226505)/
 const status = (word = ''): readonly [string, string, string] | undefined => lookup(WINDOWS, word.startsWith('c') ? word : Number(word).toString(16))
 /** The cause stands just above. */
 const causeAbove = ({ text, at }: Seen): boolean =>

@@ -133,6 +133,8 @@ export const servingEngine = ruleFamily({
     {
       pattern: /(?:Received sigquit from a child process?|SIGQUIT received)\.[^\n]{0,60} usually means (?:the|one) child failed/,
       severity: 'critical',
+      // The process prints its traceback, before or after the server hears of it.
+      unless: ({ text, at }) => text.slice(Math.max(0, at - 60), at + 40).some((line) => line.includes('Scheduler hit an exception: Traceback')),
       title: "A process of SGLang's engine ended",
       verdict:
         'A scheduler or the detokenizer of SGLang ended, and the server with it. Its own error stands above, mostly under "Scheduler hit an exception" or "watchdog timeout".',

@@ -86,11 +86,56 @@ test.each([
     '| voice     | 1       | UNAVAILABLE: Internal: onnx runtime error 7: Load model from /models/voice/1/model.onnx failed:Protobuf parsing failed. |\n',
     /^checkpoint_mismatch\n[^]*ls -l \/models\/voice\/1\/model\.onnx/,
   ],
+  [
+    'kernels for other GPUs',
+    raised('flashinfer/mla', 'ValueError: fancy-gen MLA is only supported on SM100/SM103'),
+    /^config_error\nfancy-gen MLA does not run on this GPU\n[^]*compute capability 10\.0, 10\.3 alone/,
+  ],
+  [
+    'a share of the cache for an encoder',
+    '[TensorRT-LLM][ERROR] Assertion failed: Do not set crossKvCacheFraction for decoder-only model (/src/batch_manager/model.cpp:12)\n',
+    /^config_error\n[^]*cross_kv_cache_fraction out of config\.pbtxt/,
+  ],
+  [
+    'a paged cache that is too small',
+    '[TensorRT-LLM][ERROR] Assertion failed: maxTokensInPagedKvCache (256) must be large enough to process at least 1 sequence to completion (i.e. must be larger than beam_width (1) * tokensPerBlock (64) * maxBlocksPerSeq (32))\n',
+    /^config_error\n[^]*has 256 tokens, and one sequence of the longest length takes 2048/,
+  ],
+  [
+    'an engine that was not ready in time',
+    raised(
+      'vllm/v1/engine/utils',
+      'TimeoutError: Timed out waiting for engine core processes to start. Waited 900s (configured by VLLM_ENGINE_READY_TIMEOUT_S).',
+    ),
+    /not ready within 900 s[^]*VLLM_ENGINE_READY_TIMEOUT_S=/,
+  ],
+  [
+    'DeepGEMM for another GPU',
+    `[2026-01-02 03:04:05 TP1] Scheduler hit an exception: ${raised('sglang/srt/layers/attention/indexer', "NameError: name 'deep_gemm' is not defined")}\n[2026-01-02 03:04:05] Received sigquit from a child process. It usually means the child failed.\n`,
+    /DeepGEMM is not here[^]*--attention-backend triton/,
+  ],
+  [
+    "an actor's own pid",
+    '(EngineCore pid=71) ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n(EngineCore pid=71) \tclass_name: RayWorkerWrapper\n(EngineCore pid=71) \tpid: 4711\n(EngineCore pid=71) \tip: 192.0.2.7\n(EngineCore pid=71) The actor is dead because its worker process has died.\n',
+    /^worker_died\nA worker process \(pid 4711\) died/,
+  ],
+  [
+    'a runner that Windows denies access',
+    'time=2026-01-02T03:04:05.000Z level=ERROR source=sched.go:400 msg="error loading llama server" error="llama-server process has terminated: exit status 0xc0000022"\n',
+    /^worker_died\nOllama's runner was denied access/,
+  ],
 ])('%s', (_, text, wanted) => {
   expect(said(text)).toMatch(wanted)
   expect(explained(text)).toHaveLength(1)
 })
 
+test('a module that is only tried', () => {
+  expect(
+    explained(
+      "[2026-01-02 03:04:05] Ignore import error when loading sglang.srt.models.nova: No module named 'transformers.models.nova_moe'\n[2026-01-02 03:04:25] The server is fired up and ready to roll!\n",
+    ),
+  ).toEqual([])
+})
 test('an exception that another part of vLLM logs is no end', () => {
   expect(explained('(APIServer pid=7) ERROR 03-04 05:06:07 [serving_chat.py:300] ValueError: max_tokens must be at least 1, got 0.\n')).toEqual([])
 })

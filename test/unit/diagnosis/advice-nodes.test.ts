@@ -87,6 +87,16 @@ test.each([
     'amdgpu 0000:41:00.0: [drm:amdgpu_ib_ring_tests [amdgpu]] *ERROR* IB test failed on gfx_0.0.0 (-110).\n',
     /^gpu_reset\nThe GPU failed its driver's test[^]*gfx_0\.0\.0 did not answer the test: programs cannot/,
   ],
+  [
+    'headers that are not installed',
+    "Error! Your kernel headers for kernel 6.99.1-7-generic cannot be found at /lib/modules/6.99.1-7-generic/build or /lib/modules/6.99.1-7-generic/source.\nPlease install the linux-headers-6.99.1-7-generic package or use the --kernelsourcedir option to tell DKMS where it's located\n",
+    /^driver_not_loaded\n[^]*linux-headers-6\.99\.1-7-generic && sudo dkms autoinstall/,
+  ],
+  [
+    'a driver that does not build',
+    'Error! Bad return status for module build on kernel: 6.99.1-7-generic (x86_64)\nConsult /var/lib/dkms/nvidia/601.22.01/build/make.log for more information.\n',
+    /^driver_not_loaded\n[^]*of driver 601\.22\.01 could not be built for kernel 6\.99\.1-7-generic/,
+  ],
 ])('%s', (_, text, wanted) => {
   expect(said(text)).toMatch(wanted)
   expect(explained(text)).toHaveLength(1)

@@ -9,6 +9,8 @@ import { serverSteps } from '../who-runs.ts'
 const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initialization failed|failed to start)|WorkerProc initialization failed)/
 /** TensorRT-LLM's, of its workers: executor/proxy.py. */
 const TRTLLM = /^Executor worker (?:returned error|died)/
+/** Ray's description of an actor. */
+const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -60,13 +62,15 @@ export const workerDied: EndKind = {
       WEIGHT.errno,
     ),
   ),
-  // The pid in front of such a line is the parent's.
-  title: ({ error, facts: { pid } }) =>
-    error !== undefined && TRTLLM.test(error.message)
+  title: ({ error, facts }) => {
+    // The pid in front of such a line is the parent's.
+    const pid = OF_ACTOR.exec(error?.tail ?? '')?.[1] ?? facts.pid
+    return error !== undefined && TRTLLM.test(error.message)
       ? "TensorRT-LLM's workers did not start"
       : engineStart(error)
         ? "vLLM's engine did not start"
-        : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
+        : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`
+  },
   verdict: (told) => {
     const words = quote(told)
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`

@@ -31,6 +31,8 @@ function otherWeights(tensor: string, situation: Situation): readonly Piece[] {
     },
   ]
 }
+/** RTX 50, RTX PRO and GB10 share the name Blackwell with the B200, and not its instructions. */
+const BLACKWELL = 'GPUs of one name may differ: RTX 50, RTX PRO Blackwell and GB10 are 12.x, the B200 is 10.0.'
 const why = (tensor: string): string =>
   QUANTIZED.test(tensor)
     ? 'mostly a quantization that this release does not know for the model, or that was not configured'
@@ -68,6 +70,67 @@ export const LOADING: readonly Known[] = [
       },
       { text: 'Or cache no prefixes.', command: '--disable-radix-cache' },
       { text: 'Or update SGLang: newer releases run it on GPUs of AMD and Intel too.' },
+    ],
+  },
+  {
+    // TensorRT-LLM, batch_manager
+    pattern: /(Do not|Must) set crossKvCacheFraction for (decoder-only|encoder-decoder) model/,
+    title: ([, must]) => `TensorRT-LLM ${must === 'Must' ? 'lacks' : 'was given'} a share of the KV cache for an encoder`,
+    says: ([, must, sort]) =>
+      must === 'Must'
+        ? `The engine is an ${sort} model, which divides its KV cache between its own tokens and those of the encoder.`
+        : `The engine is a ${sort} model, which has no encoder.`,
+    remedies: ([, must]) => [
+      must === 'Must'
+        ? { text: 'Set the parameter cross_kv_cache_fraction in config.pbtxt (Triton), or cross_kv_cache_fraction of the KV cache configuration: 0.5 is half.' }
+        : { text: 'Take the parameter cross_kv_cache_fraction out of config.pbtxt (Triton) or out of the KV cache configuration.' },
+    ],
+  },
+  {
+    pattern:
+      /maxTokensInPagedKvCache \((\d{1,9})\) must be large enough[^\n]{0,140}?beam_width \((\d{1,3})\) \* tokensPerBlock \((\d{1,5})\) \* maxBlocksPerSeq \((\d{1,7})\)/,
+    title: 'The KV cache holds not even one sequence',
+    says: ([, has, beams, block, blocks]) =>
+      `It has ${has} tokens, and one sequence of the longest length takes ${Number(beams) * Number(block) * Number(blocks)}.`,
+    remedies: ([, , beams, block, blocks]) => [
+      {
+        text: `Let the cache hold at least ${Number(beams) * Number(block) * Number(blocks)} tokens: raise its limit (max_tokens_in_paged_kv_cache, max_tokens), or leave that out and give it a share of the GPU (kv_cache_free_gpu_mem_fraction).`,
+      },
+      { text: 'If the GPU has no more memory: a shorter longest sequence (max_seq_len), or a quantized model.', command: 'nvidia-smi' },
+    ],
+  },
+  {
+    pattern: /([\w][\w .-]{2,40}?) (?:is|are) only supported on SM ?(\d{2,3}[a-z]?(?:(?:, |\/| and | or )SM ?\d{2,3}[a-z]?){0,4})/,
+    title: ([, kernel]) => `${kernel} does not run on this GPU`,
+    says: ([, , list = '']) =>
+      `It is written for compute capability ${[...list.matchAll(/(\d{1,2})(\d)[a-z]?(?!\d)/g)].map(([, major, minor]) => `${major}.${minor}`).join(', ')} alone. ${BLACKWELL}`,
+    remedies: (_, { situation }) => [
+      situation.programs.has('sglang') && { text: 'Choose other kernels.', command: '--attention-backend triton' },
+      situation.programs.has('vllm') && { text: 'Take out what chooses them: vLLM then takes kernels by the GPU.', command: 'env | grep VLLM_' },
+      { text: `Update ${server(situation)}: kernels for more GPUs come with releases; or serve another quantization of the model.` },
+      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+    ],
+  },
+  {
+    pattern: /name '(deep_gemm)' is not defined/,
+    title: 'DeepGEMM is not here, and a kernel needs it',
+    says: 'The server chose kernels that call DeepGEMM, which could not be imported or does not support this GPU (it is made for compute capability 9.0 and 10.0).',
+    remedies: (_, { situation }) => [
+      situation.programs.has('sglang') && { text: 'Choose other kernels for attention.', command: '--attention-backend triton' },
+      { text: `Update ${server(situation)}, or use its image, which brings what fits.` },
+      { text: 'See why it cannot be imported.', command: 'python -c "import deep_gemm"' },
+    ],
+  },
+  {
+    // vLLM, v1/engine/utils.py and core_client.py
+    pattern: /(?:engine core|EngineCore|engine)[^\n]{0,80}\b(\d{2,6}) ?s\b[^\n]{0,60}VLLM_ENGINE_READY_TIMEOUT_S|VLLM_ENGINE_READY_TIMEOUT_S/,
+    title: ([, seconds]) => `vLLM's engine was not ready${seconds === undefined ? ' in time' : ` within ${seconds} s`}`,
+    says: 'Its server waited for the weights, the compilation and the CUDA graphs. Either they take that long, or a worker hangs.',
+    remedies: () => [
+      { text: 'Give the start more time.', command: 'export VLLM_ENGINE_READY_TIMEOUT_S=1800' },
+      {
+        text: 'Read how far it came: the last line of (EngineCore …) or (Worker …). Weights from a network file system or the hub are slow at the first start; keep them, and ~/.cache/vllm, on a local disk.',
+      },
     ],
   },
   {
