@@ -61,10 +61,10 @@ const REASONS: readonly Reason[] = [
     pieces: (facts) => [{ text: 'If a reset is refused, power-cycle the host: a warm reboot may keep the state.' }, resetGpu(facts)],
   },
   {
-    // kernel_gsp.c: the image of the GSP firmware is copied into host memory at each start of the GPU.
-    pattern: /NV_ERR_NO_MEMORY\][^\n]{0,120}(?:kgsp|kernel_gsp|mem_desc)|Error preparing (?:GSP-RM|boot binary) image/,
+    // kernel_gsp.c: the image of the GSP firmware is copied into host memory at each start of the GPU. The same code of mem_desc.c alone is no sign: it comes on healthy hosts.
+    pattern: /NV_ERR_NO_MEMORY\][^\n]{0,120}(?:kgsp|kernel_gsp)|Error preparing (?:GSP-RM|boot binary) image/,
     title: 'The driver got no host memory to start the GPU',
-    says: "The driver says why: it got no host memory (NV_ERR_NO_MEMORY) for the firmware of the GPU's system processor (GSP). Host memory is full or in small pieces; the card is not at fault.",
+    says: "The driver says why: it got no host memory (NV_ERR_NO_MEMORY) for the firmware of the GPU's system processor (GSP). Host memory is full or in small pieces. This says nothing against the card.",
     pieces: () => [
       { text: 'Free host memory, then start the GPU again: the next use tries it.', command: 'free -m; cat /proc/buddyinfo; nvidia-smi' },
       { text: 'Keep the driver initialised, so that it needs this memory only once after the boot.', command: 'sudo nvidia-smi -pm 1' },
