@@ -10,6 +10,8 @@ const KERNEL = /on kernel: (\d[\w.+-]{2,60})|KERNEL_UNAME=(\d[\w.+-]{2,60})|kern
 const near = ({ text, at }: Seen): string => around(text, at, 24, 12)
 const kernel = (seen: Seen): string | undefined => group(KERNEL.exec(near(seen)))
 const facts = (seen: Seen): Facts => known({ kernel_version: kernel(seen) })
+/** The release of the driver whose module it is. */
+const DRIVER = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/
 const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
 
 function remedies({ situation, facts: { kernel_version: version }, text, at }: Matched): readonly Piece[] {
@@ -18,7 +20,7 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
   // The compiler's own word says why: another rule tells it.
   const compiler = /unrecognized command-line option/.test(lines)
   const compiled = /bad exit status|\.[co](?::\d|\] Error)/.test(lines)
-  const module = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/.exec(lines)?.[1]
+  const module = DRIVER.exec(lines)?.[1]
   const release = version ?? '$(uname -r)'
   const apt = programs.has('apt') || /ubuntu|debian|apport/i.test(lines)
   return [
@@ -41,6 +43,12 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
           : {
               text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
             },
+    module !== undefined &&
+      !compiled &&
+      !compiler &&
+      !SIGNATURE.test(lines) && {
+        text: `If it then fails in the code of driver ${module}: that is older than the kernel. Install a newer release, or boot an older kernel.`,
+      },
     /nouveau/.test(lines) && NO_NOUVEAU,
   ]
 }
@@ -49,7 +57,7 @@ const verdict = (seen: Matched): string => {
   const version = seen.facts.kernel_version
   const why = SIGNATURE.test(near(seen)) ? ' The kernel refused it because of its signature (Secure Boot).' : ''
   const what = /Bad return status/.test(seen.match[0]) ? 'could not be built' : 'could not be loaded'
-  const driver = /\/dkms\/nvidia[\w-]{0,12}\/(\d{3}[\d.]{2,10})\//.exec(near(seen))?.[1]
+  const driver = DRIVER.exec(near(seen))?.[1]
   return `The NVIDIA kernel module${driver === undefined ? '' : ` of driver ${driver}`} ${what}${version === undefined ? '' : ` for kernel ${version}`}, so no program can use the GPU.${why}`
 }
 /** Some installers hand over the name of the package. */

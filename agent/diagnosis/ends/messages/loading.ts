@@ -123,11 +123,11 @@ export const LOADING: readonly Known[] = [
   },
   {
     // vLLM, v1/engine/utils.py and core_client.py
-    pattern: /(?:engine core|EngineCore|engine)[^\n]{0,80}\b(\d{2,6}) ?s\b[^\n]{0,60}VLLM_ENGINE_READY_TIMEOUT_S|VLLM_ENGINE_READY_TIMEOUT_S/,
+    pattern: /(?:Waited (\d{2,6}) ?s[^\n]{0,60})?VLLM_ENGINE_READY_TIMEOUT_S/,
     title: ([, seconds]) => `vLLM's engine was not ready${seconds === undefined ? ' in time' : ` within ${seconds} s`}`,
     says: 'Its server waited for the weights, the compilation and the CUDA graphs. Either they take that long, or a worker hangs.',
-    remedies: () => [
-      { text: 'Give the start more time.', command: 'export VLLM_ENGINE_READY_TIMEOUT_S=1800' },
+    remedies: ([, seconds]) => [
+      { text: 'Give the start more time.', command: `export VLLM_ENGINE_READY_TIMEOUT_S=${seconds === undefined ? 1800 : Number(seconds) * 3}` },
       {
         text: 'Read how far it came: the last line of (EngineCore …) or (Worker …). Weights from a network file system or the hub are slow at the first start; keep them, and ~/.cache/vllm, on a local disk.',
       },
