@@ -36,7 +36,7 @@ export const servingRefused = ruleFamily({
         },
         { text: 'Name the folder in the environment of the server.', command: 'export TIKTOKEN_ENCODINGS_BASE=<FOLDER>' },
         {
-          text: 'Or let the server out: its variables for a proxy; a proxy that opens TLS must be known to it by its certificate.',
+          text: 'Or give the server a way out: behind a proxy it needs its variables.',
           command: 'env | grep -i proxy',
         },
       ],

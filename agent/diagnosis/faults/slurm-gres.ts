@@ -36,13 +36,13 @@ const ROWS: readonly Row[] = [
   {
     ...WRONG,
     pattern: /gres\.conf duplicate records for (\w{2,30})/,
-    verdict: 'It has more than one record for {1} without File= or Type=, so that they say the same. slurmd does not start.',
+    verdict: 'gres.conf has more than one record for {1} without File= or Type=, so that they say the same. slurmd does not start.',
     remedies: [step('Write one record (Name={1} Count=…), or give each its device file (File=/dev/nvidia[0-7]); with AutoDetect leave them out.'), RESTART],
   },
   {
     ...WRONG,
     pattern: /gres\.conf for (\w{2,30}), some records have \\?"(File|Type)=?\\?" specification while others do not/,
-    verdict: 'Of its records for {1} some have {2}=, others do not. slurmd does not start.',
+    verdict: 'Of the records for {1} in gres.conf some have {2}=, others do not. slurmd does not start.',
     remedies: [step('Give all records for {1} {2}=, or none.'), DETECT, RESTART],
   },
   {
