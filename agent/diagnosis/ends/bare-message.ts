@@ -23,7 +23,7 @@ const ALONE: ReadonlySet<LogKind> = new Set<LogKind>(['checkpoint_mismatch', 'sh
 const LABEL = /^- \*\*Exception Message:\*\* /
 /** Of loggers that report no failure; questions and headings. */
 const NOT_AN_ERROR =
-  /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^[*+-] (?!\*\*Exc)|^\d{1,2}\. |^(?:if|import|from|def|for|raise|return)\b/
+  /\b(?:INFO|DEBUG|NOTICE)\b|^\S+ \S+: [WI] |Error caught was|optional|[Ii]gnor(?:e|ed|ing) (?:import )?errors?\b|fall(?:ing|s)? back|\?$|^#|^\$ |^>>> |^[*+-] (?!\*\*Exc)|^\d{1,2}\. |^(?:if|import|from|def|for|raise|return)\b/
 
 const WORKING = /\b(?:step|epoch|iter(?:ation)?)\b.{0,40}\d/i
 /** Neither an error that was judged and handled, nor a program at work. */

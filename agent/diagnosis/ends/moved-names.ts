@@ -25,7 +25,6 @@ const GONE: Readonly<Record<string, readonly Moved[]>> = {
     [/^(?:\w{2,20}FlashAttention2|\w{2,20}SdpaAttention|[A-Z]\w{1,20}_ATTENTION_CLASSES)$/, '4.48', 'its one attention class'],
     [/^shard_checkpoint$/, '4.47', 'split_torch_state_dict_into_shards of huggingface_hub'],
     [/^top_k_top_p_filtering$/, '4.39'],
-    [/^is_torch_tpu_available$/, '4.46', 'is_torch_xla_available'],
   ],
   'huggingface-hub': [
     [/^HfFolder$/, '1.0', 'get_token, login'],

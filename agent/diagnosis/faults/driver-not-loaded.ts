@@ -10,6 +10,8 @@ const KERNEL = /on kernel: (\d[\w.+-]{2,60})|KERNEL_UNAME=(\d[\w.+-]{2,60})|kern
 const near = ({ text, at }: Seen): string => around(text, at, 24, 12)
 const kernel = (seen: Seen): string | undefined => group(KERNEL.exec(near(seen)))
 const facts = (seen: Seen): Facts => known({ kernel_version: kernel(seen) })
+/** The release of the driver whose module it is. */
+const DRIVER = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/
 const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
 
 function remedies({ situation, facts: { kernel_version: version }, text, at }: Matched): readonly Piece[] {
@@ -18,7 +20,7 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
   // The compiler's own word says why: another rule tells it.
   const compiler = /unrecognized command-line option/.test(lines)
   const compiled = /bad exit status|\.[co](?::\d|\] Error)/.test(lines)
-  const module = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/.exec(lines)?.[1]
+  const module = DRIVER.exec(lines)?.[1]
   const release = version ?? '$(uname -r)'
   const apt = programs.has('apt') || /ubuntu|debian|apport/i.test(lines)
   return [
@@ -41,6 +43,12 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
           : {
               text: `Install the headers and the compiler of the kernel${version === undefined ? ' that runs' : ` ${version}`}, then build again. Or boot an older kernel.`,
             },
+    module !== undefined &&
+      !compiled &&
+      !compiler &&
+      !SIGNATURE.test(lines) && {
+        text: `If it then fails in the code of driver ${module}: that is older than the kernel. Install a newer release, or boot an older kernel.`,
+      },
     /nouveau/.test(lines) && NO_NOUVEAU,
   ]
 }
@@ -49,8 +57,11 @@ const verdict = (seen: Matched): string => {
   const version = seen.facts.kernel_version
   const why = SIGNATURE.test(near(seen)) ? ' The kernel refused it because of its signature (Secure Boot).' : ''
   const what = /Bad return status/.test(seen.match[0]) ? 'could not be built' : 'could not be loaded'
-  return `The NVIDIA kernel module ${what}${version === undefined ? '' : ` for kernel ${version}`}, so no program can use the GPU.${why}`
+  const driver = DRIVER.exec(near(seen))?.[1]
+  return `The NVIDIA kernel module${driver === undefined ? '' : ` of driver ${driver}`} ${what}${version === undefined ? '' : ` for kernel ${version}`}, so no program can use the GPU.${why}`
 }
+/** Some installers hand over the name of the package. */
+const kernelOf = (name = ''): string => name.replace(/^linux-headers-/, '')
 const rule = { severity: 'critical', title: 'NVIDIA kernel module cannot be built or loaded', verdict, remedies } as const
 
 export const driverNotLoaded = ruleFamily({
@@ -60,6 +71,7 @@ export const driverNotLoaded = ruleFamily({
     'Nouveau kernel driver is currently in use',
     'Unable to load the kernel module',
     'Bad return status for module build',
+    'Your kernel headers for kernel ',
     'Loading of unsigned module is rejected',
     'GPL-incompatible module nvidia',
   ],
@@ -75,6 +87,21 @@ export const driverNotLoaded = ruleFamily({
         NO_NOUVEAU,
         { text: "Or install the driver as a package of the distribution instead of NVIDIA's installer: it keeps nouveau away by itself." },
       ],
+    },
+    {
+      ...rule,
+      pattern: /Your kernel headers for kernel (\S{3,80}) cannot be found/,
+      title: 'The headers of the kernel are not installed',
+      verdict: ({ match }) => `DKMS found no headers of kernel ${kernelOf(match[1])}, so it did not build its modules (the NVIDIA driver among them) for it.`,
+      remedies: (seen) => [
+        {
+          text: 'Install the headers of exactly that kernel (own kernels: the package that was built with it), then build again.',
+          command: `${/\.fc\d|\.el\d/.test(seen.match[1] ?? '') ? `sudo dnf install -y kernel-devel-${kernelOf(seen.match[1])}` : `sudo apt-get install -y linux-headers-${kernelOf(seen.match[1])}`} && sudo dkms autoinstall`,
+        },
+        { text: 'See for which kernels there are headers, and which modules are built.', command: 'ls -d /lib/modules/*/build; dkms status' },
+        { text: 'If that kernel is gone: remove what is left of it, so that DKMS no longer asks for it.', command: 'ls /lib/modules' },
+      ],
+      facts: ({ match }) => known({ kernel_version: kernelOf(match[1]) }),
     },
     // DKMS builds many modules: this one is NVIDIA's.
     { ...rule, pattern: /Bad return status for module build on kernel/, unless: (seen) => !/nvidia|\bNV_/i.test(near(seen)) },

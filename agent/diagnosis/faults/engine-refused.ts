@@ -41,12 +41,12 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'config_error',
-    // --gpus: Docker 19.03 and newer, Podman 5.0 and newer.
+    // --gpus: Docker 19.03 and newer; `podman run` takes it from 3.3 on and acts on it from 5.0 on (its RELEASE_NOTES.md), `podman create` from 5.0 on.
     pattern: /unknown flag: --gpus[^]{0,40}?(podman|docker)?(?: run)? ?--help|unknown flag: --gpus/,
     title: 'This engine does not know --gpus',
     verdict: ({ match }) =>
       match[1] === 'podman'
-        ? 'This Podman is older than 5.0, which knows --gpus.'
+        ? 'This Podman is too old for --gpus: it gives GPUs by that from 5.0 on (3.3 to 4.9 take the option and ignore it).'
         : 'This command line of Docker is older than 19.03, which knows --gpus, or is that of an older Podman.',
     remedies: ({ match }) => [
       match[1] === 'podman'

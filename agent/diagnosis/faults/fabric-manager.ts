@@ -37,6 +37,7 @@ export const fabricManager = ruleFamily({
     'nvidia-fabricmanager.service: ',
     'abric manager detected',
     'nv-fabricmanager',
+    'Unknown option: /usr/share/nvidia/nvswitch/',
   ],
   rules: [
     {
@@ -71,6 +72,21 @@ export const fabricManager = ruleFamily({
         return `The Fabric Manager reports a fault${said === undefined ? '' : `: "${said}"`}. Until it runs, CUDA fails with error 802.`
       },
       remedies: [LOG, FABRIC_STATE],
+    },
+    {
+      // https://github.com/NVIDIA/gpu-operator/issues/1595
+      pattern: /Unknown option: \/usr\/share\/nvidia\/nvswitch\/fabricmanager\.cfg/,
+      severity: 'critical',
+      title: 'Fabric Manager was not started',
+      verdict:
+        "The driver container called the Fabric Manager's start script with arguments that this release does not take, so the fabric has no manager. CUDA fails with error 802.",
+      remedies: [
+        {
+          text: 'Take a newer GPU Operator, or an image of the driver whose script fits: driver.version in its values.',
+          command: 'kubectl get clusterpolicies -o yaml | grep -A6 "driver:"',
+        },
+        FABRIC_STATE,
+      ],
     },
     {
       pattern: /nvidia-fabricmanager\.service: (?:Control process exited|Main process exited|Failed with result)/,

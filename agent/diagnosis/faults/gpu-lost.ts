@@ -61,6 +61,36 @@ const REASONS: readonly Reason[] = [
     pieces: (facts) => [{ text: 'If a reset is refused, power-cycle the host: a warm reboot may keep the state.' }, resetGpu(facts)],
   },
   {
+    // kernel_gsp.c: the image of the GSP firmware is copied into host memory at each start of the GPU. The same code of mem_desc.c alone is no sign: it comes on healthy hosts.
+    pattern: /NV_ERR_NO_MEMORY\][^\n]{0,120}(?:kgsp|kernel_gsp)|Error preparing (?:GSP-RM|boot binary) image/,
+    title: 'The driver got no host memory to start the GPU',
+    says: "The driver says why: it got no host memory (NV_ERR_NO_MEMORY) for the firmware of the GPU's system processor (GSP). Host memory is full or in small pieces. This says nothing against the card.",
+    pieces: () => [
+      { text: 'Free host memory, then start the GPU again: the next use tries it.', command: 'free -m; cat /proc/buddyinfo; nvidia-smi' },
+      { text: 'Keep the driver initialised, so that it needs this memory only once after the boot.', command: 'sudo nvidia-smi -pm 1' },
+      {
+        text: 'See whether a container, cgroup or the IOMMU limits it, and what else the kernel says of memory.',
+        command: "sudo dmesg -T | grep -iE 'NVRM|out of memory|page allocation|swiotlb' | tail -n 30",
+      },
+    ],
+  },
+  {
+    // kernel_gsp_fwsec.c, kernel_gsp_vbios_tu102.c
+    pattern: /s_vbiosPatchInterfaceData|failed to (?:extract VBIOS image|parse FWSEC ucode|prepare interface data for FWSEC)/,
+    title: "The driver cannot use the card's VBIOS",
+    says: "The driver says why: it could not read the GPU's VBIOS, or found no firmware in it that it knows. That is the case on boards whose firmware does not run or map the card's ROM (many ARM boards), in virtual machines without the ROM, and with damaged or changed VBIOS.",
+    pieces: (facts, situation) => [
+      {
+        text: 'See whether the ROM of the card can be read at all.',
+        command: `sudo lspci -vvs ${facts['pci_bus_id'] ?? '<PCI_ADDRESS>'} | grep -iE 'ROM|Region'`,
+      },
+      { text: 'In a virtual machine give the GPU its ROM (romfile=, rom bar on) and pass all of its functions.' },
+      {
+        text: `Update the firmware of the machine and, from its maker, the VBIOS of the card; try another driver release than${driverVersion(situation) === '' ? ' this one' : driverVersion(situation)}.`,
+      },
+    ],
+  },
+  {
     pattern: /GFW_BOOT|GFW boot/,
     says: "The driver says why: the GPU's own firmware (GFW) did not finish booting.",
     pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts)],
@@ -69,6 +99,18 @@ const REASONS: readonly Reason[] = [
     pattern: /[Hh]eartbeat timed out|GSP Timeout|Timeout waiting for RPC from GSP/i,
     says: "The driver says why: the GPU's system processor (GSP) stopped answering (heartbeat timed out).",
     pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts), resetGpu(facts)],
+  },
+  {
+    pattern: /GSP-FMC reported an error while attempting to boot GSP: (?:0x[\da-f]{1,8})/,
+    says: "The driver says why: the GPU's system processor (GSP) refused to boot (GSP-FMC).",
+    pieces: (facts, situation) => [
+      powerCycle,
+      {
+        text: `Install another driver release than${driverVersion(situation) === '' ? ' this one' : driverVersion(situation)}, with its own firmware files, and update the firmware (BIOS) of the machine and the VBIOS of the card.`,
+      },
+      kernelLines(facts),
+      replaceIt(facts),
+    ],
   },
   {
     pattern: /Cannot initialize GSP firmware/,

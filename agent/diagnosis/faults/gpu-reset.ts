@@ -39,6 +39,8 @@ function remedies(matched: Matched): readonly Piece[] {
     endOf(lines) !== 'back' && REBOOT,
   ]
 }
+/** What the driver tries on each ring when it starts or resets the card. */
+const TESTED = /IB test failed on (\w[\w.]{1,20})|ring (\w[\w.]{1,30}) test failed/
 const ENDS: Readonly<Record<End, string>> = { gone: 'its driver could not reset it', back: 'its driver reset it', open: 'its driver resets it' }
 const hang = {
   severity: 'critical',
@@ -120,6 +122,9 @@ export const gpuReset = ruleFamily({
     'GuC Crash dump',
     'GuC mmio request',
     'Timed out wait for G2H',
+    'ring test failed',
+    'IB test failed on ',
+    ' test failed (-',
   ],
   facts,
   rules: [
@@ -127,6 +132,24 @@ export const gpuReset = ruleFamily({
       ...wedged,
       pattern:
         /\b(?:i915|xe)\b[^\n]{0,120}(?:declared wedged|is wedged|declaring it wedged|declared device [0-9a-f:.]{7,12} as wedged)|\bi915\b[^\n]{0,60}GPU recovery timed out|\bamdgpu\b[^\n]{0,80}(?:GPU reset\(\d{1,6}\) failed|GPU Recovery Failed|GPU reset end with ret = -\d|resume of IP block <\w{1,20}> failed|ip_resume failed|Fatal error during GPU init)|\bxe\b[^\n]{0,60}\bGT\d: reset failed \(-?\w/,
+    },
+    {
+      severity: 'critical',
+      title: "The GPU failed its driver's test",
+      pattern: /\bamdgpu\b[^\n]{0,80}(?:IB test failed on \w|ib ring test failed \(-\d|ring \w[\w.]{1,30} test failed \(-\d)/,
+      verdict: (matched) => {
+        const [, engine, ring] = TESTED.exec(near(matched)) ?? []
+        const which = engine ?? ring
+        return `The driver started ${atCard(matched.facts)} or reset it, and ${which === undefined ? 'a part of it' : which} did not answer the test: ${/^(?:vcn|jpeg|vpe|uvd|vce)/.test(which ?? '') ? 'video work fails on it; computing may still work' : 'programs cannot use the GPU'}.`
+      },
+      remedies: (matched) => [
+        { text: 'See what came before: a hang, a reset, or the first start after the boot.', command: driverLines('amdgpu') },
+        REBOOT,
+        {
+          text: 'If it fails after each boot: update kernel and firmware (linux-firmware) together; in a virtual machine the GPU must be reset between two starts.',
+        },
+        endOf(near(matched)) === 'back' && { text: 'Restart the programs that used the GPU: their work on it is lost.' },
+      ],
     },
     // Kernels from 6.16 on print it without *ERROR*. https://github.com/ROCm/legacy-rocm-build/issues/6127
     { ...hang, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b(?!, but soft recovered)|\bring [\w.]{2,30} timeout, signaled seq=/ },

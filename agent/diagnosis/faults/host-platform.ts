@@ -4,6 +4,7 @@ import { ruleFamily, type Seen } from './parts/rules.ts'
 const nodeOf = ({ text, at }: Seen): string =>
   /\bnode (?!state)([a-z][\w.-]{0,60}\d[\w.-]{0,20}|[\w-]{1,40}\d) state/.exec(text.slice(Math.max(0, at - 3), at + 4).join('\n'))?.[1] ??
   /^gres\/gpu count \S{1,20} {1,8}\S{1,20} {1,8}\S{10,30} {1,8}([\w.-]{1,60})\s*$/m.exec(text[at] ?? '')?.[1] ??
+  /\bNodeName=([\w.-]{1,60})/.exec(text.slice(Math.max(0, at - 30), at + 1).join('\n'))?.[1] ??
   '<NODE>'
 
 export const hostPlatform = ruleFamily({
@@ -57,7 +58,7 @@ export const hostPlatform = ruleFamily({
       pattern: /configured to autodetect nvml functionality, but we weren't able to find that lib/,
       severity: 'critical',
       title: 'This Slurm was built without NVML',
-      verdict: 'gres.conf says AutoDetect=nvml, and this slurmd was built without it: it does not start.',
+      verdict: 'gres.conf says AutoDetect=nvml, and this slurmd was built without it: it finds no GPU, and older releases do not start.',
       remedies: [
         {
           text: "Install the distribution's or vendor's plugin for NVML of the same version, or build Slurm where the headers and library of NVML are.",

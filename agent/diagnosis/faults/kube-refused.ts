@@ -1,7 +1,12 @@
 // What the API server, the kubelet and the device plugin of Kubernetes refuse before a job runs.
 import { rowFamily, step, type Row } from './parts/rows.ts'
 import type { Matched } from './parts/rules.ts'
+import { around as near } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
+
+/** The driver's module for displays, which the validator loads before it links device files. */
+const MODESET = /failed to load module nvidia-modeset/
+const around = (text: readonly string[], at: number): string => near(text, at, 4, 0)
 
 const inNamespace = ({ situation }: Matched): string => {
   const { namespace } = situation().subject
@@ -183,11 +188,24 @@ const ROWS: readonly Row[] = [
     kind: 'driver_not_loaded',
     pattern: /failed to create NVIDIA device nodes|Failed to create symlinks under \/dev\/char/,
     title: "The GPU Operator's check of the driver failed",
-    verdict: 'The validator of the GPU Operator could not make links to the device files: the driver is not loaded, or its nodes in /dev are missing.',
-    remedies: [
-      step('See on the node whether the driver runs.', 'nvidia-smi; ls -l /dev/nvidia*'),
-      step('If it does: switch the links off in the validator (validator.driver.env: DISABLE_DEV_CHAR_SYMLINK_CREATION=true).'),
-    ],
+    verdict: ({ text, at }) =>
+      MODESET.test(around(text, at))
+        ? 'The validator of the GPU Operator could not load nvidia-modeset on this node, which it does before it links the device files. That module is for displays: programs that compute do not need it.'
+        : 'The validator of the GPU Operator could not make links to the device files: the driver is not loaded, or its nodes in /dev are missing.',
+    remedies: ({ text, at }) => {
+      const off = step('If it does: switch the links off in the validator (validator.driver.env: DISABLE_DEV_CHAR_SYMLINK_CREATION=true).')
+      const runs = step('See on the node whether the driver runs.', 'nvidia-smi; ls -l /dev/nvidia*')
+      return MODESET.test(around(text, at))
+        ? [
+            runs,
+            off,
+            step(
+              'Or make the module load: its package must be of the version of the driver.',
+              'sudo modprobe nvidia-modeset; sudo dmesg | tail; dpkg -l | grep nvidia',
+            ),
+          ]
+        : [runs, off]
+    },
   },
   {
     kind: 'driver_not_loaded',

@@ -2,6 +2,7 @@
 import { PROGRAM_NAMES } from '../situation/programs.ts'
 import { lookup } from '../../text/lookup.ts'
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
+import { known } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
 function name({ situation }: Pick<Matched, 'situation'>): string {
@@ -37,6 +38,11 @@ const WINDOWS: Readonly<Record<string, readonly [title: string, says: string, re
     'A DLL is damaged, or of a 32-bit program.',
     'Install Ollama again, and take folders with DLLs of other programs out of PATH.',
   ],
+  c0000022: [
+    "Ollama's runner was denied access",
+    'Windows refused the runner a file that it needs to start (access denied): a virus scanner, or the rights on the folder of Ollama.',
+    'Allow the folder of Ollama in the virus scanner, install Ollama again for this user, and do not start it from a folder that others own.',
+  ],
   c0000005: [
     "Ollama's runner crashed",
     'The runner accessed memory that is not its own: a fault of its code, of the model file or of the driver of the GPU.',
@@ -49,7 +55,7 @@ const WINDOWS: Readonly<Record<string, readonly [title: string, says: string, re
   ],
 }
 const STATUS =
-  /runner process (?:has terminated|(?:is )?no longer running): (?:exit status 0x|(?=32212))(c0000135|c000007b|c0000005|c0000409|3221225781|3221225595|3221225477|3221226505)/
+  /(?:runner|llama-server) process (?:has terminated|(?:is )?no longer running): (?:exit status 0x|(?=32212))(c0000135|c000007b|c0000022|c0000005|c0000409|3221225781|3221225595|3221225477|3221226505)/
 const status = (word = ''): readonly [string, string, string] | undefined => lookup(WINDOWS, word.startsWith('c') ? word : Number(word).toString(16))
 /** The cause stands just above. */
 const causeAbove = ({ text, at }: Seen): boolean =>
@@ -57,7 +63,9 @@ const causeAbove = ({ text, at }: Seen): boolean =>
 /** Of other families: memory, and a file that cannot be opened. */
 const NOT_THE_FILE = /alloc|memory|failed to open|No such file|mmap|CUDA|permission/i
 
-const ILLEGAL = /runner (?:process (?:has terminated|(?:is )?no longer running)|exited with error): (?:signal: illegal instruction|exit status 0xc000001d)/
+const shown = (path = ''): string => (/^[\w./@+-]+$/.test(path) ? path : '<FILE>')
+const ILLEGAL =
+  /(?:runner|llama-server) (?:process (?:has terminated|(?:is )?no longer running)|exited with error): (?:signal: illegal instruction|exit status 0xc000001d)/
 
 export const modelFiles = ruleFamily({
   id: 'model-files',
@@ -69,6 +77,7 @@ export const modelFiles = ruleFamily({
     'check_tensor_dims: tensor ',
     'missing tensor ',
     'unknown pre-tokenizer type: ',
+    'failed to open GGUF file ',
     'has invalid ggml type ',
     'key not found in model: ',
     'is no longer supported. please use',
@@ -84,11 +93,28 @@ export const modelFiles = ruleFamily({
   ],
   rules: [
     {
+      // ggml/src/gguf.cpp; newer releases add the system's words.
+      pattern: /failed to open GGUF file '([^'\n]{1,300})'(?: \(([A-Z][\w ]{3,60})\))?/,
+      kind: 'file_missing',
+      severity: 'critical',
+      title: 'llama.cpp cannot open the model file',
+      verdict: ({ match }) =>
+        `${match[1]} cannot be opened${match[2] === undefined ? ': it is not there, its folder is not mounted, or this user may not read it' : `: "${match[2]}"`}. What the log says of GPU memory after that does not apply.`,
+      remedies: ({ match }) => [
+        {
+          text: 'See whether it is there and readable, from where the server runs (a container sees only what is mounted into it).',
+          command: `ls -lL ${shown(match[1])}`,
+        },
+        { text: 'Give the path of the file itself; of a model in parts the first one (…-00001-of-000NN.gguf).' },
+      ],
+      facts: ({ match }) => known({ path: match[1] }),
+    },
+    {
       pattern: /unknown model architecture: '([\w.-]{1,60})'/,
       kind: 'config_error',
       severity: 'critical',
       title: (seen) => `This ${name(seen)} does not know the architecture ${seen.match[1]}`,
-      verdict: (seen) => `The model is of the architecture ${seen.match[1]}, which this release of ${name(seen)} does not know: the model is newer.`,
+      verdict: (seen) => `The model is of the architecture ${seen.match[1]}, which this release of ${name(seen)} does not know: mostly the model is newer.`,
       remedies: (seen) => [update(seen), { text: 'Or use a model of an architecture that this release knows.' }],
     },
     {
@@ -111,7 +137,8 @@ export const modelFiles = ruleFamily({
     {
       pattern: /error loading model: ([^\n]{5,120}?)(?: (?:llama_|common_|srv |main: |Traceback|Loading the model failed)|$)/,
       severity: 'critical',
-      unless: ({ match }) => NOT_THE_FILE.test(match[1] ?? ''),
+      unless: ({ match, text, at }) =>
+        NOT_THE_FILE.test(match[1] ?? '') || text.slice(Math.max(0, at - 3), at).some((line) => line.includes('failed to open GGUF file')),
       title: (seen) => `${name(seen)} cannot read the model file`,
       verdict: ({ match, situation }) =>
         /magic/.test(`${match[1]} ${situation().text}`)

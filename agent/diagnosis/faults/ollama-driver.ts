@@ -2,7 +2,7 @@
 import { serverSteps } from '../ends/who-runs.ts'
 import { lookup } from '../../text/lookup.ts'
 import { KERNEL_LOG } from './host-oom/remedies.ts'
-import { ruleFamily, type Matched } from './parts/rules.ts'
+import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** CUresult of cuInit. */
@@ -26,6 +26,13 @@ const restart = ({ situation }: Matched): Piece =>
         command: `docker restart ${situation().subject.container ?? 'ollama'}`,
       }
 
+const above = ({ text, at }: Seen): string => text.slice(Math.max(0, at - 80), at).join('\n')
+/** What other families and kinds of ends tell. */
+const CAUSE = /CUDA error|ROCm error|GGML_ASSERT|out of memory|error loading model/
+const FAILED_CHECK = /([\w.-]{1,40}\.(?:cpp|cuh?|c|h|m)):\d{1,6}: (GGML_ASSERT\(.{1,80}\) failed)/
+/** The server answers requests below the failed check: no end of its own, so that nobody else tells it. */
+const goesOn = (seen: Seen): boolean => /GGML_ASSERT\([^]{0,20000}\n\[GIN\] /.test(above(seen))
+
 export const ollamaDriver = ruleFamily({
   id: 'ollama-driver',
   kind: 'gpu_not_visible',
@@ -37,6 +44,7 @@ export const ollamaDriver = ruleFamily({
     'requires a newer version of Ollama',
     'model runner has unexpectedly stopped',
     'llama runner terminated',
+    'llama-server terminated',
     'not found, try pulling it first',
     'failed to finish discovery before timeout',
   ],
@@ -121,17 +129,20 @@ export const ollamaDriver = ruleFamily({
       ],
     },
     {
-      pattern: /model runner has unexpectedly stopped|msg="llama runner terminated"/,
+      pattern: /model runner has unexpectedly stopped|msg="llama(?: runner|-server) terminated"/,
       kind: 'worker_died',
       severity: 'critical',
-      unless: ({ text, at }) => /CUDA error|ROCm error|GGML_ASSERT|out of memory|error loading model/.test(text.slice(Math.max(0, at - 80), at).join('\n')),
+      unless: (seen) => CAUSE.test(above(seen)) && !goesOn(seen),
       title: "Ollama's runner ended while it computed",
-      verdict:
-        'The process that holds the model ended in the middle of a request; the next request loads the model again. The log of the server says why: mostly it ran out of GPU or host memory, or its code fails on this model.',
-      remedies: ({ situation }) => [
-        serverSteps(situation()),
+      verdict: (seen) => {
+        const [, file, check] = goesOn(seen) ? (FAILED_CHECK.exec(above(seen)) ?? []) : []
+        return `The process that holds the model ended in the middle of a request; the next request loads the model again. ${check === undefined ? 'The log of the server says why: mostly it ran out of GPU or host memory, or its code fails on this model.' : `It stopped at a check of its own (${check} in ${file}): a bug of this release on this model or GPU, or a driver that does not fit.`}`
+      },
+      remedies: (seen) => [
+        goesOn(seen) && { text: 'Update Ollama and the driver of the GPU; see whether the model works with the CPU alone (option num_gpu 0).' },
+        serverSteps(seen.situation()),
         { text: 'Need less memory: a shorter context (num_ctx), a smaller model or quantization, fewer models at once.' },
-        situation().system !== 'windows' && situation().system !== 'mac' && KERNEL_LOG,
+        seen.situation().system !== 'windows' && seen.situation().system !== 'mac' && KERNEL_LOG,
       ],
     },
     {

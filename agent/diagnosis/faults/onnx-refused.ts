@@ -7,7 +7,15 @@ const UPDATE = 'pip install --upgrade onnxruntime-gpu'
 export const onnxRefused = ruleFamily({
   id: 'onnx-refused',
   kind: 'config_error',
-  literals: ['NO_SUCHFILE : ', 'INVALID_PROTOBUF : ', 'INVALID_ARGUMENT : ', 'NOT_IMPLEMENTED : ', 'INVALID_GRAPH : ', 'Unsupported model IR version'],
+  literals: [
+    'NO_SUCHFILE : ',
+    'INVALID_PROTOBUF : ',
+    'Protobuf parsing failed',
+    'INVALID_ARGUMENT : ',
+    'NOT_IMPLEMENTED : ',
+    'INVALID_GRAPH : ',
+    'Unsupported model IR version',
+  ],
   rules: [
     {
       ...critical,
@@ -26,7 +34,7 @@ export const onnxRefused = ruleFamily({
     {
       ...critical,
       kind: 'checkpoint_mismatch',
-      pattern: /INVALID_PROTOBUF : Load model from (\S{1,200}) failed/,
+      pattern: /(?:INVALID_PROTOBUF : |onnx runtime error 7: )Load model from (\S{1,200}) failed/,
       title: 'A model file cannot be read',
       verdict: ({ match }) => `${match[1]} is no whole ONNX file: likely a download that was cut off, or only a pointer of Git LFS.`,
       remedies: ({ match }) => [

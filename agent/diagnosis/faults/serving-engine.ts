@@ -61,7 +61,7 @@ export const servingEngine = ruleFamily({
     'SIGQUIT received.',
     'atchdog timeout (self.watchdog_timeout=',
     'RPC call to ',
-    'died unexpectedly, shutting down client',
+    'died unexpectedly, shutting down ',
     'text_generation_launcher: Shard ',
     'ShardCannotStart',
     'ShardFailed',
@@ -115,11 +115,11 @@ export const servingEngine = ruleFamily({
       ],
     },
     {
-      pattern: /Engine core proc (\w{1,40}) died unexpectedly, shutting down client/,
+      pattern: /(?:Engine core|Worker) proc ([\w-]{1,40}) died unexpectedly, shutting down (client|executor)/,
       severity: 'critical',
-      title: "vLLM's engine process ended without a word",
+      title: ({ match }) => (match[2] === 'client' ? "vLLM's engine process ended without a word" : 'A worker process of vLLM ended without a word'),
       verdict: ({ match }) =>
-        `${match[1]}, which holds the GPU, was ended from outside or crashed in native code, and the server ends with it. If it printed an error, that stands above.`,
+        `${match[1]}, which holds ${match[2] === 'client' ? 'the' : 'a'} GPU, was ended from outside or crashed in native code, and the server ends with it. If it printed an error, that stands above.`,
       remedies: ({ situation }) => [
         KERNEL_LOG,
         {
@@ -133,6 +133,8 @@ export const servingEngine = ruleFamily({
     {
       pattern: /(?:Received sigquit from a child process?|SIGQUIT received)\.[^\n]{0,60} usually means (?:the|one) child failed/,
       severity: 'critical',
+      // The process prints its traceback, before or after the server hears of it.
+      unless: ({ text, at }) => text.slice(Math.max(0, at - 60), at + 40).some((line) => line.includes('Scheduler hit an exception: Traceback')),
       title: "A process of SGLang's engine ended",
       verdict:
         'A scheduler or the detokenizer of SGLang ended, and the server with it. Its own error stands above, mostly under "Scheduler hit an exception" or "watchdog timeout".',

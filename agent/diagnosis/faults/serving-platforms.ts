@@ -2,6 +2,14 @@
 import { lookup } from '../../text/lookup.ts'
 import { ruleFamily } from './parts/rules.ts'
 
+const deploymentOf = (text: readonly string[], at: number): string =>
+  /(?:deployments? \[?'|^ {2,30})([\w:.-]{2,80})(?:'\]?|:$)/m.exec(
+    text
+      .slice(Math.max(0, at - 2), at + 1)
+      .toReversed()
+      .join('\n'),
+  )?.[1] ?? 'a deployment'
+
 export const servingPlatforms = ruleFamily({
   id: 'serving-platforms',
   kind: 'config_error',
@@ -17,6 +25,7 @@ export const servingPlatforms = ruleFamily({
     'unknown variant `',
     'No available slot found for the model',
     'No compatible profiles found',
+    'deployment failed to start ',
   ],
   rules: [
     {
@@ -89,6 +98,22 @@ export const servingPlatforms = ruleFamily({
         { text: 'See what the cluster has, and who holds it.', command: 'ray status' },
         { text: 'A node counts its GPUs when Ray starts there: start it where they are visible (in containers and pods with the GPU), or with --num-gpus.' },
         { text: 'Ask for less (ray_actor_options, tensor parallel size), or stop another deployment.' },
+      ],
+    },
+    {
+      // ray serve/_private/deployment_state.py
+      pattern: /deployment failed to start (\d{1,4}) times in a row/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: ({ text, at }) => `Ray Serve could not start ${deploymentOf(text, at)}`,
+      verdict: ({ match }) =>
+        `Its replica ended ${match[1]} times while it started: its constructor raised an error, or its first health check failed. The error itself stands behind "Error:", or in the log of the replica.`,
+      remedies: [
+        { text: 'Read the error of the replica (on its node).', command: 'serve status; ls -t /tmp/ray/session_latest/logs/serve | head' },
+        {
+          text: 'If it names the GPU: the pod or node of the replica must show it, and the deployment must ask for it (num_gpus, accelerator_type).',
+          command: 'ray status; nvidia-smi -L',
+        },
       ],
     },
     {

@@ -10,15 +10,37 @@ export const servingRefused = ruleFamily({
     'all backends returned error',
     'unknown projector type',
     'must be < `max_total_tokens`',
-    'timed out waiting for llama runner',
+    'timed out waiting for llama',
     'bind HTTP server socket',
     'qweight does not exist',
     'ggml_vulkan: No devices found',
     'available GPUs (',
     'error while handling argument "',
     'error: invalid argument: -',
+    'downloading or loading vocab file',
   ],
   rules: [
+    {
+      // openai-harmony, which gpt-oss is served with: https://github.com/vllm-project/vllm/issues/22525
+      pattern: /error downloading or loading vocab file/,
+      kind: 'network_error',
+      severity: ({ message }) => (/Error in harmony chat/.test(message) ? 'warning' : 'critical'),
+      title: 'The vocabulary of gpt-oss could not be downloaded',
+      verdict: ({ message }) =>
+        `Servers of gpt-oss read its chat format with openai-harmony, which downloads o200k_base.tiktoken from openaipublic.blob.core.windows.net. The files of the model do not hold it, and this host could not get it${/Error in harmony chat/.test(message) ? ': chat requests are refused until then' : ''}.`,
+      remedies: [
+        {
+          text: 'Download both vocabularies where there is a way out, and bring the folder to the server (a mount of the container).',
+          command:
+            'mkdir -p tiktoken && for name in o200k_base cl100k_base; do curl -fLo tiktoken/$name.tiktoken https://openaipublic.blob.core.windows.net/encodings/$name.tiktoken; done',
+        },
+        { text: 'Name the folder in the environment of the server.', command: 'export TIKTOKEN_ENCODINGS_BASE=<FOLDER>' },
+        {
+          text: 'Or give the server a way out: behind a proxy it needs its variables.',
+          command: 'env | grep -i proxy',
+        },
+      ],
+    },
     {
       // llama.cpp, common/arg.cpp.
       pattern: /error while handling argument "([\w-]{2,40})": (?:error: )?([^\n]{3,160})|error: invalid argument: (-[\w-]{1,40})/,
@@ -76,7 +98,7 @@ export const servingRefused = ruleFamily({
       ],
     },
     {
-      pattern: /timed out waiting for llama runner to start(?: - progress ([\d.]{1,5}))?/,
+      pattern: /timed out waiting for llama(?: runner|-server) to start(?: - progress ([\d.]{1,5}))?/,
       kind: 'worker_died',
       severity: 'critical',
       title: 'Ollama gave up loading the model',

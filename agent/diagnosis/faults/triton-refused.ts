@@ -18,7 +18,7 @@ const shm = ({ situation }: Matched): Piece =>
 const modelIn = (row = ''): string | undefined => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|\s{0,4}\S{1,8}\s{0,20}\|\s{0,4}UNAVAILABLE: /.exec(row)?.[1]
 const versionless = (row = ''): string => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|[^|\n]{0,30}\|\s{0,4}Not loaded/.exec(row)?.[1] ?? 'a model'
 /** What has a family of its own. */
-const ELSEWHERE = /CUDA|cuda|memory|PTX|\.so\b|ModuleNotFoundError|stub|plan file|Version tag|not provided/
+const ELSEWHERE = /Protobuf parsing failed|CUDA|cuda|memory|PTX|\.so\b|ModuleNotFoundError|stub|plan file|Version tag|not provided/
 
 export const tritonRefused = ruleFamily({
   id: 'triton-refused',

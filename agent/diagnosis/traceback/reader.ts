@@ -21,6 +21,8 @@ const headOf = ({ raw, text, record }: ReadLine): string => (record && raw.endsW
 /** What it says itself stands in its message. */
 const ASSERTED = /^\s*(?:-{2,}> ?\d{1,6} {1,40})?(assert [^,"']{3,160})$/
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
+/** vLLM's engine and workers log an exception when they end by it, each line with the prefix: the last one alone tells it too. */
+const ENGINE_ENDS = /\bERROR \d\d-\d\d [\d:.]{8,15} \[(?:core|multiproc_executor)\.py:\d{1,5}\] /
 
 export type TracebackReader = {
   readonly add: (line: ReadLine) => Token['type']
@@ -189,7 +191,7 @@ export function createTracebackReader(): TracebackReader {
     }
     const raised: Raised = { name: token.name, wrapper: token.wrapper, module: token.module, message: token.message.slice(0, MESSAGE_LENGTH), at: line.number }
     if (current === undefined || (current.state === 'raised' && !belongs(current, line.number))) {
-      if (!token.strict || line.record) return other()
+      if (!token.strict || (line.record && !ENGINE_ENDS.test(line.raw))) return other()
       const one = start(line, '', true)
       newBlock(one, undefined)
       setRaised(one, raised, line)

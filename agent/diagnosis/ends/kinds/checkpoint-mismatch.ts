@@ -109,11 +109,17 @@ const WRAPPERS: ReadonlyMap<string, string> = new Map([
 ])
 const OPTIMIZER = /loaded state dict (?:contains a parameter group|has a different number)/
 
+/** The name of a tensor, as the key that a table of parameters does not have. */
+export const OF_WEIGHT = /^'(?:\w{1,40}\.){1,8}(?:(?:[wqkv]\d{0,2}_)?(?:q?weight|bias)\w{0,20}|qzeros|scales|g_idx|\w{1,20}_scale\w{0,4})(?:\.\w{1,20}){0,2}'$/m
+
 export const checkpointMismatch: EndKind = {
   kind: 'checkpoint_mismatch',
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
+    // vLLM, model_executor/models/utils.py and load_weights of its models
+    says(/There is no module or parameter named '[\w.]{1,200}'/, WEIGHT.message + 0.2, () => ({ pattern: 'keys' })),
+    ({ name, message }) => (name === 'KeyError' && OF_WEIGHT.test(message) ? { weight: WEIGHT.message, facts: { pattern: 'keys' } } : undefined),
     says(
       /size mismatch for \w[\w.]{0,200}|copying a param with shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
       WEIGHT.message + 0.2,

@@ -41,7 +41,7 @@ export const configError: EndKind = {
       WEIGHT.message,
     ),
     says(
-      /model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)/,
+      /model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)|exceeds available Mamba cache blocks|^In Mamba cache align mode|^extra_buffer needs |^Assertion failed: (?:Do not|Must) set \w|only supported on SM\d/,
       WEIGHT.message,
     ),
     // Only where the program looked: not what a library says of GPUs.

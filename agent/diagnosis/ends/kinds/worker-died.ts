@@ -9,6 +9,8 @@ import { serverSteps } from '../who-runs.ts'
 const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initialization failed|failed to start)|WorkerProc initialization failed)/
 /** TensorRT-LLM's, of its workers: executor/proxy.py. */
 const TRTLLM = /^Executor worker (?:returned error|died)/
+/** Ray's description of an actor. */
+const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -29,8 +31,8 @@ export const workerDied: EndKind = {
         return signal === undefined ? {} : { signal }
       },
     ),
-    // Ollama's server speaks of its runner, with the runner's end behind it.
-    says(/runner process (?:has terminated|(?:is )?no longer running)\b|failed to start a llama runner/, WEIGHT.message, ({ input }) => {
+    // Ollama's server speaks of its runner, with the runner's end behind it (llm/server.go, since 2026 llm/llama_server.go).
+    says(/(?:runner|llama-server) process (?:has terminated|(?:is )?no longer running)\b|failed to start a llama runner/, WEIGHT.message, ({ input }) => {
       const [, code, signal] = /(?:terminated|running): (?:exit status (\d{1,3})|signal: (killed|terminated|segmentation fault|aborted))/.exec(input) ?? []
       const name = signal === undefined ? undefined : signalName(signal)
       return { ...(code === undefined ? {} : { exit_code: Number(code) }), ...(name === undefined ? {} : { signal: name }) }
@@ -60,13 +62,15 @@ export const workerDied: EndKind = {
       WEIGHT.errno,
     ),
   ),
-  // The pid in front of such a line is the parent's.
-  title: ({ error, facts: { pid } }) =>
-    error !== undefined && TRTLLM.test(error.message)
+  title: ({ error, facts }) => {
+    // The pid in front of such a line is the parent's.
+    const pid = OF_ACTOR.exec(error?.tail ?? '')?.[1] ?? facts.pid
+    return error !== undefined && TRTLLM.test(error.message)
       ? "TensorRT-LLM's workers did not start"
       : engineStart(error)
         ? "vLLM's engine did not start"
-        : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`,
+        : `A worker process${pid === undefined ? '' : ` (pid ${pid})`} died`
+  },
   verdict: (told) => {
     const words = quote(told)
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`

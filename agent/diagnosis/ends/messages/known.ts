@@ -10,6 +10,7 @@ import { FINETUNING } from './finetuning.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
 import { LIBRARIES } from './libraries.ts'
+import { LOADING } from './loading.ts'
 import { MEGATRON } from './megatron.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
@@ -31,6 +32,7 @@ const KNOWN: readonly Known[] = [
   TRAINER_CHECKS,
   WINDOWS,
   TRAINING,
+  LOADING,
   ENGINES,
   SERVING,
   SERVERS,

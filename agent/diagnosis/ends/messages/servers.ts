@@ -92,26 +92,6 @@ export const SERVERS: readonly Known[] = [
     remedies: () => [{ text: 'Put the file there, readable for the user that runs Triton.', command: 'ls -l <REPOSITORY>/<MODEL>/1/model.py' }],
   },
   {
-    pattern: /^'((?:[\w]{1,40}\.){1,6}(?:q?weight\w{0,20}|qzeros|scales|g_idx)(?:\.\w{1,20}){0,2})'$/m,
-    when: ({ error, situation }) => error?.name === 'KeyError' && (situation.programs.has('vllm') || situation.programs.has('sglang')),
-    title: 'The server does not know a weight of the model',
-    says: 'The files hold it and the code for this architecture has no such parameter: mostly a quantization that this release does not know for the model, or that was not configured.',
-    remedies: ([, weight], { situation }) => [
-      /qweight|qzeros|g_idx/.test(weight ?? '') && {
-        text: 'If the model is AWQ or GPTQ and its config.json does not say so at the top: name the quantization.',
-        command: '--quantization awq --dtype half',
-      },
-      /absmax|quant_state|nested/.test(weight ?? '') && {
-        text: 'Weights of bitsandbytes must be asked for.',
-        command: '--quantization bitsandbytes --load-format bitsandbytes',
-      },
-      { text: `Update ${situation.programs.has('vllm') ? 'vLLM' : 'SGLang'}: support of architectures and quantizations comes with releases.` },
-      {
-        text: 'Or take another quantization of the model (FP8, AWQ), or its unquantized weights; of one that you made yourself, leave out the layers that the server keeps whole (gate, lm_head, vision).',
-      },
-    ],
-  },
-  {
     pattern: /SGLang only supports sm75 and above/,
     title: 'SGLang does not support so old a GPU',
     says: 'It needs compute capability 7.5 (Turing) or newer.',

@@ -7,10 +7,12 @@ import { signalName } from '../signals.ts'
 
 /** Where a program, a thread or a process begins. */
 const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
+/** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
+const OF_WORKER = /^Worker failed with error ['"]([^]{1,2000}?)['"], please check the stack trace above/
 const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
   name: raised?.name,
   module: raised?.module,
-  message: raised?.message ?? '',
+  message: OF_WORKER.exec(raised?.message ?? '')?.[1] ?? raised?.message ?? '',
   tail: tail.join('\n'),
   frames,
 })

@@ -9,7 +9,7 @@ const FORMS: readonly Form[] = [
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
-  ['record', /(?<message>\b(?:llama )?runner process (?:has|is|no) [^"\n]{0,300})/],
+  ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
   ['record', /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/],

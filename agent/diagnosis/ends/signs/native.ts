@@ -63,7 +63,10 @@ const LANGUAGES: readonly Language[] = [
   },
   { aborts: true, head: /^(?<message>Failed: (?:Cuda|CUDA|HIP) error \S{1,200}:\d{1,6} '[^'\n]{3,200}')/, name: 'CUDA error' },
   // llama.cpp's loader
-  { head: /\berror loading model: (?:error loading model architecture: )?(?!\w{1,40}: failed to load model from)(?<message>[^"\n]{3,300})/, name: 'error' },
+  {
+    head: /\berror loading model: (?:error loading model architecture: )?(?!\w{1,40}: failed to load model(?: from|$))(?<message>[^"\n]{3,300})/,
+    name: 'error',
+  },
   // TensorRT-LLM's C++ side
   { head: /\[TensorRT-LLM\]\[ERROR\] (?:Encountered an error in \w{1,40} function: )?(?<message>(?!CUDA runtime error|\[)[^\n]{8,300})$/, name: 'error' },
   // glog and absl

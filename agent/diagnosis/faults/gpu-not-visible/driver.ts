@@ -178,10 +178,12 @@ export const driverRules: readonly Rule[] = [
     verdict: ({ match }) =>
       /key/i.test(match[0])
         ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
-        : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
+        : /No such device/.test(match[0])
+          ? 'The module fits the kernel and found no GPU that it could take: another driver holds it, this release does not support it, or the GPU does not start. The kernel log says which.'
+          : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
-    // Its line names both kernels.
-    unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '/.test(around(text, at, 3, 3)),
+    // Its line names both kernels; of the GPU Operator's validator kube-refused tells.
+    unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '|error creating symlink creator/.test(around(text, at, 3, 3)),
   },
   {
     pattern: /nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
@@ -204,6 +206,7 @@ export const driverRules: readonly Rule[] = [
       permission(matched),
     ],
     facts: ({ match }: Seen) => known({ path: match[1] }),
-    unless: (seen) => isListing(seen) || lacksOptionalFile(seen),
+    // Of slurm-gres.
+    unless: (seen) => isListing(seen) || lacksOptionalFile(seen) || / gres\.conf file \//.test(seen.message),
   },
 ]

@@ -2,7 +2,7 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { WSL } from './driver-remedies.ts'
+import { HOST_DRIVER, WSL } from './driver-remedies.ts'
 import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, refusal, toolkit } from './engine-remedies.ts'
 import { requestGpu } from './request.ts'
 
@@ -35,6 +35,8 @@ export const LITERALS = [
   'runtime for \\"nvidia\\"',
   'RuntimeHandler \\"nvidia\\"',
   'discover GPU vendor from CDI',
+  'failed to generate CDI spec',
+  'failed to create device CDI specs',
   'unhealthy devices nvidia.com/',
   'unhealthy devices amd.com/',
 ]
@@ -177,13 +179,51 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices|failed to discover GPU vendor from CDI/,
+      /(?:failed to inject CDI devices: )?unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
     severity: 'critical',
     title: 'CDI does not know the requested GPU',
     verdict: ({ match, situation }) =>
       `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and ${CDI_LISTED.test(situation().text) ? 'the engine does not find it, although nvidia-ctk lists CDI devices' : 'no CDI description on this host names it'}.`,
     remedies: cdi,
     unless: ({ message }) => !/nvidia|gpu/i.test(message),
+  },
+  {
+    // Docker from 29.3 on looks into the CDI descriptions for --gpus.
+    pattern: /failed to discover GPU vendor from CDI/,
+    severity: 'critical',
+    title: 'Docker knows no GPU to give',
+    verdict:
+      'The container was started with --gpus, and no CDI description on this host names a GPU of a known vendor: the NVIDIA Container Toolkit is not installed, has written no description yet, or the host has no such GPU.',
+    remedies: (matched) => [
+      HOST_DRIVER,
+      {
+        text: 'Install the NVIDIA Container Toolkit and let it write the description.',
+        command: 'sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
+      },
+      {
+        text: 'For an Intel GPU, and an AMD GPU without the toolkit of AMD, leave --gpus out and pass the device files (AMD: /dev/kfd too).',
+        command: `docker run --device /dev/dri ${matched.situation().subject.image ?? '<IMAGE>'}`,
+      },
+    ],
+  },
+  {
+    // cmd/nvidia-ctk/cdi/generate of the toolkit
+    pattern: /failed to (?:generate CDI spec|create device CDI specs|create edits common for entities)[^\n]{0,20}: ([^"\n]{4,200})/,
+    severity: 'critical',
+    title: 'The CDI description of the GPUs was not written',
+    verdict: ({ match }) => `nvidia-ctk failed ("${match[1]?.trim()}"), so containers that ask for a GPU by CDI get none, or an old one.`,
+    remedies: [
+      HOST_DRIVER,
+      { text: 'Write it again, and read what it misses.', command: 'sudo nvidia-ctk --debug cdi generate --output=/etc/cdi/nvidia.yaml' },
+      {
+        text: 'At boot it runs before the device files are there on some hosts: start its service again.',
+        command: 'sudo systemctl restart nvidia-cdi-refresh',
+      },
+      {
+        text: 'Until then let the toolkit work without CDI, and restart the engine.',
+        command: 'sudo nvidia-ctk config --in-place --set nvidia-container-runtime.mode=legacy',
+      },
+    ],
   },
   {
     pattern: /adding custom device \\?"?(\/dev\/nvidia[\w-]{0,20})\\?"?: no such file or directory/,
