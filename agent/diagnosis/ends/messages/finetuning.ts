@@ -131,7 +131,7 @@ export const FINETUNING: readonly Known[] = [
     ],
   },
   {
-    // `Python 3.12+ not yet supported for torch.compile`; since 2.4, 2.6 and 2.10 it is for 3.12, 3.13 and 3.14 (pytorch/pytorch #144048, #169875).
+    // `Python 3.12+ not yet supported for torch.compile`; for 3.13 it is since 2.6 (its release post, #144048); 2.4 and 2.10 have no source that we could open.
     pattern: /(?:Dynamo|torch\.compile) is not supported on Python (3\.\d{1,2})\+|Python (3\.\d{1,2})\+ not yet supported for torch\.compile/,
     title: ([, one, two]) => `This PyTorch cannot compile under Python ${one ?? two} or newer`,
     remedies: ([, one, two]) => {
