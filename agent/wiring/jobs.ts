@@ -83,6 +83,8 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       tracker.tick(t)
       isWritten = false
       if (Math.abs(t - writtenAt) >= WRITE_EVERY_MS) {
+        // Before the write, so that sums do not go to a file that was removed.
+        ledger.maintain(t)
         write()
         writtenAt = t
       } else {
@@ -90,7 +92,6 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
         if (tracker.ledger.hasMoved()) keepTail()
       }
       store.maintain(t)
-      ledger.maintain(t)
     },
     view: {
       list(filter) {
