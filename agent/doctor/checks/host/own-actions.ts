@@ -27,7 +27,7 @@ export const ownActions = defineCheck({
         summary: `on ${incidentsText(match)}: ${dryRun ? 'dry run of ' : ''}${signal === undefined ? command.join(' ') : `${signal} to the job`}${isMissing ? `: ${program} is not there, or is not executable` : ''}`,
         ...(isMissing
           ? { remedies: [{ text: `Install ${program}, make it executable, or correct actions in the configuration.`, command: `ls -l ${program}` }] }
-          : {}),
+          : { notice: true }),
       })
     }
     return findings
