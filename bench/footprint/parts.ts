@@ -77,9 +77,15 @@ export function partsOf(path: string, startS: number): readonly Part[] {
   return [...spent].map(([part, us]) => ({ part, share: us / busy })).sort((a, b) => b.share - a.share)
 }
 
-/** Of the time in which the thread was busy, the part in which any of these files was running or waited for what it had called. No caller is known of garbage collection: it counts for nobody. */
-export function shareUnder(path: string, startS: number, files: RegExp): number {
-  const known = sampledIn(path, startS).filter(({ name }) => name !== '(garbage collector)')
-  const sum = (of: readonly Sampled[]): number => of.reduce((all, { us }) => all + us, 0)
-  return sum(known.filter(({ stack }) => stack.some((url) => files.test(url)))) / sum(known)
+/**
+ * CPU time in which any of these files was running or waited for what it had called, of a thread that took `cpuUs` in all. No caller is known of garbage collection: each
+ * part of the time has its share of it. What the profile says is time on the clock: on a busy machine less of it is CPU time.
+ */
+export function cpuUnder(path: string, startS: number, files: RegExp, cpuUs: number): number {
+  // `(program)` is native code outside of calls: in a thread without V8's idle marks also its waiting.
+  const all = sampledIn(path, startS).filter(({ name }) => name !== '(program)')
+  const known = all.filter(({ name }) => name !== '(garbage collector)')
+  const sum = (of: readonly Sampled[]): number => of.reduce((total, { us }) => total + us, 0)
+  const under = (sum(all) * sum(known.filter(({ stack }) => stack.some((url) => files.test(url))))) / sum(known)
+  return under * Math.min(1, cpuUs / sum(all))
 }
