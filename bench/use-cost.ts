@@ -1,82 +1,102 @@
-// What following jobs and counting their use costs a second: 8 GPUs, 20 containers, 40 processes, with the files that are written, second by second without waiting.
-// Run alone, with the agent's flags: node --max-semi-space-size=2 --v8-pool-size=1 --invocation-count-for-turbofan=60000 bench/use-cost.ts [SECONDS]
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// What counting who used what costs: CPU of following jobs and counting their use alone, and the part of the whole agent that the ledger and the utilization by process take,
+// out of CPU profiles of the agent and its sampler in which each sample under them counts, with 40 processes in 20 real containers whose figures change each second.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../agent/config/load.ts'
-import { gpuUtilizationRatio } from '../agent/metrics/gpu-load.ts'
-import { gpuMemoryUnattributedBytes } from '../agent/metrics/gpu-memory.ts'
-import { gpuEnergyJoulesTotal, gpuPowerWatts } from '../agent/metrics/gpu-power.ts'
-import { processGpuMemoryBytes, processGpuUtilizationRatio } from '../agent/metrics/process.ts'
-import type { Reading } from '../agent/model/reading.ts'
-import { makeSeries, type Series } from '../agent/model/series.ts'
-import { createJobs } from '../agent/wiring/jobs.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeFlags } from '../scripts/node-flags.mjs'
+import type { FakeScenario } from '../test/fakes/nvml/scenario.ts'
+import { dockerMissing } from '../test/setup/docker.ts'
+import { poll } from '../test/setup/poll.ts'
+import { cpuUnder, partsOf } from './footprint/parts.ts'
+import { SIZES, startScene } from './footprint/scene.ts'
+import { threadsOf } from './footprint/threads.ts'
+import { get, startAgentProcess } from './lib/agent-process.ts'
+import { printTable, type Row } from './lib/table.ts'
 
-const QUIET = { info() {}, warn() {}, error() {} }
-const [GPUS, CONTAINERS, PROCESSES] = [8, 20, 40]
-const WARM_UP = 60
-const T = Date.UTC(2026, 9, 1)
-const SECONDS = Number(process.argv[2] ?? 600)
+const SETTLE_S = 20
+const PROFILE_S = Number(process.env['BENCH_PROFILE_S'] ?? 180)
+const SCRAPE_EVERY_S = 5
+/** More than the same agent would take without it. */
+const LIMIT = 0.03
+const WHO = ['the agent', 'its sampler'] as const
+const SOURCES = join(import.meta.dirname, '../agent/main.ts')
+/** What came with the ledger of use; jobs and their runs, and what each held, were followed before. */
+const LEDGER = /\/agent\/(?:jobs\/ledger\/|store\/ledger|attribution\/gpu-utilization\.ts|collectors\/(?:process-utilization|accounting)\.ts)/
 
-type Card = {
-  readonly ratio: Series
-  readonly watts: Series
-  readonly counter: Series
-  readonly rest: Series
-  readonly of: { memory: Series; share: Series }[]
-}
-const idOf = (container: number): string => String(container).padStart(12, 'c')
-const cards = Array.from({ length: GPUS }, (_, gpu): Card => {
-  const labels = { gpu: String(gpu), uuid: `GPU-00000000-0000-4000-8000-00000000000${gpu}` }
-  const pids = Array.from({ length: PROCESSES }, (_each, n) => n).filter((n) => n % GPUS === gpu)
+/** As busy GPUs look: each second another utilization, more energy, and a sample of each process. */
+function atSecond({ values, gpus }: FakeScenario, second: number): FakeScenario {
+  const timeUs = Date.now() * 1_000
   return {
-    ratio: makeSeries(gpuUtilizationRatio, labels),
-    watts: makeSeries(gpuPowerWatts, labels),
-    counter: makeSeries(gpuEnergyJoulesTotal, labels),
-    rest: makeSeries(gpuMemoryUnattributedBytes, labels),
-    of: pids.map((n) => {
-      const container = Math.floor((n * CONTAINERS) / PROCESSES)
-      const own = { ...labels, pid: String(10_000 + n), container: `job-${container}`, container_id: idOf(container) }
-      return { memory: makeSeries(processGpuMemoryBytes, own), share: makeSeries(processGpuUtilizationRatio, own) }
+    values,
+    gpus: gpus.map((gpu, index) => {
+      const busy = (second * 7 + index * 13) % 90
+      const processes = gpu.processes ?? []
+      const all = (processes.length * (processes.length + 1)) / 2
+      return {
+        ...gpu,
+        values: { ...gpu.values, util: busy, power: 100_000 + 5_000 * busy, energy: 123_456_789 + second * 300_000 + index },
+        samples: processes.map(({ pid }, n) => ({ timeUs, pid, sm: Math.round((busy * (n + 1)) / all) })),
+      }
     }),
   }
-})
-
-const directory = mkdtempSync(join(tmpdir(), 'warpwatch-use-cost-'))
-writeFileSync(join(directory, 'warpwatch.yaml'), `data_dir: ${directory}/data\n`)
-const { config } = await loadConfig({ cwd: directory, env: {} })
-const jobs = createJobs(config, QUIET, () => {})
-for (let n = 0; n < CONTAINERS; n++) jobs.ingest({ type: 'container', t: T, action: 'start', container: `job-${n}`, container_id: idOf(n) })
-
-function second(at: number): void {
-  const t = T + at * 1_000
-  const send = (group: string, readings: readonly Reading[]): void =>
-    jobs.ingest({ type: 'scrape', t, source: 'gpu', group, ttlMs: 3_000, durationMs: 0, readings, gaps: [] })
-  cards.forEach(({ ratio, watts, counter, rest, of }, gpu) => {
-    const busy = ((at * 7 + gpu * 13) % 90) / 100
-    send(`${gpu}/fast`, [
-      { series: ratio, value: busy },
-      { series: watts, value: 100 + 500 * busy },
-      { series: counter, value: at * (300 + gpu) },
-    ])
-    send(`${gpu}/processes`, [
-      ...of.flatMap(({ memory, share }, n) => [
-        { series: memory, value: 2 ** 32 + n * 2 ** 20 },
-        { series: share, value: (busy * (n + 1)) / 15 },
-      ]),
-      { series: rest, value: 0 },
-    ])
-  })
-  jobs.tick(t + 250)
 }
 
-for (let at = 0; at < WARM_UP; at++) second(at)
-const before = process.cpuUsage()
-for (let at = WARM_UP; at < WARM_UP + SECONDS; at++) second(at)
-const { user, system } = process.cpuUsage(before)
-const [first] = jobs.view.groups('job', {})
-process.stdout.write(
-  `jobs and ledger: ${((user + system) / SECONDS).toFixed(0)} us of CPU a second (system ${(system / SECONDS).toFixed(0)}); ${first?.held_seconds?.toFixed(0)} s held\n`,
-)
-jobs.close()
-rmSync(directory, { recursive: true })
+const moreOf = ({ all, under }: { readonly all: number; readonly under: number }): number => under / (all - under)
+const percentText = (part: number): string => `${(part * 100).toFixed(2)} %`
+
+async function profiled(): Promise<readonly Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'warpwatch-bench-profile-'))
+  const scene = await startScene(SIZES['usual'] ?? { gpus: 8, mig: 0, containers: 20, processes: 40, limitCpu: [24, 18] })
+  try {
+    const env = { ...scene.env, NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder} --cpu-prof-interval=1000` }
+    const agent = startAgentProcess({ port: 19_848, env, main: SOURCES })
+    const [, sampler] = await poll(() => (agent.pids().length > 1 ? agent.pids() : undefined), { what: 'the sampler to start' })
+    /** Of both main threads: V8's helpers and the profiler have their own. */
+    const cpuUs = (): readonly number[] => {
+      const threads = [...threadsOf(agent.pids()).values()].filter(({ main }) => main)
+      return [agent.pid, sampler].map((pid) => (threads.find((thread) => thread.pid === pid)?.cpuNs ?? 0) / 1_000)
+    }
+    let before: readonly number[] = []
+    for (let second = 1; second <= SETTLE_S + PROFILE_S; second++) {
+      scene.tell(atSecond(scene.scenario, second))
+      await sleep(1_000)
+      if (second === SETTLE_S) before = cpuUs()
+      if (second % SCRAPE_EVERY_S === 0) await get(`${agent.url}/metrics`)
+    }
+    const spent = cpuUs().map((us, at) => us - (before[at] ?? 0))
+    await agent.stop()
+    const profileOf = (pid: number | undefined): string => {
+      const file = readdirSync(folder).find((name) => pid !== undefined && name.includes(`.${pid}.`))
+      if (file === undefined) throw new Error(`bench use-cost: no profile of process ${pid} in ${folder}; the agent said: ${agent.stderr()}`)
+      return join(folder, file)
+    }
+    const files = [agent.pid, sampler].map(profileOf)
+    const times = files.map((file, at) => ({ all: spent[at] ?? 0, under: cpuUnder(file, SETTLE_S, LEDGER, spent[at] ?? 0) }))
+    const more = moreOf({ all: times.reduce((sum, { all }) => sum + all, 0), under: times.reduce((sum, { under }) => sum + under, 0) })
+    return [
+      {
+        what: `ledger and utilization by process, of the agent without them, over ${PROFILE_S} s`,
+        figure: percentText(more),
+        limit: percentText(LIMIT),
+        ok: more <= LIMIT,
+      },
+      ...times.map((time, at) => ({ what: `  of ${WHO[at]}`, figure: `${percentText(moreOf(time))} of ${(time.all / 1e6).toFixed(1)} s of CPU` })),
+      ...partsOf(files[0] ?? '', SETTLE_S).map(({ part, share }) => ({ what: `    ${part}`, figure: percentText(share) })),
+    ]
+  } finally {
+    await scene.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export async function run(): Promise<void> {
+  const loop = join(import.meta.dirname, 'use-cost/loop.ts')
+  const us = execFileSync(process.execPath, [...nodeFlags([]), loop], { encoding: 'utf8' }).trim()
+  const alone: Row = { what: 'following jobs and counting their use alone, CPU a second', figure: `${us} us` }
+  if (dockerMissing !== undefined) process.stdout.write(`use-cost: the share of the agent is skipped, ${dockerMissing}\n`)
+  printTable([alone, ...(dockerMissing === undefined ? await profiled() : [])])
+}
+
+if (import.meta.main) await run()

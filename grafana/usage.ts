@@ -12,7 +12,7 @@ const GPU_S = usageGpuSecondsTotal.name
 const state = (name: string): string => `${GPU_S}{${JOB},state="${name}"}`
 const over = (series: string): string => `increase(${series}[$__range])`
 
-const sums = [
+const totals = [
   figure({
     title: 'GPU time with work',
     width: 5,
@@ -30,14 +30,14 @@ const sums = [
   figure({
     title: 'GPU time lost',
     width: 5,
-    help: 'Thrown away by runs that ended badly, since the last saved state or the start.',
+    help: 'Work of failed runs since their last checkpoint, or since their start.',
     unit: units.Seconds,
     queries: [{ expr: `sum(${over(`${jobGpuSecondsTotal.name}{${JOB},state="lost"}`)})` }],
   }),
   figure({
     title: 'Energy of jobs',
     width: 5,
-    help: "By the GPUs' own counters; of the host around them nothing is known.",
+    help: "By the GPUs' own energy counters. CPUs, memory and fans of the host are not in it.",
     unit: 'joule',
     queries: [{ expr: `sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)})` }],
   }),
@@ -54,7 +54,7 @@ const sums = [
 const by = (label: string, title: string) =>
   rows({
     title,
-    help: 'Over the range above, of all hosts. An empty name is what nobody knows: processes that ended before they were identified, or of no user.',
+    help: 'Over the range above, all hosts. An empty name: the owner is not known, as the process ended before it was identified or has no such label.',
     height: 10,
     columns: [
       { label, name: label[0] === undefined ? label : label[0].toUpperCase() + label.slice(1) },
@@ -74,7 +74,7 @@ const by = (label: string, title: string) =>
     none: 'nobody',
   })
 
-const course = [
+const overTime = [
   lines({
     title: 'GPUs in use',
     help: 'Means over five minutes: GPUs with work, and GPUs held without any.',
@@ -108,8 +108,8 @@ export const usage: Board = {
   variables: [],
   from: 'now-24h',
   rows: [
-    ['Sums', sums],
-    ['By whom', [by('user', 'Users'), by('namespace', 'Namespaces'), by('account', 'Slurm accounts')]],
-    ['Course', course],
+    ['Totals', totals],
+    ['By owner', [by('user', 'Users'), by('namespace', 'Namespaces'), by('account', 'Slurm accounts')]],
+    ['Over time', overTime],
   ],
 }

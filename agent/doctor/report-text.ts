@@ -61,8 +61,10 @@ export function reportText(report: DoctorReport, { verbose }: TextOptions): stri
       ),
     )
   } else {
+    const isNotice = ({ status, notice }: Finding): boolean => status === 'pass' && notice === true
+    lines.push(...checks.flatMap(({ id, findings }) => findings.filter(isNotice).flatMap((finding) => findingLines(finding, id))))
     for (const group of CHECK_GROUPS) {
-      const passed = checks.filter((check) => check.group === group && check.status === 'pass')
+      const passed = checks.filter((check) => check.group === group && check.status === 'pass' && !check.findings.some(isNotice))
       if (passed.length > 0) lines.push(`ok    ${group}: ${passed.map(({ id }) => id).join(', ')}`)
     }
     lines.push(...skippedLines(checks.filter(({ status }) => status === 'skipped')))

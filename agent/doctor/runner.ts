@@ -73,7 +73,7 @@ function watched(around: Surroundings, { pause, resume }: Watch): Surroundings {
 const bounded = (text: string): string => redact(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
 
 /** No secret leaves in what a check quotes. */
-function cleaned({ status, subject, summary, detail, remedies }: Finding): Finding {
+function cleaned({ status, subject, summary, detail, remedies, notice }: Finding): Finding {
   return {
     status,
     ...(subject === undefined ? {} : { subject: bounded(subject) }),
@@ -82,6 +82,7 @@ function cleaned({ status, subject, summary, detail, remedies }: Finding): Findi
     ...(remedies === undefined || remedies.length === 0
       ? {}
       : { remedies: remedies.map(({ text, command }) => ({ text: bounded(text), ...(command === undefined ? {} : { command: bounded(command) }) })) }),
+    ...(notice === undefined ? {} : { notice }),
   }
 }
 

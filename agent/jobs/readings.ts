@@ -7,6 +7,7 @@ import { gpuEnergyJoulesTotal, gpuPowerWatts } from '../metrics/gpu-power.ts'
 import { inferenceTokensTotal } from '../metrics/inference.ts'
 import { processGpuMemoryBytes, processGpuUtilizationRatio, processInfo } from '../metrics/process.ts'
 import type { Scrape } from '../model/event.ts'
+import type { CardCheckpoint } from '../model/ledger.ts'
 import type { Series } from '../model/series.ts'
 import { containerKey, type ContainerRuns } from './containers.ts'
 import type { HostRuns } from './host-processes.ts'
@@ -42,7 +43,11 @@ const READ_WITHIN_MS = 5_000
 type Known = { readonly role: Role; readonly key: string; readonly seat: Seat; readonly pid: number }
 
 /** `settle`: of a process that was looked up something is known. */
-export type JobReadings = { readonly scrape: (scrape: Scrape) => void; readonly settle: () => void }
+export type JobReadings = {
+  readonly scrape: (scrape: Scrape) => void
+  readonly settle: () => void
+  readonly restore: (checkpoints: readonly CardCheckpoint[]) => void
+}
 
 /** The part of that run on that seat; `pid`: of a process that is awaited. They are few, and a key of text for each reading would take longer. */
 function heldBy(holding: readonly Held[], run: LiveRun | undefined, seat: Seat, pid: number | undefined): Held | undefined {
@@ -153,5 +158,5 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
       for (const [uuid, gpu] of listed)
         looks.look(uuid, gpu, listed.size === 1 ? holding : holding.filter(({ seat }) => seat.uuid === uuid), gpus.get(uuid), t, awaited?.has(uuid) === true)
   }
-  return { scrape, settle: () => looks.settle() }
+  return { scrape, settle: () => looks.settle(), restore: (checkpoints) => looks.restore(checkpoints) }
 }

@@ -4,6 +4,7 @@ import { isProgressMark } from '../diagnosis/progress-marks.ts'
 import type { Event, LogLine } from '../model/event.ts'
 import type { IncidentSummary } from '../model/incident.ts'
 import type { JobFigures, JobInterest, StoredRun } from '../model/job.ts'
+import type { CardCheckpoint } from '../model/ledger.ts'
 import { kindOf, type IncidentKind } from '../model/kinds.ts'
 import { isLogKind } from '../model/log-kinds.ts'
 import { parseKernelCrash } from '../text/kernel-crash.ts'
@@ -25,7 +26,8 @@ export type JobTracker = JobInterest & {
   readonly figures: () => JobFigures
   /** Running, and those that ended within the last minute. */
   readonly live: () => readonly LiveRun[]
-  readonly restore: (runs: readonly StoredRun[]) => void
+  /** `checkpoints`: where the counting of each GPU stood. */
+  readonly restore: (runs: readonly StoredRun[], checkpoints?: readonly CardCheckpoint[]) => void
   /** What was used and by whom, to be written to the ledger. */
   readonly ledger: LedgerBook
 }
@@ -145,7 +147,9 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         const { isRestored, identity } = run
         return identity.container_id !== undefined && (isRestored || containers.isMissing(run)) ? [identity.container_id] : []
       }),
-    restore(stored) {
+    restore(stored, checkpoints = []) {
+      ledger.restore(checkpoints)
+      readings.restore(checkpoints)
       for (const one of stored) {
         const run = restoredRun(one)
         running.set(run.key, run)

@@ -17,6 +17,8 @@ export type Finding = {
   readonly detail?: string
   /** Exact steps for this distribution, in their order; every failure and warning has at least one. */
   readonly remedies?: readonly Remedy[]
+  /** Nothing is wrong, and yet it is to be known: printed also without `-v`. */
+  readonly notice?: true
 }
 
 export type CheckReport = {

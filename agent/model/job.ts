@@ -142,6 +142,10 @@ export type JobGroupRow = Pick<JobRow, 'runs' | 'running' | 'outcomes' | 'gpu_se
   readonly held_seconds?: number
   readonly memory_byte_seconds?: number
   readonly tokens?: number
+  /** By the user's own factors, where they are set. */
+  readonly price?: number
+  readonly currency?: string
+  readonly co2_grams?: number
 }
 
 export type JobFilter = {

@@ -49,6 +49,8 @@ export type CardCheckpoint = {
   /** How busy the GPU was, and its instances by their numbers. */
   readonly ratio?: number
   readonly instances?: Readonly<Record<string, number>>
+  /** When that was read, Unix ms: each ten seconds, so that the next agent has no figure at first. */
+  readonly instancesAt?: number
   /** Of the runs that hold it, by their keys: one that has ended by the next look has its last part to come. */
   readonly owners?: Readonly<Record<string, UseOwner>>
 }

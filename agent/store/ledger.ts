@@ -18,7 +18,7 @@ export type LedgerStore = {
   readonly sums: (by: JobGroup, since: number, until: number) => readonly UseSum[]
   readonly held: LedgerFile['held']
   readonly checkpoints: () => readonly CardCheckpoint[]
-  /** Once a second: tries a lost file again, sums up what is old. */
+  /** Before sums are written: tries a lost file again, sums up what is old. */
   readonly maintain: (now: number) => void
   readonly close: () => void
 }

@@ -1,5 +1,6 @@
 // The jobs of this host: their tracker in the pipeline, and the store that outlives the agent.
 import { execKey } from '../jobs/host-processes.ts'
+import { groupsWithCost } from '../jobs/ledger/costs.ts'
 import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../jobs/ledger/waste.ts'
 import type { WasteGroup, WasteSummary } from '../model/ledger.ts'
 import { createJobTracker } from '../jobs/tracker.ts'
@@ -82,6 +83,8 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       tracker.tick(t)
       isWritten = false
       if (Math.abs(t - writtenAt) >= WRITE_EVERY_MS) {
+        // Before the write, so that sums do not go to a file that was removed.
+        ledger.maintain(t)
         write()
         writtenAt = t
       } else {
@@ -89,7 +92,6 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
         if (tracker.ledger.hasMoved()) keepTail()
       }
       store.maintain(t)
-      ledger.maintain(t)
     },
     view: {
       list(filter) {
@@ -102,7 +104,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
       },
       groups(by, filter) {
         refresh()
-        return groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER))
+        return groupsWithCost(groupsWithUse(by, store.groups(by, filter), ledger.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER)), config.costs)
       },
     },
     waste(from, to, by) {
@@ -127,8 +129,7 @@ export function createJobs(config: Config, log: Log, ended: (run: Run) => void):
         .filter(({ row }) => row.outcome === undefined)
       store.save([...open, ...kept.filter(({ row }) => row.outcome !== undefined)])
       ledger.recover()
-      tracker.restore(open)
-      tracker.ledger.restore(ledger.checkpoints())
+      tracker.restore(open, ledger.checkpoints())
     },
     close() {
       write()

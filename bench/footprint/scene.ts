@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fakeLibrary } from '../../test/fakes/nvml/build.ts'
-import { hostOf, migH100, scenarioFile, type FakeGpu } from '../../test/fakes/nvml/scenario.ts'
+import { hostOf, migH100, scenarioFile, type FakeGpu, type FakeScenario } from '../../test/fakes/nvml/scenario.ts'
 import { startDocker } from '../../test/setup/docker.ts'
 
 export type Size = {
@@ -20,7 +20,13 @@ export const SIZES: Readonly<Record<string, Size>> = {
   large: { gpus: 16, mig: 8, containers: 120, processes: 300, limitCpu: [60, 60] },
 }
 
-export type Scene = { readonly env: NodeJS.ProcessEnv; readonly close: () => Promise<void> }
+export type Scene = {
+  readonly env: NodeJS.ProcessEnv
+  /** What the fake library tells, and what it is to tell from now on. */
+  readonly scenario: FakeScenario
+  readonly tell: (scenario: FakeScenario) => void
+  readonly close: () => Promise<void>
+}
 
 /** Host pids whose cgroup path holds the container's id. */
 function pidsOf(id: string): number[] {
@@ -51,18 +57,21 @@ export async function startScene({ gpus, mig, containers, processes }: Size): Pr
     ...(index >= gpus - mig ? migH100(index) : gpu),
     ...(index >= gpus - mig ? {} : { processes: pids.filter((_, n) => n % Math.max(1, gpus - mig) === index).map((pid) => ({ pid, bytes: 4 * 1024 ** 3 })) }),
   })
-  const scenario = scenarioFile({ ...host, gpus: host.gpus.map(holds) })
+  const scenario = { ...host, gpus: host.gpus.map(holds) }
+  const file = scenarioFile(scenario)
   // What else runs in containers on this machine is none of an empty host's.
   const noCgroups = containers > 0 ? undefined : mkdtempSync(join(tmpdir(), 'warpwatch-bench-cgroups-'))
   return {
     env: {
-      FAKE_NVML_SCENARIO: scenario.path,
+      FAKE_NVML_SCENARIO: file.path,
       WARPWATCH_GPU__LIBRARY: library,
       WARPWATCH_CONTAINERS__ENGINES: `[${docker.socketPath}]`,
       ...(noCgroups === undefined ? {} : { WARPWATCH_CONTAINERS__CGROUP_ROOT: noCgroups }),
     },
+    scenario,
+    tell: file.write,
     async close() {
-      scenario.remove()
+      file.remove()
       if (noCgroups !== undefined) rmSync(noCgroups, { recursive: true })
       await docker.close()
     },

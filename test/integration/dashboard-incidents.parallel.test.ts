@@ -28,6 +28,7 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     simulated = await startAgent({ args: ['--simulate=xid'], ready: true })
     logs = await startAgent({
       ready: true,
+      config: "actions: [{name: note, match: {kind: cuda_oom}, command: [/bin/echo, 'noted <b>{incident}</b>']}]",
       env: { WARPWATCH_LOGS__FILES: join(directory, '*.log'), WARPWATCH_LOGS__KERNEL: 'false', WARPWATCH_GPU__SOURCE: 'off' },
     })
     browser = await launchTestBrowser()
@@ -62,6 +63,9 @@ describe.skipIf(!hasChromium)('incidents in a real Chromium (needs Debian’s ch
     expect(await page.textContent('.fault-line .log-text')).toContain(EVIL)
     expect(await page.textContent('.fault-line .log-origin')).toContain(EVIL_FILE)
     expect(await page.locator('main img, .log-lines b, .whom b').count()).toBe(0)
+    const results = page.locator('section[aria-labelledby="action-results-title"]')
+    expect(await results.locator('summary').textContent()).toMatch(/^note done after [\d.]+ m?s: exit code 0/)
+    expect(await results.locator('pre').textContent()).toBe(`noted <b>${id}</b>`)
     expect(await page.title()).toMatch(/Incidents · \S+ · Warpwatch$/)
     await page.goto(`${logs.url}#/`)
     await page.locator(`.incident b a[href="#/incidents/${id}"]`).click()

@@ -38,9 +38,16 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
     '--listen',
     `"$(cat ${folder}/agent)"`,
   ]
-  writeFileSync(epilog, `#!/bin/sh\nline=$(${line.join(' ')} 2>&1) && echo "GPU use on $(hostname -s): $line" > ${folder}/$SLURM_JOB_NAME.told\nexit 0\n`, {
-    mode: 0o755,
-  })
+  writeFileSync(
+    epilog,
+    `#!/bin/sh
+begun=$(date +%s%3N)
+line=$(${line.join(' ')} 2>&1) && echo "GPU use on $(hostname -s): $line" > ${folder}/$SLURM_JOB_NAME.told
+echo $(($(date +%s%3N) - begun)) > ${folder}/$SLURM_JOB_NAME.took
+exit 0
+`,
+    { mode: 0o755 },
+  )
   beforeAll(async () => {
     slurm = await startSlurm({ epilog }).catch((error: unknown) => {
       problem = String(error)
@@ -49,7 +56,7 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
   })
   afterAll(async () => slurm?.close())
 
-  test('completed, failed, cancelled, over its time limit, out of memory', async ({ skip }) => {
+  test('completed, failed, cancelled, over its time limit, out of memory', async ({ skip, annotate }) => {
     if (slurm === undefined) {
       skip(`Slurm does not start here: ${problem}`)
       return
@@ -113,6 +120,10 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
       what: 'what the epilogs print',
       deadlineMs: 60_000,
     })
+    const took = ['completed', 'failed'].map((name) => join(folder, `${name}.took`))
+    await poll(() => took.every((path) => existsSync(path)), { what: 'the epilogs to end' })
+    for (const [at, path] of told.entries())
+      await annotate(`${readFileSync(path, 'utf8').trim()} (the epilog took ${readFileSync(took[at] ?? '', 'utf8').trim()} ms)`)
     for (const path of told) expect(readFileSync(path, 'utf8')).toMatch(/^GPU use on \S+: used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*\n$/)
     // The one that ran until its limit held its GPU longer than the one that had done its work.
     const heldOf = (name: string) => ended.find(({ job }) => job === name)?.last.gpus[0]?.held_seconds ?? 0

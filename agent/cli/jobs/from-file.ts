@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/schema.ts'
+import { groupsWithCost } from '../../jobs/ledger/costs.ts'
 import { heldOf, MOST_WASTE_JOBS, wasteOf } from '../../jobs/ledger/waste.ts'
 import { JOBS_FILE, openJobFile } from '../../store/jobs/file.ts'
 import { openLedgerFile } from '../../store/ledger/file.ts'
@@ -32,7 +33,8 @@ export function overFile({ data_dir: directory, costs, host_name: host }: Config
     return {
       from: `${path} (no agent runs)`,
       list: async (filter) => file.list(filter),
-      groups: async (by, filter) => groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []),
+      groups: async (by, filter) =>
+        groupsWithCost(groupsWithUse(by, file.groups(by, filter), ledger?.sums(by, filter.since ?? 0, Number.MAX_SAFE_INTEGER) ?? []), costs),
       runs: async (job) => file.runs(job, MAX_RUNS),
       async waste(since, by) {
         const span = spanTo(since)

@@ -2,7 +2,7 @@
 import { slurmJobId } from '../../jobs/identity.ts'
 import { runLine } from '../../jobs/line.ts'
 import { JOB_GROUPS, type JobGroup } from '../../model/job.ts'
-import { nearest } from '../../lib/nearest.ts'
+import { near } from '../../lib/nearest.ts'
 import { parseDuration } from '../../text/duration.ts'
 import { UsageError, type Arguments, type Command } from '../command.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
@@ -21,10 +21,10 @@ function wantedOf({ flags }: Arguments): Wanted {
   const span = typeof since === 'string' ? parseDuration(since) : undefined
   if (typeof since === 'string' && (span === undefined || span <= 0))
     throw new UsageError(`jobs: --since: must be a time span such as 7d or 12h, not ${JSON.stringify(since)}`)
-  if (typeof by === 'string' && !isGroup(by))
-    throw new UsageError(
-      `jobs: --by: must be one of ${JOB_GROUPS.join(', ')}${nearest(by, JOB_GROUPS) === undefined ? '' : ` (${nearest(by, JOB_GROUPS)}?)`}, not ${JSON.stringify(by)}`,
-    )
+  if (typeof by === 'string' && !isGroup(by)) {
+    const meant = near(by, JOB_GROUPS)
+    throw new UsageError(`jobs: --by: must be one of ${JOB_GROUPS.join(', ')}${meant === undefined ? '' : ` (${meant}?)`}, not ${JSON.stringify(by)}`)
+  }
   if (typeof limit === 'string' && !(/^\d{1,4}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT))
     throw new UsageError(`jobs: --limit: must be a whole number from 1 to ${MAX_LIMIT}, not ${JSON.stringify(limit)}`)
   return {
@@ -44,7 +44,7 @@ export const jobs: Command = {
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens (default: 127.0.0.1:9839)' },
     'data-dir': { kind: 'value', value: 'DIR', help: 'where jobs are stored; read when the agent does not run' },
     since: { kind: 'value', value: 'SPAN', help: 'only runs of the last 7d, 12h, …' },
-    by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}` },
+    by: { kind: 'value', value: 'WHAT', help: `sums by ${JOB_GROUPS.join(', ')}; a container, service or pod is a job` },
     waste: { kind: 'switch', help: 'GPU time that was held and idle, or lost, by user, or by what --by says (of the last day unless --since is given)' },
     limit: { kind: 'value', value: 'N', help: `at most so many jobs, the newest (default: ${DEFAULT_LIMIT})` },
     line: { kind: 'switch', help: 'print JOB in one line, for an epilog; slurm:ID names a job of Slurm' },
@@ -90,20 +90,14 @@ export const jobs: Command = {
       if (asWaste) {
         const { wasteCsv, wasteText } = await import('./waste.ts')
         const summary = await reader.waste(since ?? Date.now() - DAY_MS, group ?? 'user')
-        io.out(asJson ? `${JSON.stringify(summary)}\n` : asCsv ? wasteCsv(summary, group) : wasteText(summary, reader.from, group))
+        io.out(asJson ? `${JSON.stringify(summary)}\n` : asCsv ? wasteCsv(summary, group) : wasteText(summary, reader.from, { by: group, columns: io.columns }))
         return 0
       }
       const { groupsCsv, groupsText, jobsCsv, jobsText } = await import('./tables.ts')
       const span = since === undefined ? {} : { since }
       if (by !== undefined) {
         const groups = await reader.groups(by, span)
-        io.out(
-          asJson
-            ? `${JSON.stringify(groups)}\n`
-            : asCsv
-              ? groupsCsv(groups, loaded.config.costs)
-              : groupsText(groups, reader.from, loaded.config.costs, { columns: io.columns }),
-        )
+        io.out(asJson ? `${JSON.stringify(groups)}\n` : asCsv ? groupsCsv(groups, by) : groupsText(groups, reader.from, { columns: io.columns }))
         return 0
       }
       const found = await reader.list({ ...span, limit })

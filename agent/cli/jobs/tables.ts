@@ -1,10 +1,10 @@
 // What `warpwatch jobs` prints: jobs, or groups of them, as a table for people and as CSV.
-import { energyText, outcomeText } from '../../text/job.ts'
-import { costOf, type CostFactors } from '../../jobs/ledger/costs.ts'
-import { OUTCOMES, type JobGroupRow, type JobRow, type Run } from '../../model/job.ts'
-import { bytesText } from '../../text/bytes.ts'
+import { energyText, gramsText, outcomeText } from '../../text/job.ts'
+import { OUTCOMES, type JobGroup, type JobGroupRow, type JobRow, type Run } from '../../model/job.ts'
+import { memoryText } from '../../text/bytes.ts'
 import { twoUnitSpan } from '../../text/span.ts'
 import { utcMinuteText } from '../../text/time.ts'
+import { priceText } from '../../text/waste.ts'
 import { plain } from '../plain.ts'
 import { wrapped } from '../wrapped.ts'
 import type { JobProgressRow } from './from.ts'
@@ -115,23 +115,21 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
       hours(seconds.idle),
       hours(seconds.lost),
       joules === undefined ? '' : energyText(joules),
-      peak === undefined ? '' : bytesText(peak),
+      peak === undefined ? '' : memoryText(peak),
       user ?? '',
     ])
   const table = fitting([head, ...rows], JOBS_ORDER, columns)
   return `${plain(aligned(table.rows))}\n${table.note}${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
 }
-/** By the user's own factors, of the time of GPUs that it used or kept from others. */
-const costsOf = ({ gpu_seconds: { active, idle }, energy_joules: joules }: JobGroupRow, factors: CostFactors) => costOf(factors, active + idle, joules)
-const isPriced = ({ gpu_hour: hour, kwh }: CostFactors): boolean => hour > 0 || kwh > 0
-
 /** What the columns of hours are, for who sees them for the first time. */
 const HOURS_TEXT =
   'GPU hours. HELD: it held GPU memory (each holder counts in full). GPU: its share of the time of the GPUs, busy or idle. IDLE: no work ran. ' +
   'LOST: work of failed runs since their last checkpoint.'
 
-export function groupsText(groups: readonly JobGroupRow[], from: string, factors: CostFactors, { columns = Infinity }: TableOptions = {}): string {
+export function groupsText(groups: readonly JobGroupRow[], from: string, { columns = Infinity }: TableOptions = {}): string {
   if (groups.length === 0) return `No jobs (asked: ${from})\n`
+  const has = (figure: 'price' | 'co2_grams' | 'tokens'): boolean => groups.some((group) => group[figure] !== undefined)
+  const [isPriced, hasCarbon, hasTokens] = [has('price'), has('co2_grams'), has('tokens')]
   const head = [
     (groups[0]?.by ?? '').toUpperCase(),
     'RUNS',
@@ -141,14 +139,26 @@ export function groupsText(groups: readonly JobGroupRow[], from: string, factors
     'IDLE H',
     'LOST H',
     'ENERGY',
-    ...(isPriced(factors) ? ['COST'] : []),
-    ...(factors.grams_per_kwh > 0 ? ['CO2'] : []),
-    'TOKENS',
+    ...(isPriced ? ['COST'] : []),
+    ...(hasCarbon ? ['CO2'] : []),
+    ...(hasTokens ? ['TOKENS'] : []),
     'OUTCOMES',
   ]
   const rows = groups.map((group) => {
-    const { key, unheld, runs, running, held_seconds: held, gpu_seconds: seconds, energy_joules: joules, tokens, outcomes } = group
-    const { price, currency, co2_grams: grams } = costsOf(group, factors)
+    const {
+      key,
+      unheld,
+      runs,
+      running,
+      held_seconds: held,
+      gpu_seconds: seconds,
+      energy_joules: joules,
+      tokens,
+      outcomes,
+      price,
+      currency,
+      co2_grams: grams,
+    } = group
     return [
       key ?? (unheld === true ? '(not held)' : '(not known)'),
       String(runs),
@@ -158,9 +168,9 @@ export function groupsText(groups: readonly JobGroupRow[], from: string, factors
       hours(seconds.idle),
       hours(seconds.lost),
       joules === undefined ? '' : energyText(joules),
-      ...(isPriced(factors) ? [price === undefined ? '' : `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`] : []),
-      ...(factors.grams_per_kwh > 0 ? [grams === undefined ? '' : `${(grams / 1_000).toFixed(1)} kg`] : []),
-      tokens === undefined ? '' : String(tokens),
+      ...(isPriced ? [price === undefined ? '' : priceText(price, currency)] : []),
+      ...(hasCarbon ? [grams === undefined ? '' : gramsText(grams)] : []),
+      ...(hasTokens ? [tokens === undefined ? '' : tokens.toLocaleString('en-US')] : []),
       endsText(outcomes),
     ]
   })
@@ -219,9 +229,9 @@ export const jobsCsv = (jobs: readonly JobRow[]): string =>
       ...sums(row),
     ]),
   ])
-export const groupsCsv = (groups: readonly JobGroupRow[], factors: CostFactors): string =>
+export const groupsCsv = (groups: readonly JobGroupRow[], by: JobGroup): string =>
   csv([
-    [groups[0]?.by ?? 'key', 'unheld', ...SUMS, 'held_seconds', 'memory_byte_seconds', 'tokens', 'price', 'currency', 'co2_grams'],
+    [by, 'unheld', ...SUMS, 'held_seconds', 'memory_byte_seconds', 'tokens', 'price', 'currency', 'co2_grams'],
     ...groups.map((row) => [
       row.key ?? '',
       row.unheld === true ? 'true' : 'false',
@@ -229,8 +239,8 @@ export const groupsCsv = (groups: readonly JobGroupRow[], factors: CostFactors):
       figure(row.held_seconds),
       figure(row.memory_byte_seconds),
       figure(row.tokens),
-      figure(costsOf(row, factors).price),
-      costsOf(row, factors).currency ?? '',
-      figure(costsOf(row, factors).co2_grams),
+      figure(row.price),
+      row.currency ?? '',
+      figure(row.co2_grams),
     ]),
   ])

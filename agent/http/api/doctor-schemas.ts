@@ -10,6 +10,7 @@ const finding = z.strictObject({
   summary: z.string(),
   detail: z.string().optional(),
   remedies: z.array(remedy).optional(),
+  notice: z.literal(true).describe('Passed, and yet to be known.').optional(),
 })
 const check = z.strictObject({
   id: z.string(),

@@ -82,6 +82,9 @@ export const jobGroup = z
     held_seconds: amount.describe('Time in which GPU memory was held: two that hold a GPU for an hour hold it for two.').optional(),
     memory_byte_seconds: amount.optional(),
     tokens: amount.describe('Processed by inference servers that say so.').optional(),
+    price: amount.describe('Of GPU time and energy, by the section `costs` of the configuration; absent where that sets no price.').optional(),
+    currency: z.string().optional(),
+    co2_grams: amount.describe('Of the energy, by `costs.grams_per_kwh`; absent where that is not set.').optional(),
   })
   .meta({ id: 'JobGroup', description: 'What all runs of one user, GPU, … used.' })
 export const jobsAnswer = z.union([job, jobGroup]).meta({ id: 'JobOrGroup', description: 'A job, or with `by` a group of jobs.' })

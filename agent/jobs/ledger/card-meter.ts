@@ -9,6 +9,7 @@ export type CardLook = {
   /** Utilization, 0 to 1; under MIG by instance, in `instances`. */
   readonly ratio?: number
   readonly instances?: ReadonlyMap<string, number>
+  readonly instancesAt?: number
   /** The counter of joules, and the power now, which stands in where there is none. */
   readonly counter?: number
   readonly watts?: number
@@ -40,7 +41,7 @@ const IDLE = 0.005
 const LEARNING = 0.05
 
 type Interval = { readonly ms: number; readonly present: readonly Present[] }
-type Busy = Pick<CardLook, 'ratio' | 'instances'>
+type Busy = Pick<CardLook, 'ratio' | 'instances' | 'instancesAt'>
 type Before = { readonly t: number; readonly holders: readonly CardHolder[]; readonly busy?: Busy }
 const NO_SEAT: SeatUse = { now: 0, weights: 1, occupied: 0 }
 const beforeOf = ({ t, holders, ratio, instances }: CardCheckpoint): Before => ({
@@ -215,6 +216,7 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
             holders: before.holders,
             ...(before.busy?.ratio === undefined ? {} : { ratio: before.busy.ratio }),
             ...(before.busy?.instances === undefined ? {} : { instances: Object.fromEntries(before.busy.instances) }),
+            ...(before.busy?.instancesAt === undefined ? {} : { instancesAt: before.busy.instancesAt }),
           },
   }
 }

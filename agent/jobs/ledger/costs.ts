@@ -1,4 +1,6 @@
 // What use cost, by the factors that the user has set; a factor that is 0 is not known, and what needs it is absent. Pure.
+import type { JobGroupRow } from '../../model/job.ts'
+
 export type CostFactors = { readonly gpu_hour: number; readonly kwh: number; readonly currency: string; readonly grams_per_kwh: number }
 export type Cost = { readonly price?: number; readonly currency?: string; readonly co2_grams?: number }
 
@@ -14,3 +16,7 @@ export function costOf({ gpu_hour: hour, kwh, currency, grams_per_kwh: grams }: 
     ...(grams > 0 && joules !== undefined ? { co2_grams: Math.round((joules / KWH_J) * grams) } : {}),
   }
 }
+
+/** Of the GPU time that it used or kept from others. */
+export const groupsWithCost = (groups: readonly JobGroupRow[], factors: CostFactors): readonly JobGroupRow[] =>
+  groups.map((group) => ({ ...group, ...costOf(factors, group.gpu_seconds.active + group.gpu_seconds.idle, group.energy_joules) }))

@@ -1,5 +1,5 @@
 // From the readings of one second to a look at each GPU in the ledger: who holds it, how busy it is, what its counters say.
-import type { UseOwner } from '../../model/ledger.ts'
+import type { CardCheckpoint, UseOwner } from '../../model/ledger.ts'
 import type { JobIdentity } from '../../model/job.ts'
 import type { LiveRun } from '../live-run.ts'
 import { seatKey, type GpuNow, type Seat } from '../usage.ts'
@@ -100,32 +100,36 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
     }
   }
   const isFresh = (at: number, t: number, ms: number): boolean => Math.abs(t - at) <= ms
-  const ratiosOf = (uuid: string, t: number): ReadonlyMap<string, number> | undefined => {
-    const known = instances.get(uuid)
-    if (known === undefined) return undefined
-    const fresh = [...known].filter(([, { t: at }]) => isFresh(at, t, INSTANCE_WITHIN_MS))
-    return fresh.length === 0 ? undefined : new Map(fresh.map(([gi, { value }]) => [gi, value]))
+  const ratiosOf = (uuid: string, t: number): Pick<CardLook, 'instances' | 'instancesAt'> => {
+    const fresh = [...(instances.get(uuid) ?? [])].filter(([, { t: at }]) => isFresh(at, t, INSTANCE_WITHIN_MS))
+    if (fresh.length === 0) return {}
+    return { instances: new Map(fresh.map(([gi, { value }]) => [gi, value])), instancesAt: Math.max(...fresh.map(([, { t: at }]) => at)) }
+  }
+  const instance = (uuid: string, gi: string, value: number, t: number): void => {
+    const known = instances.get(uuid) ?? new Map<string, { readonly t: number; readonly value: number }>()
+    if (instances.size < MAX_CARDS || instances.has(uuid)) instances.set(uuid, known)
+    known.set(gi, { t, value })
   }
   return {
     counter(uuid: string, value: number, t: number): void {
       if (counters.size < MAX_CARDS || counters.has(uuid)) counters.set(uuid, { t, value })
     },
-    instance(uuid: string, gi: string, value: number, t: number): void {
-      const known = instances.get(uuid) ?? new Map<string, { readonly t: number; readonly value: number }>()
-      if (instances.size < MAX_CARDS || instances.has(uuid)) instances.set(uuid, known)
-      known.set(gi, { t, value })
+    instance,
+    /** What the agent before had read of instances holds on as long as for that one. */
+    restore(checkpoints: readonly CardCheckpoint[]): void {
+      for (const { uuid, instances: ratios = {}, instancesAt } of checkpoints)
+        if (instancesAt !== undefined) for (const [gi, value] of Object.entries(ratios)) instance(uuid, gi, value, instancesAt)
     },
     /** `isAwaited`: a holder has just come, or the agent has, and what it belongs to is being looked up: the look waits, so that its time counts for its owner. */
     look(uuid: string, gpu: string, held: readonly Held[], now: CardNow, t: number, isAwaited: boolean): void {
       const counter = counters.get(uuid)
       const isRead = now !== undefined && isFresh(now.t, t, READ_WITHIN_MS)
-      const ratios = ratiosOf(uuid, t)
       const look = {
         t,
         ...(isRead && now.ratio !== undefined ? { ratio: now.ratio } : {}),
         ...(isRead && now.watts !== undefined ? { watts: now.watts } : {}),
         ...(counter !== undefined && isFresh(counter.t, t, READ_WITHIN_MS) ? { counter: counter.value } : {}),
-        ...(ratios === undefined ? {} : { instances: ratios }),
+        ...ratiosOf(uuid, t),
       }
       const before = waiting.get(uuid) ?? []
       const begun = before[0]?.t ?? t

@@ -165,14 +165,29 @@ export function ledgerIn(db: Database): LedgerFile {
   const forgetOwners = db.prepare('DELETE FROM owners WHERE id NOT IN (SELECT owner FROM use)')
   const forgetCheckpoints = db.prepare('DELETE FROM checkpoints WHERE t < ?')
 
-  const ownerOf = ({ job_id: id = '', job = '', user = '', namespace = '', account = '', unheld }: UseOwner): number => {
+  /** The same objects come with each write. What a transaction that failed has added is not there, so nothing is known after one. */
+  let ids = new WeakMap<UseOwner | UseCard, number>()
+  const idOf = <Of extends UseOwner | UseCard>(of: Of, find: (of: Of) => number): number => {
+    const id = ids.get(of) ?? find(of)
+    ids.set(of, id)
+    return id
+  }
+  const change = (act: () => void): void => {
+    try {
+      db.transaction(act).immediate()
+    } catch (error) {
+      ids = new WeakMap()
+      throw error
+    }
+  }
+  const findOwner = ({ job_id: id = '', job = '', user = '', namespace = '', account = '', unheld }: UseOwner): number => {
     const key = [id, job, user, namespace, account, unheld === true ? 1 : 0]
     return ownerId.get(...key) ?? (addOwner.run(...key), ownerId.get(...key) ?? 0)
   }
-  const cardOf = ({ uuid, gpu, gi = '', ci = '' }: UseCard): number =>
+  const findCard = ({ uuid, gpu, gi = '', ci = '' }: UseCard): number =>
     cardId.get(uuid, gpu, gi, ci) ?? (addCard.run(uuid, gpu, gi, ci), cardId.get(uuid, gpu, gi, ci) ?? 0)
   const enter = ({ hour, owner, card, use }: UseRow, hours: number): number =>
-    add.run({ hour, hours, owner: ownerOf(owner), card: cardOf(card), ...sumsOf(use) }).changes
+    add.run({ hour, hours, owner: idOf(owner, findOwner), card: idOf(card, findCard), ...sumsOf(use) }).changes
   let tails: ReturnType<typeof tailIn> | undefined
   const tail = () => (tails ??= tailIn(db))
   const put = (rows: readonly UseRow[], checkpoints: readonly CardCheckpoint[]): void => {
@@ -190,19 +205,19 @@ export function ledgerIn(db: Database): LedgerFile {
   }
   return {
     write(rows, checkpoints) {
-      db.transaction(() => {
+      change(() => {
         put(rows, checkpoints)
         tail().drop()
-      }).immediate()
+      })
     },
     keepTail: (page) => tail().keep(page),
     tail: () => tail().read(),
     recover() {
-      db.transaction(() => {
+      change(() => {
         const { rows = [], checkpoints = [], runs = [] } = tail().read() ?? {}
         put(rows, checkpoints)
         tail().keep({ rows: [], checkpoints: [], runs })
-      }).immediate()
+      })
     },
     sums: (by, since, until) =>
       sumsBy(by)
@@ -216,15 +231,15 @@ export function ledgerIn(db: Database): LedgerFile {
     checkpoints: () => states.all().map(checkpointIn),
     compact(now) {
       const before = Math.floor((now - HOURLY_MS) / HOUR_MS / DAY) * DAY
-      db.transaction(() => {
+      change(() => {
         for (const { day } of oldHours.all(before)) {
           intoDay.run({ day })
           dropHours.run({ day })
           fold(day)
         }
-        if (forget.run(Math.floor((now - KEPT_MS) / HOUR_MS)).changes > 0) forgetOwners.run()
+        if (forget.run(Math.floor((now - KEPT_MS) / HOUR_MS)).changes > 0 && forgetOwners.run().changes > 0) ids = new WeakMap()
         forgetCheckpoints.run(now - CHECKPOINT_MS)
-      }).immediate()
+      })
       db.pragma('incremental_vacuum(64)')
     },
     *rows() {

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { commandHelp } from '../../../agent/cli/help/text.ts'
 import { incidentPage } from '../../../agent/cli/incidents/page.ts'
-import { groupsText, jobsText } from '../../../agent/cli/jobs/tables.ts'
+import { groupsCsv, groupsText, jobsText } from '../../../agent/cli/jobs/tables.ts'
+import { groupsWithCost } from '../../../agent/jobs/ledger/costs.ts'
 import { wasteText } from '../../../agent/cli/jobs/waste.ts'
 import { jobs as command } from '../../../agent/cli/jobs/jobs.ts'
 import { hanging } from '../../../agent/cli/wrapped.ts'
@@ -38,14 +39,13 @@ test('a table leaves out its least columns, and says which', () => {
   expect(wide).toContain('0123456789abcdef')
   expect(wide).not.toContain('Left out')
   const groups = groupsText(
-    [{ by: 'user', key: 'ada', runs: 1, running: 1, outcomes: { failed: 12, completed: 400 }, gpu_seconds: seconds }],
-    FROM,
-    {
+    groupsWithCost([{ by: 'user', key: 'ada', runs: 1, running: 1, outcomes: { failed: 12, completed: 400 }, gpu_seconds: seconds }], {
       gpu_hour: 1,
       kwh: 0,
       currency: 'EUR',
       grams_per_kwh: 0,
-    },
+    }),
+    FROM,
     { columns: 60 },
   )
   expect(groups).toMatch(/^USER .*COST/)
@@ -75,7 +75,7 @@ test('help and incidents are wrapped at the width of the terminal', () => {
   ).toBeLessThanOrEqual(80)
 })
 
-test('waste names who, how much, which jobs, and what FREE H means', () => {
+test('waste names who, how much, which jobs, and what WHOLE IDLE H means', () => {
   const row = { user: 'ada', gpu_hours_held: 48, gpu_hours_idle: 30.2, gpu_hours_queueable: 24, gpu_hours_lost: 3.1 }
   const summary = {
     host: 'gpu-01',
@@ -92,18 +92,18 @@ test('waste names who, how much, which jobs, and what FREE H means', () => {
     ],
   }
   expect(wasteText(summary, FROM).split('\n')).toEqual([
-    'gpu-01, 2026-11-26 12:00 UTC to 2026-11-27 12:00 UTC',
+    'GPU time idle or lost on gpu-01, 2026-11-26 12:00 to 2026-11-27 12:00 UTC',
     '',
-    'USER  HELD H  IDLE H  FREE H  LOST H  COST',
-    'ada   48.0    30.2    24.0    3.10    59.94 EUR',
+    'USER  HELD H  IDLE H  WHOLE IDLE H  LOST H  COST',
+    'ada   48.0    30.2    24.0          3.10    59.94 EUR',
     '',
     '  ada: notebook-1: used 1 of 4 GPUs',
     '  ada: train-7: 3 runs ended badly and lost 3.10 GPU hours',
     '',
-    'FREE H: idle in whole hours in which the GPU ran nothing, so that another job could have had it.',
+    'GPU hours. IDLE: no work ran. WHOLE IDLE: in hours in which the GPU ran nothing at all, so another job could have had it. LOST: work of failed runs since their last checkpoint.',
     '',
   ])
-  expect(wasteText({ ...summary, rows: [] }, FROM)).toMatch(/^gpu-01, .*: no user held more than 6 idle minutes of a GPU/)
+  expect(wasteText({ ...summary, rows: [] }, FROM)).toMatch(/^gpu-01, .*: no user left a GPU idle for more than 6 min/)
 })
 
 test('lines hang on behind their first, and words that fill a line stay whole', () => {
@@ -119,4 +119,24 @@ test('facts that are lists stand in words', () => {
   const page = incidentPage({ ...INCIDENT, facts: { causes: ['other_process'], other_processes: [{ pid: 7, bytes: 2 ** 32 }] } }, 'gpu-01', painter(false))
   expect(page).toMatch(/causes +other_process\n/)
   expect(page).toMatch(/other processes +pid 7 4\.00 GiB\n/)
+})
+
+test('use has its price and carbon in the table and in CSV, and no column that is empty', () => {
+  const use = { by: 'user', runs: 1, running: 1, outcomes: {}, gpu_seconds: { active: 3_600, idle: 1_800, lost: 0 } } as const
+  const factors = { gpu_hour: 2, kwh: 0.5, currency: 'CHF', grams_per_kwh: 400 }
+  const rows = groupsWithCost(
+    [
+      { ...use, key: 'ida', energy_joules: 2 * 3.6e6 },
+      { ...use, key: 'bo', energy_joules: 40 * 3.6e6 },
+    ],
+    factors,
+  )
+  expect(groupsText(rows, FROM)).toMatch(
+    /^USER +RUNS +RUNNING +HELD H +GPU H +IDLE H +LOST H +ENERGY +COST +CO2 +OUTCOMES\nida .* 4\.00 CHF +800 g\nbo .* 23\.00 CHF +16\.0 kg\n/,
+  )
+  expect(groupsCsv(rows, 'user')).toMatch(/,tokens,price,currency,co2_grams\r\nida,.*,4,CHF,800\r\n/)
+  expect(groupsText(groupsWithCost([{ ...use, key: 'ida', tokens: 1_250_000 }], { ...factors, gpu_hour: 0, kwh: 0, grams_per_kwh: 0 }), FROM)).toMatch(
+    /^USER .*LOST H +ENERGY +TOKENS +OUTCOMES\nida .* 1,250,000\n/,
+  )
+  expect(groupsCsv([], 'account')).toMatch(/^account,/)
 })

@@ -94,6 +94,15 @@ skip  wsl2: wsl-version, wsl-dxg (this is not WSL)
 1 failed, 1 warning, 2 passed, 2 skipped in 0.6 s on gpu-01; all that was found: warpwatch doctor -v
 `)
   })
+  test('a notice is printed though its check passed', async () => {
+    const passes = { status: 'pass', summary: 'well' } as const
+    const notice = { status: 'pass', subject: 'drain', summary: 'on gpu_lost: /usr/bin/drain', notice: true } as const
+    const found = await report([check('own-actions', saying(notice)), check('nouveau', saying(passes))])
+    expect(reportText(found, { verbose: false }).split('\n').slice(0, 2)).toEqual([
+      'ok    drain: on gpu_lost: /usr/bin/drain  [own-actions]',
+      'ok    host: nouveau',
+    ])
+  })
   test('tells everything when asked', () => {
     const text = reportText(REPORT, { verbose: true })
     expect(text).toContain('ok    8 NVIDIA GPUs on the bus  [gpu-on-bus]')

@@ -1,9 +1,10 @@
 // Whose the first seconds after a restart are, and that a process which ended before it was identified holds nothing up.
 import { describe, expect, test } from 'vitest'
+import { gpuGpmEngineActiveRatio } from '../../../agent/metrics/gpm.ts'
 import type { ProcessEvent } from '../../../agent/model/event.ts'
-import { GIB, T, useTracker } from './tracker-scene.ts'
+import { A, GIB, GPU, reading, T, useTracker } from './tracker-scene.ts'
 
-const { tracker, second, restarted } = useTracker()
+const { tracker, event, scrape, second, restarted } = useTracker()
 
 const seen = (t: number, pid: number, command: string): ProcessEvent => ({
   type: 'process',
@@ -51,8 +52,7 @@ describe('after a restart', () => {
     look(1, '7')
     look(2, '7')
     const { checkpoints } = tracker().ledger.take()
-    restarted()
-    tracker().ledger.restore(checkpoints)
+    restarted(checkpoints)
   }
   test('a process that ended before it was identified again is still its run’s', () => {
     before()
@@ -80,5 +80,20 @@ describe('after a restart', () => {
     tracker().ingest(seen(T + 6_010, 7, 'train.py'))
     const [row] = tracker().ledger.page().rows
     expect([row?.use.heldMs, row?.use.activeMs]).toEqual([4_000, 3_000])
+  })
+
+  test('how busy a MIG instance is holds on until it is read again, as long as before', () => {
+    const HELD = [[{ ...A, pid: '7', gi: '1', ci: '0' }, GIB]] as const
+    const lookAt = (s: number): void => second(T + s * 1_000, undefined, 300, HELD)
+    event(A, 'start', T)
+    scrape('gpu', '0/slow', T, [reading(gpuGpmEngineActiveRatio, { ...GPU, gi: '1' }, 0.6)])
+    for (let s = 0; s <= 10; s++) lookAt(s)
+    const { checkpoints } = tracker().ledger.take()
+    restarted(checkpoints)
+    for (let s = 12; s <= 30; s++) lookAt(s)
+    const [row] = tracker().ledger.page().rows
+    // Read at 0 s, and older than 25 s from 26 s on.
+    expect(row?.use.heldMs).toBe(20_000)
+    expect(row?.use.activeMs).toBeCloseTo(0.6 * 15_000)
   })
 })

@@ -7,6 +7,7 @@ import { gpuPowerWatts } from '../../../agent/metrics/gpu-power.ts'
 import { processGpuMemoryBytes } from '../../../agent/metrics/process.ts'
 import type { ContainerEvent } from '../../../agent/model/event.ts'
 import type { StoredRun } from '../../../agent/model/job.ts'
+import type { CardCheckpoint } from '../../../agent/model/ledger.ts'
 import type { MetricDef } from '../../../agent/model/metric.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
 import { makeSeries, type Labels } from '../../../agent/model/series.ts'
@@ -51,10 +52,10 @@ export function useTracker() {
   const rows = () => tracker.live().map(rowOf)
   const named = (name: string) => rows().filter(({ job }) => job === name)
   /** As a new agent that finds what the one before had stored. */
-  const restarted = (): readonly StoredRun[] => {
+  const restarted = (checkpoints: readonly CardCheckpoint[] = []): readonly StoredRun[] => {
     const stored = tracker.changed(true)
     tracker = make()
-    tracker.restore(stored)
+    tracker.restore(stored, checkpoints)
     return stored
   }
   return { tracker: () => tracker, event, scrape, second, rows, named, restarted }

@@ -159,8 +159,7 @@ describe('a run and the ledger say the same', () => {
     both(0, 10)
     const checkpoints = take()
     both(11, 13)
-    restarted()
-    tracker().ledger.restore(checkpoints)
+    restarted(checkpoints)
     both(17, 20)
     take()
     for (const name of ['train', 'serve']) {

@@ -1,4 +1,5 @@
-// What is told of an incident on its page alone: its story, what followed, the settings of its container.
+// What is shown of an incident on its page alone: related incidents, the results of configured actions, what followed, the settings of its container.
+import { actionText } from '../../../../../agent/text/action.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { IncidentLinkTo, Part } from '../../../parts/incident/account.tsx'
@@ -32,6 +33,37 @@ export function Story({ incident: { id, story, part_of: partOf, led_to: ledTo = 
           </li>
         ))}
       </ol>
+    </Part>
+  )
+}
+
+/** Of the actions that are configured for such incidents. */
+export function ActionResults({ incident: { actions = [] } }: Props) {
+  if (actions.length === 0) return null
+  return (
+    <Part id="action-results" title="Actions">
+      <ul class="consequences">
+        {actions.map((done) => {
+          const what = (
+            <>
+              <span>{`${done.action} ${actionText(done)}`}</span>
+              <span class="sub">{momentText(done.at, agentNow.peek())}</span>
+            </>
+          )
+          return (
+            <li key={done.action}>
+              {done.output === undefined ? (
+                <p>{what}</p>
+              ) : (
+                <details>
+                  <summary>{what}</summary>
+                  <pre>{done.output}</pre>
+                </details>
+              )}
+            </li>
+          )
+        })}
+      </ul>
     </Part>
   )
 }

@@ -6,7 +6,7 @@ import { connection } from '../../../parts/live/state.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { hrefOf, route } from '../../../parts/route.ts'
 import { Evidence } from '../evidence/evidence.tsx'
-import { Consequences, Settings, Story } from './account.tsx'
+import { ActionResults, Consequences, Settings, Story } from './account.tsx'
 import { IncidentHead } from './head.tsx'
 import { atOccurrence } from './occurrence.ts'
 import { OccurrencePicker } from './occurrences.tsx'
@@ -31,6 +31,7 @@ function Whole({ incident: whole }: { readonly incident: Incident }) {
           ) : (
             <Remedies incident={incident} />
           )}
+          <ActionResults incident={whole} />
           <Facts incident={incident} />
           <Story incident={incident} />
           <Consequences incident={incident} />
