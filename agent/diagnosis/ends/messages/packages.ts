@@ -219,14 +219,22 @@ export const PACKAGES: readonly Known[] = [
   },
   {
     // A version that a package asks for, in its own words.
-    pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found)/i,
+    pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found|only works|at least|too old)/i,
     remedies: (_, told) => {
       const asked = [...`${told.error?.message}`.matchAll(REQUIREMENT)].filter(
-        ([, name]) => name !== undefined && !/^(?:python|cuda|sm|driver|cudnn|got|than|version)$/i.test(name),
+        ([, name = '', versions = '']) =>
+          !/^(?:python|cuda|sm|driver|cudnn|got|than|versions?|to|be|is|it|and|or|with|by|from)$/i.test(name) &&
+          // Not a setting and its value.
+          (versions.includes('.') || !(name.includes('_') || /^ ?>(?!=)/.test(versions))),
       )
       // The one that is installed is named with ==.
       const wanted = asked.find(([, , versions]) => versions?.startsWith('==') !== true) ?? (asked.length === 1 ? asked[0] : undefined)
-      if (wanted === undefined || /^torch$/i.test(wanted[1] ?? '')) return []
+      if (wanted === undefined) return []
+      if (/^(?:py)?torch$/i.test(wanted[1] ?? ''))
+        return [
+          { text: `Install PyTorch${wanted[2]?.replace(/\.$/, '')}, with all that was built for the one before (torchvision, flash-attn and the like).` },
+          SHOW('torch'),
+        ]
       const name = (wanted[1] ?? '').toLowerCase()
       const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '').replace(/\.$/, '')}`
       const build = name.startsWith('mmcv')
