@@ -16,6 +16,21 @@ function tooOld({ situation }: EndTold): Piece {
   )
 }
 
+/** triton-windows has a compiler of its own, tcc. https://github.com/woct0rdho/triton-windows#8-special-notes-for-comfyui-with-embeded-python */
+const bringsCompiler = ({ situation: { text } }: EndTold): boolean => /[\\/]triton[\\/]{1,2}runtime[\\/]{1,2}tcc[\\/]/.test(text)
+function onWindows(told: EndTold): Piece {
+  const { text, system } = told.situation
+  if (system !== 'windows' || !/triton/i.test(text)) return undefined
+  if (/Python\.h' not found|Failed to find Python libs|library 'python3/.test(text))
+    return {
+      text: 'Triton does not find the headers and libraries of this Python, which the portable one lacks: copy the folders include and libs of an installed Python of the same minor version into its folder (python_embeded). The folder is libs, not Lib.',
+    }
+  return {
+    text: 'On Windows Triton needs triton-windows of the release that fits this PyTorch, and the folders include and libs of this Python (the portable ComfyUI lacks them: copy them from the same version of Python).',
+    command: pipInstall(told.situation, 'triton-windows', '--upgrade'),
+  }
+}
+
 export const compileError: EndKind = {
   kind: 'compile_error',
   stage: 'cause',
@@ -48,15 +63,12 @@ export const compileError: EndKind = {
         text: 'Run once without torch.compile, to see whether the program itself works.',
         command: setVariables(told.situation, { TORCHDYNAMO_DISABLE: '1' }),
       },
-    builds(told) && {
-      text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
-      command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
-    },
     tooOld(told),
-    told.situation.system === 'windows' &&
-      /triton/i.test(told.situation.text) && {
-        text: 'On Windows Triton needs triton-windows of the release that fits this PyTorch, and the folders include and libs of this Python (the portable ComfyUI lacks them: copy them from the same version of Python).',
-        command: pipInstall(told.situation, 'triton-windows', '--upgrade'),
+    onWindows(told),
+    builds(told) &&
+      !bringsCompiler(told) && {
+        text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
+        command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
       },
     /'-lcuda'/.test(told.error?.message ?? '') &&
       told.situation.system !== 'windows' && {
