@@ -63,7 +63,11 @@ export function applicationOf({ error, situation }: EndTold): Failed | undefined
     text: `Update ${name}, whose own code failed, and search its issues for this message.`,
     ...(CLONED.has(name) ? { command: 'git pull' } : packages === undefined ? {} : { command: `python -m pip install --upgrade ${packages}` }),
   }
-  const check = CHECK.test(error.name ?? '') && error.message !== '' && !/values to unpack|invalid literal|could not convert|^assert /.test(error.message)
+  // Unsloth puts its name before what it says to its user.
+  const check =
+    (CHECK.test(error.name ?? '') || /^\W{0,4}Unsloth: /.test(error.message)) &&
+    error.message !== '' &&
+    !/values to unpack|invalid literal|could not convert|^assert /.test(error.message)
   const now: Piece = name === 'ComfyUI' && situation.system === 'windows' ? { text: `${update.text} The portable version: update/update_comfyui.bat.` } : update
   return check
     ? { user: true, first: { text: `The message is a check of ${name}: correct the setting, the data set or the file that it names.` }, next: now }

@@ -1,6 +1,7 @@
 // The program rejects its settings: arguments, configuration files, combinations that it does not support.
 import { asks } from '../asks.ts'
 import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { caller } from '../messages/packages.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE, PROGRAM_NAMES, type Program } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
@@ -20,6 +21,12 @@ const option = (message: string): string | undefined =>
   OPTION.exec(message)
     ?.slice(1)
     .find((one) => one !== undefined)
+
+/** A message that is short enough for a title. */
+const inShort = ({ error }: EndTold): string | undefined =>
+  error !== undefined && /(?:Error|Exception)$/.test(error.name ?? '') && /^[^\n]{8,80}$/.test(error.message) && error.tail.trim() === ''
+    ? error.message.replace(/^Unsloth: |[.:!]+$/g, '')
+    : undefined
 
 export const configError: EndKind = {
   kind: 'config_error',
@@ -57,7 +64,7 @@ export const configError: EndKind = {
         : undefined,
   ),
   title: (told) => {
-    const named = option(told.error?.message ?? '')
+    const named = option(told.error?.message ?? '') ?? inShort(told)
     return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
   },
   verdict: (told) => saying(told, 'rejected its settings and ended'),
@@ -65,9 +72,7 @@ export const configError: EndKind = {
     newer(told),
     told.error?.name === 'usage'
       ? { text: 'See which arguments this version takes.', command: `${script(told.situation)} --help` }
-      : (asks(told) ?? {
-          text: `Correct ${option(told.error?.message ?? '') ?? 'the setting that the message names'}, in the command, the configuration file or the environment of the job.`,
-        }),
+      : (asks(told) ?? correct(told)),
     /--local[-_]rank/.test(told.error?.message ?? '') && {
       text: 'The launcher passes --local-rank, which the script does not take: start it with torchrun, and read LOCAL_RANK from the environment.',
       command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>',
@@ -78,6 +83,29 @@ export const configError: EndKind = {
     openFrame(told),
     asks(told) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
+}
+/** `must be one of ['a', 'b'], got 'c'` */
+const CHOICES =
+  /(?:must|should) be (?:either |one of:? |in )?[[({]?((?:['"`][\w.+-]{1,40}['"`](?:(?:,? (?:or|and) |, ?)(?=['"`]))?){2,20})[\])}]?[,.;]?(?: (?:but |You )?(?:got|found|received|passed|not|is)(?: instead)?:? ?['"`]?([\w.+-]{1,40}?)['"`]?\.?(?=\s|$))?/
+const EXCLUDES =
+  /(?:cannot|can't|can not) be (?:used|combined|set|specified|enabled) (?:with|together|both|at the same time)|mutually exclusive|(?:in|not )compatible with(?![^.\n]{0,40}\bversion)|(?:does|do) not (?:\w+ )?(?:support|work with)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported (?:with|when|for(?! now)|by|in|if)\b/
+function correct(told: EndTold): Piece {
+  const message = told.error?.message ?? ''
+  const where = 'in the command, the configuration file or the environment of the job'
+  const named = option(message) ?? 'the setting that the message names'
+  const [, list, value] = CHOICES.exec(message) ?? []
+  if (list !== undefined) {
+    const choices = [...list.matchAll(/['"`]([\w.+-]{1,40})['"`]/g)].flatMap(([, one]) => one ?? [])
+    const brought = caller(told)
+    if (value !== undefined && choices.includes(value))
+      return {
+        text: `Update ${brought ?? 'the program'}: the message refuses ${value}, which it allows itself, so that its check is wrong and not the setting.`,
+        ...(brought === undefined ? {} : { command: `python -m pip install --upgrade ${brought}` }),
+      }
+    return { text: `Set ${named} to one of ${choices.join(', ')}${value === undefined ? '' : ` (it is ${value})`}, ${where}.` }
+  }
+  if (EXCLUDES.test(message)) return { text: `Leave out one of the two that the message names, ${where}: they do not go together in this release.` }
+  return { text: `Correct ${named}, ${where}.` }
 }
 /** A server that does not know a model's architecture is older than the model. */
 function newer(told: EndTold): Piece {

@@ -11,7 +11,7 @@ export const nanLoss: EndKind = {
   severity: 'warning',
   claims: anyOf(
     says(
-      /probability tensor contains either|tensor with all NaNs was produced|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite|[Ii]nvalid)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|NaN or Inf found in (?:input|grad)/,
+      /probability tensor contains either|tensor with all NaNs was produced|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|[Ii]nvalid(?: values?)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations)(?!\w| (?:type|function|name|mode)\b)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|NaN or Inf found in (?:input|grad)/,
       WEIGHT.message,
       ({ input }) => {
         const step = /\b(?:iteration|iter|step)\s?[=:#]?\s?(\d{1,9})/.exec(input)?.[1]
