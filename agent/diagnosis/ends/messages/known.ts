@@ -5,6 +5,7 @@ import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
 import { DATA } from './data.ts'
+import { DISTRIBUTED } from './distributed.ts'
 import { ENGINES } from './engines.ts'
 import { FINETUNING } from './finetuning.ts'
 import { IMAGES } from './images.ts'
@@ -30,6 +31,7 @@ const KNOWN: readonly Known[] = [
   FINETUNING,
   TRAINER_CHECKS,
   WINDOWS,
+  DISTRIBUTED,
   TRAINING,
   ENGINES,
   SERVING,

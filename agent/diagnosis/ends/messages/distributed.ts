@@ -1,0 +1,83 @@
+// Messages of PyTorch where a model lies on several GPUs: DDP, FSDP2, DTensor, and kernels of Triton.
+import { printTorch } from '../../faults/remedies/environment.ts'
+import type { Known } from './message.ts'
+
+export const DISTRIBUTED: readonly Known[] = [
+  {
+    // https://github.com/Dao-AILab/flash-attention/issues/523, https://github.com/triton-lang/triton/issues/2404
+    pattern: /Pointer argument \(at \d{1,3}\) cannot be accessed from Triton/,
+    title: 'A Triton kernel got a tensor that is not on its GPU',
+    says: 'Triton runs on the current GPU of the process (cuda:0, unless it was set): the tensor is on another one, or on the CPU.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Start one process for each GPU, and set its GPU before the model is loaded: torch.cuda.set_device(int(os.environ["LOCAL_RANK"])).',
+      },
+      {
+        text: `One process with a model over several GPUs (device_map="auto")${/accelerate[\\/]hooks/.test(situation.text) ? ' (as here)' : ''}: put the model on one GPU (device_map={"": 0}), or switch off what uses Triton kernels (Liger, flash-linear-attention, fused rotary).`,
+      },
+      { text: 'If it is the CPU: parts were offloaded, or an input was not moved. Compare x.device with the device of the layer.' },
+    ],
+  },
+  {
+    // https://github.com/pytorch/pytorch/issues/167074
+    pattern: /Operator (\w[\w.]{2,80}) does not have a sharding strategy registered/,
+    title: ([, name]) => `PyTorch cannot split ${name} over the GPUs`,
+    says: 'DTensor, which FSDP2 and tensor parallelism use, has no rule for this operation in the installed release.',
+    remedies: () => [
+      { text: 'Update PyTorch: each release adds rules for more operations.', command: printTorch('torch.__version__') },
+      { text: 'Under torch.compile: leave it out for the module that fails; it brings operations that the program itself does not call.' },
+      { text: 'Else compute that step on plain tensors: x.full_tensor(), or x.to_local() where each GPU may work on its own part.' },
+    ],
+  },
+  {
+    pattern: /FSDP parameters should be materialized from meta device before training[^]{0,120}?: \[([^\]\n]{1,400})/,
+    title: ([, names = '']) => `${names.split(',').length === 1 ? 'A parameter has' : `${names.split(',').length} parameters have`} no values when FSDP begins`,
+    says: 'The model was made on the meta device, which holds shapes only, and these were not loaded afterwards.',
+    remedies: ([, names = '']) => [
+      {
+        text: 'After fully_shard: model.to_empty(device="cuda"), then load the weights (set_model_state_dict, or load_state_dict with DTensors) and compute the buffers anew.',
+      },
+      {
+        text: `Compare the names with those in the checkpoint (${names.split(',')[0]?.replaceAll("'", '').trim()}): another prefix, or tied weights that are saved once, leave them out.`,
+      },
+      { text: 'Or make the model on the CPU or the GPU with its weights, and call fully_shard then.' },
+    ],
+  },
+  {
+    pattern: /INTERNAL ASSERT FAILED at "[^"\n]{0,200}\breducer\.cpp/,
+    title: 'DDP lost count of its gradients',
+    says: 'It expects one backward for each forward of the wrapped model.',
+    remedies: () => [
+      {
+        text: 'Call the wrapped model itself in each forward whose loss goes backward (not model.module), and run one backward for each: other forwards belong under torch.no_grad().',
+      },
+      { text: 'Gradient checkpointing without re-entrance: use_reentrant=False.' },
+      { text: 'Where the graph is the same in each step: static_graph=True for DistributedDataParallel.' },
+    ],
+  },
+  {
+    // The name of the compiler that DDP puts in between.
+    pattern: /backend='compile_fn' raised/,
+    title: 'torch.compile cannot split the model for DDP',
+    says: 'Under DDP it cuts the graph into pieces, one for each bucket of gradients, and that failed; changing shapes are a frequent reason.',
+    remedies: () => [
+      { text: 'Let it compile the model in one piece: torch._dynamo.config.optimize_ddp = False, before the first step.' },
+      { text: 'Or compile for fixed shapes: torch.compile(model, dynamic=False), and pad the batches to few lengths.' },
+      { text: 'Or update PyTorch.', command: printTorch('torch.__version__') },
+    ],
+  },
+  {
+    pattern: /must be Tensor, not BlockMask/,
+    title: 'The mask of FlexAttention went to another attention',
+    says: 'Parts of the model use different attentions, and they share one mask.',
+    remedies: () => [
+      {
+        text: 'Set one for the whole model: attn_implementation="sdpa" (or "flex_attention"), also in the configurations of its parts (text_config, vision_config).',
+      },
+      {
+        text: 'Code that changes the attention of a model (a patch, a trainer) must fit the installed Transformers: update both.',
+        command: 'python -m pip show transformers',
+      },
+    ],
+  },
+]
