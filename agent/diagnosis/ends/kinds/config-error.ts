@@ -17,10 +17,9 @@ const refuses = (full: string): boolean => {
 /** The option or setting that the message is about. */
 const OPTION =
   /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
-const option = (message: string): string | undefined =>
-  OPTION.exec(message)
-    ?.slice(1)
-    .find((one) => one !== undefined)
+const FIELD = /[Ff]ields? [`']([\w.]{1,80})[`'] (?:is|are) not valid for \w/
+const option = ({ error }: EndTold): string | undefined =>
+  (FIELD.exec(`${error?.message}\n${error?.tail}`) ?? OPTION.exec(error?.message ?? ''))?.slice(1).find((one) => one !== undefined)
 
 /** A message that is short enough for a title. */
 const inShort = ({ error }: EndTold): string | undefined =>
@@ -40,7 +39,7 @@ export const configError: EndKind = {
       /^(?:\w{0,40}[Cc]onfig\w{0,40}(?:Error|Exception)|OmegaConfBaseException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
     ),
     says(
-      /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|Primary config (?:module|directory|file)|validation errors? for \w/,
+      /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
       WEIGHT.message,
     ),
     says(
@@ -64,7 +63,7 @@ export const configError: EndKind = {
         : undefined,
   ),
   title: (told) => {
-    const named = option(told.error?.message ?? '') ?? inShort(told)
+    const named = option(told) ?? inShort(told)
     return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
   },
   verdict: (told) => saying(told, 'rejected its settings and ended'),
@@ -92,7 +91,7 @@ const EXCLUDES =
 function correct(told: EndTold): Piece {
   const message = told.error?.message ?? ''
   const where = 'in the command, the configuration file or the environment of the job'
-  const named = option(message) ?? 'the setting that the message names'
+  const named = option(told) ?? 'the setting that the message names'
   const [, list, value] = CHOICES.exec(message) ?? []
   if (list !== undefined) {
     const choices = [...list.matchAll(/['"`]([\w.+-]{1,40})['"`]/g)].flatMap(([, one]) => one ?? [])

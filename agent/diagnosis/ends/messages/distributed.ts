@@ -1,4 +1,4 @@
-// Messages of PyTorch where a model lies on several GPUs: DDP, FSDP2, DTensor, and kernels of Triton.
+// Messages of PyTorch where a model lies on several GPUs or is compiled: DDP, FSDP2, DTensor, groups of NCCL, and kernels of Triton.
 import { printTorch } from '../../faults/remedies/environment.ts'
 import type { Known } from './message.ts'
 
@@ -64,6 +64,31 @@ export const DISTRIBUTED: readonly Known[] = [
       { text: 'Let it compile the model in one piece: torch._dynamo.config.optimize_ddp = False, before the first step.' },
       { text: 'Or compile for fixed shapes: torch.compile(model, dynamic=False), and pad the batches to few lengths.' },
       { text: 'Or update PyTorch.', command: printTorch('torch.__version__') },
+    ],
+  },
+  {
+    // https://github.com/pytorch/pytorch/pull/195758
+    pattern: /Parent communicator missing in eager initialization mode/,
+    title: 'A group of ranks was split off one that is not connected',
+    says: 'NCCL makes the new communicator out of that of its parent, which has none yet, or was destroyed.',
+    remedies: () => [
+      {
+        text: 'Let the parent connect at once: init_process_group("nccl", device_id=torch.device("cuda", local_rank)), and the same for each group that is split further.',
+      },
+      { text: 'Or run one collective on it before (torch.distributed.barrier()).' },
+    ],
+  },
+  {
+    // https://github.com/pytorch/pytorch/pull/143765
+    pattern: /expected size \d{1,12}==\d{1,12}, stride \d{1,12}==\d{1,12} at dim=\d/,
+    title: 'Compiled code got a tensor of another shape or layout',
+    says: 'torch.compile asks each operation beforehand what it returns, and one returned another thing.',
+    remedies: () => [
+      { text: 'See whether it runs without torch.compile; use it so until the cause is found.', command: 'export TORCH_COMPILE_DISABLE=1' },
+      {
+        text: 'An operation of your own or of an extension (attention, Mamba): let its register_fake return the size and strides of the real one, which torch.library.opcheck compares; or update the extension.',
+      },
+      { text: 'Else update PyTorch.', command: printTorch('torch.__version__') },
     ],
   },
   {

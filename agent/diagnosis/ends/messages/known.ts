@@ -17,6 +17,7 @@ import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
 import { SLURM } from './slurm.ts'
+import { SURROUNDINGS } from './surroundings.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { TRAINER_CHECKS } from './trainer-checks.ts'
@@ -39,6 +40,7 @@ const KNOWN: readonly Known[] = [
   IMAGES,
   SETUP,
   SLURM,
+  SURROUNDINGS,
   TENSORS,
   DATA,
   BUILDS,

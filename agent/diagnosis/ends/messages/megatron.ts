@@ -5,6 +5,14 @@ import { ofRows, type Row } from './rows.ts'
 const KERAS_NEWER = "python -m pip install --upgrade keras tensorflow; python -c 'import keras; print(keras.__version__)'"
 const ROWS: readonly Row[] = [
   [
+    // https://github.com/EleutherAI/gpt-neox/issues/934
+    /cannot import name ['"]?helpers(?:_cpp)?['"]? from ['"](?:megatron|nemo)\b|No module named ['"]megatron[\w.]{1,60}\.helpers(?:_cpp)?['"]/,
+    'Compile them where the job runs (make, g++, the headers of Python and pybind11 must be there): run make in the folder that holds helpers.cpp.',
+    'python -m pip install pybind11; make -C <MEGATRON>/megatron/core/datasets',
+    'Megatron reads its data by functions in C++, which make builds at the first start, and that failed.',
+    'The data helpers of Megatron are not compiled',
+  ],
+  [
     /last epoch number of samples exceeded max value|last_epoch_num_samples/,
     'Delete the index files that Megatron-LM cached beside the data (*_indexmap_*.npy, or the folder of --data-cache-path): they belong to other samples or another number of them. With very little data lower --train-iters.',
     undefined,

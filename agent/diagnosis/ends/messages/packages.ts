@@ -91,6 +91,12 @@ const hidden = (path: string): readonly Piece[] => [
   { text: `Rename ${path}: it has the name of a package, so that Python imports it in place of the package. Remove its __pycache__ too.` },
 ]
 const isOwn = (path: string | undefined): path is string => path !== undefined && path.includes('/') && !/(?:site|dist)-packages|[\\/]lib[\\/]python/.test(path)
+/** A module in a package of the code itself hides nothing. */
+const hides = (path: string | undefined, module: string): path is string => isOwn(path) && !module.includes('.')
+const ownLacks = (name: string, module: string, path: string): readonly Piece[] => [
+  { text: `Correct the import, or define ${name} in ${path}: ${module} is part of the code itself, which may be of another version than what imports it.` },
+  { text: `If ${name} is compiled (C++, CUDA), build it first, as the README of the code says.` },
+]
 
 const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}(?:, ?(?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}){0,3})/g
 
@@ -98,10 +104,15 @@ export const PACKAGES: readonly Known[] = [
   {
     pattern: /cannot import name ['"]?(\w{1,80})['"]? from (?:partially initialized module )?['"]([\w.]{1,120})['"](?: \(([^)\n]{1,300})\))?/,
     title: ([, name = '', module = '', path]) =>
-      isOwn(path) ? `A file of your own hides the package ${module}` : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
+      hides(path, module) ? `A file of your own hides the package ${module}` : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
     says: ([, name, module = '', path]) =>
-      isOwn(path) ? `A file of your own hides the package ${module}.` : path === undefined ? undefined : `The ${module} that is installed has no ${name}.`,
-    remedies: ([, name = '', module = '', path], told) => (isOwn(path) ? hidden(path) : lacks(name, module, told)),
+      hides(path, module)
+        ? `A file of your own hides the package ${module}.`
+        : path === undefined
+          ? undefined
+          : `The ${module} that is installed has no ${name}.`,
+    remedies: ([, name = '', module = '', path], told) =>
+      hides(path, module) ? hidden(path) : isOwn(path) ? ownLacks(name, module, path) : lacks(name, module, told),
   },
   {
     pattern: /No module named '([\w.]{1,120})'; '([\w.]{1,120})' is not a package/,

@@ -5,7 +5,7 @@ import { packageOf } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 
 /** The script that the traceback begins in. */
-const script = ({ error }: EndTold): string => {
+export const script = ({ error }: EndTold): string => {
   const file = error?.frames.find(({ name }) => name === '<module>')?.file
   return file !== undefined && /^[\w./-]+\.py$/.test(file) && !/(?:site|dist)-packages/.test(file) ? file : '<SCRIPT>'
 }
@@ -142,8 +142,12 @@ export const TENSORS: readonly Known[] = [
   },
   {
     pattern: /Rank (\d{1,6}) has (\d{1,9}) params, while rank (\d{1,6}) has inconsistent (\d{1,9}) params/,
-    says: 'The ranks built different models.',
-    remedies: () => [
+    says: ([, , one, , other]) =>
+      Number(one) * Number(other) === 0 ? 'A rank did not answer with its model, or built none.' : 'The ranks built different models.',
+    remedies: ([, first, one, second, other]) => [
+      Number(one) * Number(other) === 0 && {
+        text: `Look at the log of rank ${Number(one) === 0 ? first : second} first: it ended before, is still elsewhere in the program, or froze all parameters. The number of processes must be the same on all hosts, and each must have a GPU of its own.`,
+      },
       {
         text: 'Build the same model on every rank: no branch by rank, the same arguments, data and files (a vocabulary that each rank makes, a download that differs), the same frozen parameters.',
       },

@@ -101,6 +101,17 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
+    pattern: /name '\w{1,80}' is not defined|got an unexpected keyword argument|cannot access local variable|has no attribute '/,
+    when: ({ error }) => error?.frames.at(-1)?.file.includes('unsloth_compiled_cache') === true,
+    title: 'Code that Unsloth generated fails',
+    remedies: () => [
+      {
+        text: 'Delete it, so that it is generated anew for the installed releases, and update Unsloth.',
+        command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo',
+      },
+    ],
+  },
+  {
     // https://github.com/2U1/Qwen-VL-Series-Finetune/issues/197
     pattern: /seed_worker\(\) missing \d required positional arguments: 'num_workers' and 'rank'/,
     title: 'The trainer is older than the installed Transformers',
