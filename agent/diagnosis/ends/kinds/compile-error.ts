@@ -31,6 +31,21 @@ function onWindows(told: EndTold): Piece {
   }
 }
 
+const NO_FILE = /No such file/
+/** `Python.h`, or what it includes. */
+function pythonHeader({ error, situation }: EndTold): Piece {
+  const words = `${error?.message} ${error?.tail}`
+  const python = /(?:python(3\.\d{1,2})\/)?(?:pyconfig|Python)\.h\b/.exec(words)
+  return (
+    python !== null &&
+    NO_FILE.test(words) &&
+    situation.system !== 'windows' && {
+      text: 'The headers of this Python are missing, or not whole: install its development package (Fedora and RHEL: python3-devel; conda brings them). On Debian and Ubuntu:',
+      command: `sudo apt-get install -y ${python[1] === undefined ? 'python3-dev' : `python${python[1]}-dev libpython${python[1]}-dev`}`,
+    }
+  )
+}
+
 export const compileError: EndKind = {
   kind: 'compile_error',
   stage: 'cause',
@@ -55,6 +70,7 @@ export const compileError: EndKind = {
   title: (told) => `Code could not be compiled${told.facts.frame === undefined ? '' : ` for ${told.facts.frame}`}`,
   verdict: (told) => saying(told, 'failed while code was compiled'),
   remedies: (told) => [
+    pythonHeader(told),
     /^(?:Unsupported|UserError)$/.test(told.error?.name ?? '') && {
       text: `What stands below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
     },
@@ -81,7 +97,8 @@ export const compileError: EndKind = {
           ? 'The first error of the compiler is the one that counts: look above the traceback for "error:".'
           : `The first error of the compiler is the one that counts: "${compilerSaid(told)}".`,
     },
-    /No such file/.test(`${told.error?.message} ${told.error?.tail}`) && { text: 'A header is missing: install the development package that brings it.' },
+    NO_FILE.test(`${told.error?.message} ${told.error?.tail}`) &&
+      pythonHeader(told) === false && { text: 'A header is missing: install the development package that brings it.' },
     !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
       text: 'See whether versions fit together: torch, triton and the GPU.',
       command: 'python -m pip list | grep -iE "torch|triton"',

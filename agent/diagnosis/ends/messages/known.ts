@@ -10,6 +10,7 @@ import { ENGINES } from './engines.ts'
 import { FINETUNING } from './finetuning.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
+import { LEARNING } from './learning.ts'
 import { LIBRARIES } from './libraries.ts'
 import { MEGATRON } from './megatron.ts'
 import { PACKAGES } from './packages.ts'
@@ -41,6 +42,7 @@ const KNOWN: readonly Known[] = [
   SETUP,
   SLURM,
   SURROUNDINGS,
+  LEARNING,
   TENSORS,
   DATA,
   BUILDS,

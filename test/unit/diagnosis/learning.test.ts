@@ -1,0 +1,72 @@
+// What a training says of its own numbers, samples and workers.
+import { expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const traceback = (error: string): string => `Traceback (most recent call last):\n  File "/home/u/learn.py", line 12, in <module>\n    main()\n${error}`
+const answer = (text: string) => {
+  const fault = explainText(logScanner(), text)[0]
+  return {
+    kind: fault?.kind,
+    all: `${fault?.title}\n${fault?.verdict}\n${(fault?.remedies ?? []).map((one) => `${one.text} $ ${one.command ?? ''}`).join('\n')}`,
+  }
+}
+const GRAPH = 'tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n'
+const NORMAL =
+  'ValueError: Expected parameter loc (Tensor of shape (2, 3)) of distribution Normal(loc: torch.Size([2, 3]), scale: torch.Size([2, 3])) to satisfy the constraint Real(), but found invalid values:\n'
+const PROBS =
+  'ValueError: Expected parameter probs (Tensor of shape (2, 3)) of distribution Categorical(probs: torch.Size([2, 3])) to satisfy the constraint Simplex(), but found invalid values:\n'
+
+test.each([
+  [traceback(`${NORMAL}tensor([[nan, nan, nan]])`), 'nan_loss', /not a number[^]*VecCheckNan/],
+  [traceback(`${PROBS}tensor([[0.8, 0.3, 0.1]])`), 'python_exception', /outside of its range[^]*logits=/],
+  [traceback('RuntimeError: normal expects all elements of std >= 0.0'), 'python_exception', /no valid spread[^]*noise_std_type="log"/],
+  [traceback("ValueError: Reference at 'refs/heads/rows' does not exist"), 'python_exception', /has no commit[^]*--allow-empty/],
+  [
+    traceback(
+      'RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message',
+    ),
+    'python_exception',
+    /worker that prepares the data died[^]*--shm-size[^]*nnUNet_n_proc_DA/,
+  ],
+  [
+    traceback(`${GRAPH}Received a label value of 7 which is outside the valid range of [0, 7).  Label values: 7 1`),
+    'python_exception',
+    /outside of the classes[^]*one output more/,
+  ],
+  [
+    traceback(`${GRAPH}Cannot batch tensors with different shapes in component 0. First element had shape [4,5,3] and element 2 had shape [6,5,3].`),
+    'shape_mismatch',
+    /\[4,5,3\] and \[6,5,3\][^]*tf\.image\.resize(?![^]*drop_last)/,
+  ],
+  [traceback(`${GRAPH}assertion failed: [predictions must be <= 1] [x (rows:0) = ] [[-nan]]`), 'python_exception', /predicts NaN[^]*clipnorm/],
+  [traceback(`${GRAPH}assertion failed: [predictions must be <= 1] [x (rows:0) = ] [[1.7]]`), 'python_exception', /not between 0 and 1[^]*sigmoid/],
+  [
+    traceback('ValueError: You have to specify either decoder_input_ids or decoder_inputs_embeds'),
+    'python_exception',
+    /no labels[^]*remove_unused_columns=False/,
+  ],
+  [
+    traceback('AssertionError: The given checkpoint is not a LoRA checkpoint, please specify `--finetuning_type full` instead.'),
+    'config_error',
+    /no LoRA[^]*adapter_config\.json/,
+  ],
+  [traceback("KeyError: 'num_key_value_heads'"), 'python_exception', /config\.json[^]*num_attention_heads/],
+  [
+    traceback(
+      'ValueError: Requested shape: (320, 40) is not compatible with the stored shape: (328, 40). Truncating/padding is disabled by setting of `strict=True`.',
+    ),
+    'checkpoint_mismatch',
+    /asks for \(320, 40\), and the checkpoint has \(328, 40\)(?![^]*Leave out one)/,
+  ],
+  [traceback("TypeError: __init__() got multiple values for argument 'rows'"), 'python_exception', /rows is given twice[^]*Name all arguments/],
+  [
+    "/usr/include/python3.11/pyconfig.h:3:12: fatal error: x86_64-linux-gnu/python3.11/pyconfig.h: No such file or directory\ncompilation terminated.\nTraceback (most recent call last):\n  File \"/opt/env/lib/python3.11/site-packages/triton/runtime/build.py\", line 40, in _build\n    subprocess.check_call(cc_cmd)\nsubprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/rows/main.c']' returned non-zero exit status 1.",
+    'compile_error',
+    /headers of this Python[^]*python3\.11-dev libpython3\.11-dev/,
+  ],
+])('%s', (text, kind, words) => {
+  const { kind: told, all } = answer(text)
+  expect(told).toBe(kind)
+  expect(all).toMatch(words)
+})
