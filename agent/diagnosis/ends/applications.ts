@@ -70,6 +70,10 @@ export function applicationOf({ error, situation }: EndTold): Failed | undefined
     !/values to unpack|invalid literal|could not convert|^assert /.test(error.message)
   const now: Piece = name === 'ComfyUI' && situation.system === 'windows' ? { text: `${update.text} The portable version: update/update_comfyui.bat.` } : update
   return check
-    ? { user: true, first: { text: `The message is a check of ${name}: correct the setting, the data set or the file that it names.` }, next: now }
+    ? {
+        user: true,
+        first: { text: `The message is a check of ${name}: correct the setting, the data set or the file that it names.` },
+        next: { ...now, text: `If that is right as it is, update ${name}, and search its issues for this message.` },
+      }
     : { user: true, first: now, next: undefined }
 }

@@ -70,3 +70,63 @@ test.each([
   expect(told).toBe(kind)
   expect(all).toMatch(words)
 })
+
+const inside = (error: string, ...files: string[]): string =>
+  `Traceback (most recent call last):\n  File "/home/u/learn.py", line 12, in <module>\n    main()\n${files.map((file) => `  File "${file}", line 9, in run\n    run()\n`).join('')}${error}`
+const SITE = '/opt/env/lib/python3.12/site-packages'
+test.each([
+  [
+    inside("KeyError: 'row_model'", `${SITE}/transformers/models/auto/configuration_auto.py`),
+    'python_exception',
+    /model type row_model[^]*--upgrade transformers/,
+  ],
+  [inside("KeyError: 'height'", '/home/u/mmdetection/mmdet/datasets/coco.py'), 'python_exception', /annotations have no height[^]*each entry of images/],
+  [inside("KeyError: 'ann_info'", `${SITE}/mmdet/datasets/pipelines/loading.py`), 'python_exception', /LoadAnnotations[^]*test_mode/],
+  [inside("KeyError: 'height'"), 'python_exception', /Print the keys(?![^]*COCO)/],
+  [
+    inside("ModuleNotFoundError: No module named 'megatron.training'", `${SITE}/swift/megatron/init.py`),
+    'missing_dependency',
+    /only a part of Megatron-LM[^]*git clone(?![^]*pip install --upgrade swift)/,
+  ],
+  [
+    inside("ImportError: cannot import name 'csrc' from 'rowsplat' (/opt/env/lib/python3.12/site-packages/rowsplat/__init__.py)"),
+    'missing_dependency',
+    /compiled part of rowsplat is missing[^]*--no-build-isolation rowsplat/,
+  ],
+  [inside('RuntimeError: ptrDesc->finalize()', `${SITE}/torch/nn/modules/conv.py`), 'python_exception', /cuDNN refuses[^]*Update PyTorch/],
+  [
+    inside('ValueError: pmap got inconsistent sizes for array axes to be mapped:\n  * one axis had size 4'),
+    'python_exception',
+    /local_device_count[^]*in_axes=None/,
+  ],
+  [
+    inside('ValueError: pmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0'),
+    'python_exception',
+    /axis for the devices[^]*static_broadcasted_argnums/,
+  ],
+  [
+    inside('ValueError: class `RowDataset` in rows.py: Annotation must have data_list and metainfo keys'),
+    'python_exception',
+    /older format[^]*update_infos_to_v2/,
+  ],
+  [
+    inside("ValueError: Encountered a CUDA error. Please ensure that all indices in 'edge_index' point to valid indices in the interval [0, 9)."),
+    'python_exception',
+    /name nodes that are not there[^]*num_nodes/,
+  ],
+  [
+    inside('AssertionError: when caching latents, either color_aug or random_crop cannot be used', '/home/u/sd-scripts/train_network.py'),
+    'config_error',
+    /Take color_aug and random_crop out/,
+  ],
+  [
+    inside('AssertionError: when caching Text Encoder output, either caption_dropout_rate, shuffle_caption or token_warmup_step cannot be used'),
+    'config_error',
+    /cached text encoder[^]*Take caption_dropout_rate, shuffle_caption and token_warmup_step out/,
+  ],
+  [inside('ValueError: Unknown task: rows.', `${SITE}/llamafactory/train/tuner.py`), 'config_error', /Unknown task: rows/],
+])('%s', (text, kind, words) => {
+  const { kind: told, all } = answer(text)
+  expect(told).toBe(kind)
+  expect(all).toMatch(words)
+})

@@ -98,8 +98,8 @@ export const EXCEPTIONS: readonly Known[] = [
   {
     pattern: /^ValueError: (?:too many|not enough) values to unpack/,
     remedies: (_, told) => [
-      { text: 'Print what is unpacked there: it has another number of parts than names on the left.' },
       failedInLibrary(told) && versions(told),
+      { text: 'Print what is unpacked there: it has another number of parts than names on the left.' },
     ],
   },
   {

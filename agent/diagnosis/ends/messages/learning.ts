@@ -1,8 +1,37 @@
 // Messages of a training about its own numbers, samples and workers: reinforcement learning, TensorFlow, nnU-Net, Orbax.
+import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
 const ROWS: readonly Row[] = [
+  [
+    /pmap got inconsistent sizes for array axes to be mapped/,
+    'Give each mapped argument a first axis of jax.local_device_count(): flax.jax_utils.replicate for parameters, shard (reshape to devices × batch) for inputs, jax.random.split(key, devices) for keys. What is not mapped: in_axes=None.',
+    'python -c "import jax; print(jax.local_device_count())"',
+    undefined,
+    'Arguments of pmap do not have one size along the devices',
+  ],
+  [
+    /pmap was requested to map its argument along axis \d/,
+    'Give the argument an axis for the devices (flax.jax_utils.replicate), or leave it out of the mapping: in_axes=None, or static_broadcasted_argnums for what is no array (self of a method is such an argument).',
+    undefined,
+    undefined,
+    'pmap got an argument without an axis for the devices',
+  ],
+  [
+    /Annotation must have data_list and metainfo keys/,
+    'Make the annotations anew with the tools of this release (tools/create_data.py of MMDetection3D, tools/dataset_converters of MMOCR), or update the old ones (update_infos_to_v2.py).',
+    undefined,
+    'MMEngine reads a file with the entries metainfo and data_list; this one is of an older release.',
+    'The annotations are of an older format',
+  ],
+  [
+    /ensure that all indices in '?"?edge_index'?"? point to valid indices/,
+    'Compare edge_index with the nodes: edge_index.max() must be below data.num_nodes, and no index negative. Number the nodes from 0 without gaps, and let x have a row for each.',
+    undefined,
+    'An edge names a node that the graph does not have.',
+    'The edges of the graph name nodes that are not there',
+  ],
   [
     // https://github.com/leggedrobotics/rsl_rl/pull/190
     /normal expects all elements of std >= 0\.0/,
@@ -63,7 +92,37 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
+const inFile =
+  (pattern: RegExp) =>
+  ({ error }: EndTold): boolean =>
+    error?.name === 'KeyError' && pattern.test(error.frames.at(-1)?.file ?? '')
+
 export const LEARNING: readonly Known[] = [
+  {
+    pattern: /^'(\w{1,80})'$/m,
+    when: inFile(/[\\/]transformers[\\/]models[\\/]auto[\\/]/),
+    title: ([, type]) => `Transformers does not know the model type ${type}`,
+    remedies: () => [
+      { text: 'Update Transformers: the model is newer than the release that runs here.', command: 'python -m pip install --upgrade transformers' },
+      { text: 'It is that of the environment that the launcher starts: compare.', command: 'which python torchrun; python -m pip show transformers' },
+      { text: 'Where the model brings its own code: trust_remote_code=True, if you trust it.' },
+    ],
+  },
+  {
+    pattern: /^'(height|width|file_name|ann_info|segmentation|bbox|area|iscrowd|category_id|categories|images|annotations|id|image_id)'$/m,
+    when: inFile(/coco|[\\/]datasets?[\\/]/i),
+    title: ([, key]) => `The annotations have no ${key}`,
+    remedies: ([, key = '']) => [
+      key === 'ann_info'
+        ? {
+            text: 'The pipeline loads annotations (LoadAnnotations), and the data set is read as one for tests (test_mode=True), which has none: take that step out of its pipeline.',
+          }
+        : {
+            text: `Add ${key} to ${/^(?:height|width|file_name)$/.test(key) ? 'each entry of images' : /^(?:categories|images|annotations)$/.test(key) ? 'the file' : 'each entry of annotations'}, as the COCO format asks for; see what the file has.`,
+            command: `python -c "import json; d = json.load(open('<FILE>')); print(d.keys(), d['images'][:1], d['annotations'][:1])"`,
+          },
+    ],
+  },
   {
     pattern:
       /Cannot batch tensors with different shapes in component \d{1,3}\. First element had shape (\[[\d,]{1,60}\]) and element (\d{1,9}) had shape (\[[\d,]{1,60}\])/,

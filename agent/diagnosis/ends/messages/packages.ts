@@ -1,7 +1,7 @@
 // Messages of Python and pip that say which package is missing, hidden by a file of one's own, or of another version than its neighbour.
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { EndTold } from '../end-kind.ts'
-import { installs, newerName, packageOf, packageOfClass } from '../python-packages.ts'
+import { installs, newerName, packageOf, packageOfClass, rebuilds } from '../python-packages.ts'
 import { moved, moves } from '../moved-names.ts'
 import type { Known } from './message.ts'
 
@@ -101,6 +101,25 @@ const ownLacks = (name: string, module: string, path: string): readonly Piece[] 
 const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}(?:, ?(?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}){0,3})/g
 
 export const PACKAGES: readonly Known[] = [
+  {
+    // What a package compiles, by the names that are usual for it.
+    pattern: /cannot import name ['"](_C\w{0,20}|csrc|_ext|_cuda\w{0,20})['"] from (?:partially initialized module )?['"]([\w.]{1,120})['"]/,
+    title: ([, , module = '']) => `The compiled part of ${packageOf(`/site-packages/${module.split('.')[0]}/`) ?? module} is missing`,
+    says: 'It is built when the package is installed, or at the first start, and that failed.',
+    remedies: ([, , module = ''], { situation }) => [
+      situation.system === 'windows' && {
+        text: "Install the Build Tools of Visual Studio (Desktop development with C++) and the CUDA toolkit, and start from the x64 Native Tools Command Prompt: 'where cl' and 'where nvcc' must find both.",
+      },
+      {
+        text: 'Build it again where a compiler and nvcc of the CUDA of PyTorch are found, or take a wheel that its project built for this PyTorch. The first error of the build is the one that counts.',
+        command: `python -m pip install -v --force-reinstall --no-deps ${rebuilds(module, situation)}`,
+      },
+      {
+        text: 'A folder of that name beside the script is taken in its place: start the script from another one.',
+        command: `python -c "import ${module.split('.')[0]} as m; print(m.__file__)"`,
+      },
+    ],
+  },
   {
     pattern: /cannot import name ['"]?(\w{1,80})['"]? from (?:partially initialized module )?['"]([\w.]{1,120})['"](?: \(([^)\n]{1,300})\))?/,
     title: ([, name = '', module = '', path]) =>
