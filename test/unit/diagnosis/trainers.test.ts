@@ -220,3 +220,13 @@ test('the server of TRL on the GPU of the training; JAX without room for its lib
   expect(code.all).toMatch(/XLA_PYTHON_CLIENT_MEM_FRACTION=\.60/)
   expect(code.all).not.toMatch(/0\.95/)
 })
+
+test('the setting that a check names, and what it allows', () => {
+  const all = (error: string) => answer(raised(error)).all
+  expect(all("ValueError: Invalid row_backend: fast. Must be one of 'slow' or 'exact'.")).toMatch(/Set row_backend to one of slow, exact/)
+  expect(all("ValueError: Invalid value for row_scale: 9. Must be one of ['batch', 'group'].")).toMatch(/Set row_scale to one of batch, group/)
+  expect(all('ValueError: `row_rank` should be a positive integer, got -1.')).toMatch(/rejected its configuration: row_rank[^]*Correct row_rank/)
+  expect(all("ValueError: Row type `flat` is not supported by this path. Supported row types: ['deep', 'wide'].")).toMatch(
+    /one of deep, wide(?![^]*Leave out one)/,
+  )
+})

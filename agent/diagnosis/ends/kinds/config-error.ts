@@ -7,7 +7,7 @@ import { INFERENCE, PROGRAM_NAMES, type Program } from '../../situation/programs
 import type { Situation } from '../../situation/situation.ts'
 
 const REFUSES =
-  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|(?<!found )[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|\bor \w{1,40} cannot be used|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|[Mm]ust be (?:a multiple|an? (?:positive |non-negative )?(?:integer|float|number|value|fraction)\b|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple|an? (?:positive |non-negative )?(?:integer|float|number)\b|(?:larger|greater|less|smaller) than)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|(?<!found )[Ii]nvalid (?:[a-z]{2,20}(?:_[a-z]{1,20}){1,5}\b|value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|\bor \w{1,40} cannot be used|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
 
 /** What a library says of GPUs up to there is another matter; what comes after is only advice. */
 const refuses = (full: string): boolean => {
@@ -17,7 +17,8 @@ const refuses = (full: string): boolean => {
 /** The option or setting that the message is about. */
 const OPTION =
   /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
-const FIELD = /[Ff]ields? [`']([\w.]{1,80})[`'] (?:is|are) not valid for \w/
+const FIELD =
+  /[Ff]ields? [`']([\w.]{1,80})[`'] (?:is|are) not valid for \w|\b(?:[Ii]nvalid|[Uu]nsupported) (?:value for )?[`'"]?([a-z]{2,20}(?:_[a-z]{1,20}){1,5})\b/
 const option = ({ error }: EndTold): string | undefined =>
   (FIELD.exec(`${error?.message}\n${error?.tail}`) ?? OPTION.exec(error?.message ?? ''))?.slice(1).find((one) => one !== undefined)
 
@@ -85,9 +86,9 @@ export const configError: EndKind = {
 }
 /** `must be one of ['a', 'b'], got 'c'` */
 const CHOICES =
-  /(?:must|should) be (?:either |one of:? |in )?[[({]?((?:['"`][\w.+-]{1,40}['"`](?:(?:,? (?:or|and) |, ?)(?=['"`]))?){2,20})[\])}]?[,.;]?(?: (?:but |You )?(?:got|found|received|passed|not|is)(?: instead)?:? ?['"`]?([\w.+-]{1,40}?)['"`]?\.?(?=\s|$))?/
+  /(?:[Mm]ust be|should be|(?:[Vv]alid|[Ss]upported|[Aa]llowed|[Aa]vailable) (?:[\w-]{2,20} )?(?:options|values|choices|types|modes|names)(?: are)?:?) (?:either |one of:? |in )?[[({]?((?:['"`][\w.+-]{1,40}['"`](?:(?:,? (?:or|and) |, ?)(?=['"`]))?){2,20})[\])}]?[,.;]?(?: (?:but |You )?(?:got|found|received|passed|not|is)(?: instead)?:? ?['"`]?([\w.+-]{1,40}?)['"`]?\.?(?=\s|$))?/
 const EXCLUDES =
-  /(?:cannot|can't|can not) be (?:used|combined|set|specified|enabled) (?:with|together|both|at the same time)|mutually exclusive|(?:in|not )compatible with(?![^.\n]{0,40}\bversion)|(?:does|do) not (?:\w+ )?(?:support|work with)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported (?:with|when|for(?! now)|by|in|if)\b/
+  /(?:cannot|can't|can not) be (?:used|combined|set|specified|enabled) (?:with|together|both|at the same time)|mutually exclusive|(?:in|not )compatible with(?![^.\n]{0,40}\bversion)|(?:does|do) not (?:\w+ )?(?:support|work with)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported (?:with|when|for(?! now)|if)\b/
 function correct(told: EndTold): Piece {
   const message = told.error?.message ?? ''
   const where = 'in the command, the configuration file or the environment of the job'
