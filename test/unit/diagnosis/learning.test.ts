@@ -130,3 +130,44 @@ test.each([
   expect(told).toBe(kind)
   expect(all).toMatch(words)
 })
+
+test.each([
+  [
+    'Traceback (most recent call last):\n  File "/home/u/learn.py", line 12, in <module>\n    main()\n  File "/home/u/rows.py", line 7, in __getitem__\n    return self[0]\nRecursionError: maximum recursion depth exceeded',
+    'python_exception',
+    /No sample of the data set can be read/,
+  ],
+  [
+    inside('TypeError: GRPOTrainer._get_train_sampler() takes 1 positional argument but 2 were given', `${SITE}/transformers/trainer.py`),
+    'python_exception',
+    /trl has another _get_train_sampler than transformers calls[^]*--upgrade trl transformers/,
+  ],
+  [
+    inside("ValueError: '3' is not in list", `${SITE}/paddle/distributed/launch/context/device.py`),
+    'python_exception',
+    /does not see GPU 3[^]*CUDA_VISIBLE_DEVICES/,
+  ],
+  [
+    inside("ValueError: Different dict keys encountered in `apply_factory_merges` (dict_keys(['a']) vs dict_keys(['b']))"),
+    'python_exception',
+    /checkpoint is of another program[^]*convert it/,
+  ],
+  [inside('AssertionError: assert os.path.exists(self.rows)'), 'file_missing', /expects is missing[^]*earlier step/],
+  [inside("TypeError: can't pickle _thread.lock objects"), 'python_exception', /must be picklable/],
+  [
+    inside('TypeError: list indices must be integers or slices, not str', '/home/u/unsloth_compiled_cache/UnslothRowTrainer.py'),
+    'python_exception',
+    /Unsloth generated[^]*unsloth_zoo trl/,
+  ],
+  [inside('AttributeError: module trl has no attribute RowConfig'), 'python_exception', /installed trl has no RowConfig(?![^]*was saved)/],
+  [inside('RuntimeError: Row training failed with code 3221226505'), 'aborted', /Windows status 0xC0000409[^]*Event Viewer/],
+  [
+    inside('torch.multiprocessing.spawn.ProcessExitedException: process 0 terminated with exit code 3221225620'),
+    'aborted',
+    /0xC0000094[^]*divided by zero[^]*CUDA 12\.8/,
+  ],
+])('%s', (text, kind, words) => {
+  const { kind: told, all } = answer(text)
+  expect(told).toBe(kind)
+  expect(all).toMatch(words)
+})

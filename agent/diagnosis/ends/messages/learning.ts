@@ -1,9 +1,17 @@
 // Messages of a training about its own numbers, samples and workers: reinforcement learning, TensorFlow, nnU-Net, Orbax.
 import type { EndTold } from '../end-kind.ts'
+import { packageOf, packageOfClass } from '../python-packages.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
 const ROWS: readonly Row[] = [
+  [
+    /^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/,
+    'Print the path that the line tests. If an earlier step makes it (the preparation of the data, a download), that did not run, or failed: run it again and read its output.',
+    undefined,
+    undefined,
+    'A file that the program expects is missing',
+  ],
   [
     /pmap got inconsistent sizes for array axes to be mapped/,
     'Give each mapped argument a first axis of jax.local_device_count(): flax.jax_utils.replicate for parameters, shard (reshape to devices × batch) for inputs, jax.random.split(key, devices) for keys. What is not mapped: in_axes=None.',
@@ -98,6 +106,43 @@ const inFile =
     error?.name === 'KeyError' && pattern.test(error.frames.at(-1)?.file ?? '')
 
 export const LEARNING: readonly Known[] = [
+  {
+    pattern: /maximum recursion depth exceeded/,
+    when: ({ error }) => error?.frames.at(-1)?.name === '__getitem__',
+    title: 'No sample of the data set can be read',
+    says: 'Its __getitem__ takes another sample wherever one fails, and all fail.',
+    remedies: () => [
+      {
+        text: 'Print the error that is caught there, and the path: mostly the folder or the list of labels is wrong, or a step of the preparation gives nothing.',
+      },
+      { text: 'Read one sample by hand: dataset[0].' },
+    ],
+  },
+  {
+    // The class of one package, called by another.
+    pattern: /^(\w{1,60})\.(_?[a-z]\w{1,60})\(\) takes .{1,40} positional arguments? but \d{1,3} (?:was|were) given/,
+    title: ([, type = '', method], { error }) =>
+      `${packageOfClass(type) ?? type} has another ${method} than ${packageOf(error?.frames.at(-1)?.file) ?? 'its caller'} calls`,
+    remedies: ([, type = ''], { error }) => {
+      const [own, caller] = [packageOfClass(type), packageOf(error?.frames.at(-1)?.file)]
+      if (own === undefined || caller === undefined || own === caller) return []
+      return [
+        { text: `The releases of ${own} and ${caller} do not belong together: update both.`, command: `python -m pip install --upgrade ${own} ${caller}` },
+        { text: `Where ${own} must stay: install the ${caller} of its time.`, command: `python -m pip show ${own} ${caller}` },
+      ]
+    },
+  },
+  {
+    pattern: /^'(\d{1,3})' is not in list/,
+    when: ({ error }) => error?.frames.some(({ file }) => /[\\/]paddle[\\/]/.test(file)) === true,
+    title: ([, gpu]) => `The launcher does not see GPU ${gpu}`,
+    remedies: () => [
+      {
+        text: '--gpus names numbers of CUDA_VISIBLE_DEVICES, where that is set: give both the same, or leave one out; in a container see that it got that many GPUs.',
+        command: 'echo $CUDA_VISIBLE_DEVICES; nvidia-smi -L',
+      },
+    ],
+  },
   {
     pattern: /^'(\w{1,80})'$/m,
     when: inFile(/[\\/]transformers[\\/]models[\\/]auto[\\/]/),

@@ -154,7 +154,7 @@ export const TRAINING: readonly Known[] = [
     ],
   },
   {
-    pattern: /^Can't (?:get|pickle) (?:local object|attribute)|^cannot pickle '/i,
+    pattern: /^Can't (?:get|pickle) (?:local object|attribute)|^(?:cannot|can't) pickle ['_]/i,
     remedies: only(
       'What goes to a child process must be picklable: define functions and classes at the top of a module, no lambdas and no open files in the data set; num_workers=0 shows whether it is that.',
     ),

@@ -101,13 +101,15 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
-    pattern: /name '\w{1,80}' is not defined|got an unexpected keyword argument|cannot access local variable|has no attribute '/,
-    when: ({ error }) => error?.frames.at(-1)?.file.includes('unsloth_compiled_cache') === true,
+    pattern: /^/,
+    when: ({ error }) =>
+      /^(?:NameError|UnboundLocalError|TypeError|AttributeError)$/.test(error?.name ?? '') &&
+      error?.frames.at(-1)?.file.includes('unsloth_compiled_cache') === true,
     title: 'Code that Unsloth generated fails',
     remedies: () => [
       {
-        text: 'Delete it, so that it is generated anew for the installed releases, and update Unsloth.',
-        command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo',
+        text: 'Delete it, so that it is generated anew for the installed releases, and update Unsloth and TRL.',
+        command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo trl',
       },
     ],
   },
