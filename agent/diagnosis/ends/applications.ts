@@ -34,7 +34,8 @@ export type Failed = { readonly first: Piece; readonly next: Piece; /** The advi
 
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
 export function applicationOf({ error, situation }: EndTold): Failed | undefined {
-  if (error === undefined) return undefined
+  // A program that it started failed.
+  if (error === undefined || error.name === 'CalledProcessError') return undefined
   // What stands below the user's own code, if there is any.
   const frames = error.frames.slice(error.frames.findLastIndex(isUserFrame) + 1)
   const added = frames.toReversed().flatMap(({ file }) => ADDED.exec(file) ?? [])

@@ -117,3 +117,30 @@ test('a socket or a file that is not ready is no limit of threads', () => {
   expect(answer(traceback(error, [['/opt/env/lib/python3.12/multiprocessing/popen_fork.py', '_launch']])).all).toMatch(/No more threads/)
   expect(answer(traceback(error, [['/opt/env/lib/python3.12/socket.py', 'recv_into']])).all).not.toMatch(/No more threads/)
 })
+
+test('what a launcher started failed elsewhere; the members of a job did not meet', () => {
+  const command = "subprocess.CalledProcessError: Command '['/opt/env/bin/accelerate', 'launch', 'rows.py']' returned non-zero exit status 1."
+  expect(answer(traceback(command, [[`${PACKAGES}/axolotl/cli/main.py`, 'cli']])).all).toMatch(
+    /What accelerate ran ended with exit code 1[^]*further above(?![^]*(?:Update Axolotl|pdb))/,
+  )
+  const lost = traceback('torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError')
+  expect(answer(`master_addr is only used for static rdzv_backend and when rdzv_endpoint is not specified.\n${lost}`).all).toMatch(
+    /did not use the address[^]*--rdzv-endpoint=<FIRST_HOST>/,
+  )
+  expect(answer(`+ torchrun --standalone --nnodes=3 rows.py\n${lost}`).all).toMatch(/--standalone is for one host/)
+  expect(answer(`+ torchrun --standalone --nnodes=1 rows.py\n${lost}`).all).not.toMatch(/--standalone is for one host/)
+})
+
+test('weights of 8 bits in FSDP, a patch that does not fit, a compiled line of a library', () => {
+  expect(answer(traceback('ValueError: Cannot flatten integer dtype tensors', [[`${PACKAGES}/torch/distributed/fsdp/_flat_param.py`, 'f']])).all).toMatch(
+    /weights of 8 bits[^]*bnb_4bit_quant_storage/,
+  )
+  expect(answer(traceback('RuntimeError: Unsloth: Please file a bug report! Error patching RowTrainer')).all).toMatch(
+    /could not change RowTrainer for the installed TRL/,
+  )
+  const { kind, all } = answer(
+    `${traceback('torch._dynamo.exc.TorchRuntimeError: Failed running call_function iadd:\nAttempting to broadcast a dimension of length 4 at -1! Mismatching argument at index 1 had torch.Size([4]); but expected shape should be broadcastable to [5]')}\n\nfrom user code:\n   File "${PACKAGES}/rowkernels/soft.py", line 67, in soft`,
+  )
+  expect(kind).toBe('shape_mismatch')
+  expect(all).toMatch(/code of rowkernels \(soft\.py:67\)/)
+})

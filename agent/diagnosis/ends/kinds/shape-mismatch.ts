@@ -1,5 +1,20 @@
 // Tensors or arrays whose shapes do not fit together.
-import { WEIGHT, anyOf, openFrame, saying, says, type EndKind } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { packageOf } from '../python-packages.ts'
+
+/** torch.compile names the line; below site-packages it is not the user's. */
+function library({ error, situation }: EndTold): Piece {
+  const [, file, line] = error?.name === 'TorchRuntimeError' ? (/from user code:\s{1,8}File "([^"\n]{1,300})", line (\d{1,6})/.exec(situation.text) ?? []) : []
+  const name = packageOf(file)
+  return (
+    file !== undefined &&
+    name !== undefined && {
+      text: `The line is in the code of ${name} (${file.replace(/^.*[\\/]/, '')}:${line}): update it, and see that the inputs keep within what it was made for (the length of a sequence, the split over GPUs).`,
+      command: `python -m pip install --upgrade ${name}`,
+    }
+  )
+}
 
 export const shapeMismatch: EndKind = {
   kind: 'shape_mismatch',
@@ -23,6 +38,7 @@ export const shapeMismatch: EndKind = {
   title: (told) => `Tensor shapes do not fit${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
   verdict: (told) => saying(told, 'used tensors whose shapes do not fit'),
   remedies: (told) => [
+    library(told),
     openFrame(told),
     {
       text: 'Print the shapes just before that line, for the first batch and for the last one: a last batch that is smaller is a common reason (`drop_last=True`).',

@@ -1,8 +1,43 @@
 // Messages of PyTorch where a model lies on several GPUs or is compiled: DDP, FSDP2, DTensor, groups of NCCL, and kernels of Triton.
 import { printTorch } from '../../faults/remedies/environment.ts'
+import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 
+const TORCHRUN = 'torchrun --nnodes=<HOSTS> --nproc-per-node=<GPUS> --rdzv-id=1 --rdzv-backend=c10d --rdzv-endpoint=<FIRST_HOST>:29500 <SCRIPT>'
+
+const rendezvous =
+  (...patterns: readonly RegExp[]) =>
+  ({ error, situation }: EndTold): boolean =>
+    error?.name?.startsWith('Rendezvous') === true && patterns.every((pattern) => pattern.test(situation.text))
+
 export const DISTRIBUTED: readonly Known[] = [
+  {
+    pattern: /^/,
+    when: rendezvous(/--standalone\b/, /--nnodes[= ](?!1\b)\S/),
+    title: '--standalone is for one host, and more were asked for',
+    remedies: () => [{ text: 'Leave --standalone out, and name the first host the same on each of them.', command: TORCHRUN }],
+  },
+  {
+    pattern: /^/,
+    when: rendezvous(/master_addr is only used for static rdzv_backend/),
+    title: 'torchrun did not use the address of the first host',
+    says: 'With --rdzv-backend=c10d it takes the address from --rdzv-endpoint, and passes over --master-addr: each host waited for itself.',
+    remedies: () => [
+      { text: 'Name the first host and a free port of it in --rdzv-endpoint, the same on each host.', command: TORCHRUN },
+      { text: 'Or leave --rdzv-backend out: then --master-addr, --master-port and --node-rank count.' },
+    ],
+  },
+  {
+    // FullyShardedDataParallel lays all parameters of a layer into one tensor of floats.
+    pattern: /Cannot flatten integer dtype tensors/,
+    title: 'FSDP cannot hold weights of 8 bits',
+    remedies: () => [
+      {
+        text: 'Load the model in bf16 (load_in_8bit: false), or in 4 bits, stored as the type of the rest: adapter: qlora, load_in_4bit: true, bnb_4bit_quant_storage=torch.bfloat16.',
+      },
+      { text: 'Or use DDP or DeepSpeed in place of FSDP, where the model of 8 bits fits one GPU.' },
+    ],
+  },
   {
     // https://github.com/Dao-AILab/flash-attention/issues/523, https://github.com/triton-lang/triton/issues/2404
     pattern: /Pointer argument \(at \d{1,3}\) cannot be accessed from Triton/,

@@ -56,6 +56,17 @@ export const TUNING: readonly Known[] = [
     ),
   },
   {
+    // What a launcher or a program with a window started.
+    pattern:
+      /^Command '\[?["']?(?:[^'"\n]{0,200}[\\/])?(accelerate|deepspeed|torchrun|python[\d.]{0,5})(?:\.exe)?['" ][^\n]{0,8000}returned non-zero exit status ([1-9]\d{0,2})\.?$/m,
+    when: ({ error }) => error?.name === 'CalledProcessError' && !/\bpip\b|setup\.py/.test(error.message),
+    title: ([, what, code]) => `What ${what} ran ended with exit code ${code}`,
+    says: 'The program that started it knows no more.',
+    remedies: only(
+      'Read the lines of that program further above: its own error stands there. Where this console does not show them, start the command of the message in a terminal of its own.',
+    ),
+  },
+  {
     // AI Toolkit, kohya's sd-scripts and musubi-tuner make the network first, and find it empty afterwards.
     pattern: /not any lora modules in this network|no LoRA modules|create LoRA for [\w -]{2,40}: 0 modules/i,
     title: 'No layer of the model takes the LoRA',
@@ -175,8 +186,8 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
-    pattern: /Direct module loading failed for (Unsloth\w{2,60})/,
-    title: ([, name]) => `Unsloth could not generate ${name} for the installed TRL`,
+    pattern: /Direct module loading failed for (Unsloth\w{2,60})|Error patching (\w{2,60}Trainer)/,
+    title: ([, name, patched]) => `Unsloth could not ${name === undefined ? `change ${patched}` : `generate ${name}`} for the installed TRL`,
     remedies: () => [
       {
         text: 'Delete what Unsloth generated, and update it; it names the newest TRL that it supports.',
