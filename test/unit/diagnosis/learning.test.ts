@@ -171,3 +171,11 @@ test.each([
   expect(told).toBe(kind)
   expect(all).toMatch(words)
 })
+
+test('a size of 3 GiB is no status of Windows', () => {
+  const { kind, all } = answer(
+    `reserved 3221225472 bytes\n${inside('torch.multiprocessing.spawn.ProcessExitedException: process 0 terminated with signal SIGABRT')}`,
+  )
+  expect(kind).toBe('aborted')
+  expect(all).not.toMatch(/Windows/)
+})

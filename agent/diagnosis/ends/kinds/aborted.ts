@@ -4,9 +4,9 @@ import { gpuCall } from '../gpu-call.ts'
 import { NATIVE } from '../signs/native.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
-/** `0xC0000409`: what Windows gives in place of a signal, and programs print as an unsigned number. */
+/** `0xC0000409`: what Windows gives in place of a signal, and programs print as an unsigned number. Others near them are sizes: 3221225472 is 3 GiB. */
 const status = ({ situation, facts: { signal } }: EndTold): string | undefined => {
-  const code = signal === undefined ? undefined : /\b(322122\d{4})\b/.exec(situation.text)?.[1]
+  const code = signal === undefined ? undefined : /\b(3221226505|3221226356|3221225620|3221225501)\b/.exec(situation.text)?.[1]
   return code === undefined ? undefined : `0x${Number(code).toString(16).toUpperCase()}`
 }
 

@@ -123,11 +123,15 @@ export const PACKAGES: readonly Known[] = [
   {
     pattern: /cannot import name ['"]?(\w{1,80})['"]? from (?:partially initialized module )?['"]([\w.]{1,120})['"](?: \(([^)\n]{1,300})\))?/,
     title: ([, name = '', module = '', path]) =>
-      hides(path, module) ? `A file of your own hides the package ${module}` : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
+      hides(path, module)
+        ? `A file of your own hides the package ${module}`
+        : isOwn(path)
+          ? `${module} has no ${name}`
+          : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
     says: ([, name, module = '', path]) =>
       hides(path, module)
         ? `A file of your own hides the package ${module}.`
-        : path === undefined
+        : path === undefined || isOwn(path)
           ? undefined
           : `The ${module} that is installed has no ${name}.`,
     remedies: ([, name = '', module = '', path], told) =>
