@@ -221,6 +221,17 @@ test('the server of TRL on the GPU of the training; JAX without room for its lib
   expect(code.all).not.toMatch(/0\.95/)
 })
 
+test('what a check says of memory is no memory that ran out', () => {
+  const { kind, all } = answer(
+    raised(
+      'ValueError: auto_find_batch_size is not supported by ROWS, because a batch holds whole groups, and reducing the batch size on out-of-memory breaks them.',
+    ),
+  )
+  expect(kind).toBe('config_error')
+  expect(all).toMatch(/Leave auto_find_batch_size out/)
+  expect(answer(raised('ValueError: NaNs detected in the merged weights. The adapter rows seems to be broken')).all).toMatch(/adapter holds NaN[^]*float32/)
+})
+
 test('the setting that a check names, and what it allows', () => {
   const all = (error: string) => answer(raised(error)).all
   expect(all("ValueError: Invalid row_backend: fast. Must be one of 'slow' or 'exact'.")).toMatch(/Set row_backend to one of slow, exact/)

@@ -105,7 +105,12 @@ function correct(told: EndTold): Piece {
     return { text: `Set ${named} to one of ${choices.join(', ')}${value === undefined ? '' : ` (it is ${value})`}, ${where}.` }
   }
   if (EXCLUDES.test(message)) return { text: `Leave out one of the two that the message names, ${where}: they do not go together in this release.` }
-  return { text: `Correct ${named}, ${where}.` }
+  return {
+    text:
+      option(told) !== undefined && /\b(?:is|are) not (?:yet |currently )?supported by\b/.test(message)
+        ? `Leave ${named} out, or change it, ${where}: this release does not support it there.`
+        : `Correct ${named}, ${where}.`,
+  }
 }
 /** A server that does not know a model's architecture is older than the model. */
 function newer(told: EndTold): Piece {

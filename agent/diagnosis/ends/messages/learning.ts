@@ -6,6 +6,13 @@ import { ofRows, type Row } from './rows.ts'
 
 const ROWS: readonly Row[] = [
   [
+    /NaNs detected in the merged (?:weights|bias)/,
+    'Take an earlier checkpoint of the adapter: its last steps diverged (see its loss, and the gradients of that run). If its weights are finite, merge in float32 and on the GPU.',
+    undefined,
+    undefined,
+    'The adapter holds NaN, or merging makes them',
+  ],
+  [
     /^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/,
     'Print the path that the line tests. If an earlier step makes it (the preparation of the data, a download), that did not run, or failed: run it again and read its output.',
     undefined,
