@@ -52,7 +52,7 @@ export const SURROUNDINGS: readonly Known[] = [
   },
   {
     // https://github.com/deepspeedai/DeepSpeed/issues/5677
-    pattern: /torch_extensions[\\/][^\s:]{1,200}?(\w{1,60})\.so: cannot open shared object file/,
+    pattern: /torch_extensions[\\/](?:[^\s:]{1,160}[\\/])?(\w{1,60})\.so: cannot open shared object file/,
     title: ([, name]) => `The extension ${name} was not compiled`,
     says: 'PyTorch compiles it at the first start. That failed further above, or two processes built it at once (hosts with one home folder): TORCH_EXTENSIONS_DIR on a local disk keeps them apart.',
     remedies: ([, name = '']) => [
