@@ -34,7 +34,8 @@ export type Failed = { readonly first: Piece; readonly next: Piece; /** The advi
 
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
 export function applicationOf({ error, situation }: EndTold): Failed | undefined {
-  if (error === undefined) return undefined
+  // A program that it started failed.
+  if (error === undefined || error.name === 'CalledProcessError') return undefined
   // What stands below the user's own code, if there is any.
   const frames = error.frames.slice(error.frames.findLastIndex(isUserFrame) + 1)
   const added = frames.toReversed().flatMap(({ file }) => ADDED.exec(file) ?? [])
@@ -63,9 +64,17 @@ export function applicationOf({ error, situation }: EndTold): Failed | undefined
     text: `Update ${name}, whose own code failed, and search its issues for this message.`,
     ...(CLONED.has(name) ? { command: 'git pull' } : packages === undefined ? {} : { command: `python -m pip install --upgrade ${packages}` }),
   }
-  const check = CHECK.test(error.name ?? '') && error.message !== '' && !/values to unpack|invalid literal|could not convert|^assert /.test(error.message)
+  // Unsloth puts its name before what it says to its user.
+  const check =
+    (CHECK.test(error.name ?? '') || /^\W{0,4}Unsloth: /.test(error.message)) &&
+    error.message !== '' &&
+    !/values to unpack|invalid literal|could not convert|^assert /.test(error.message)
   const now: Piece = name === 'ComfyUI' && situation.system === 'windows' ? { text: `${update.text} The portable version: update/update_comfyui.bat.` } : update
   return check
-    ? { user: true, first: { text: `The message is a check of ${name}: correct the setting, the data set or the file that it names.` }, next: now }
+    ? {
+        user: true,
+        first: { text: `The message is a check of ${name}: correct the setting, the data set or the file that it names.` },
+        next: { ...now, text: `If that is right as it is, update ${name}, and search its issues for this message.` },
+      }
     : { user: true, first: now, next: undefined }
 }

@@ -48,9 +48,12 @@ export type EndKind = {
 const UNFINISHED =
   /^$|:$|\bbut found$|validation errors? for \w+$|^An error occurred while generating the dataset$|^Exception encountered when calling .{1,80}\.call\(\)\.$/
 const QUOTED = 200
-/** pydantic says in its first line only that something is wrong. */
 /** OpenVINO names the lines of its source first, and says last what is wrong. */
 const DEEPEST = /^\[[CGN]PU\] (?![^\n]*build failed)([^\n]{8,400})/m
+/** Dynamo names the call with all its tensors first, and says then what does not fit. */
+const FAKE_TENSORS = /^(?:Failed running |Dynamo failed to run FX node with fake tensors: ?)\w/
+const FAKE_REASON = /got \w+\((['"])([^\n]{8,400}?)\1\)/
+/** pydantic says in its first line only that something is wrong. */
 const CHECKED = /^[^\n]{0,120}\b(?:Value|Assertion) error, ([^\n]{1,600}?)(?: \[type=|$)/m
 const rest = (tail: string): string =>
   tail
@@ -62,7 +65,10 @@ const rest = (tail: string): string =>
 /** The message in one line, bounded. */
 export function quote({ error }: Pick<EndTold, 'error'>): string {
   if (error === undefined) return ''
-  const deepest = CHECKED.exec(error.tail)?.[1] ?? (error.message.startsWith('Exception from ') ? DEEPEST.exec(error.tail)?.[1] : undefined)
+  const fake = FAKE_TENSORS.test(error.message)
+    ? (FAKE_REASON.exec(`${error.message}\n${error.tail}`)?.[2] ?? /^\S[^\n]{8,400}/.exec(error.tail)?.[0])
+    : undefined
+  const deepest = fake ?? CHECKED.exec(error.tail)?.[1] ?? (error.message.startsWith('Exception from ') ? DEEPEST.exec(error.tail)?.[1] : undefined)
   // Some begin their message on a line of its own.
   const begun = (deepest ?? error.message).replace(/\s+/g, ' ').trim()
   const next = deepest === undefined && UNFINISHED.test(begun) ? rest(error.tail) : ''

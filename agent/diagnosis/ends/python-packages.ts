@@ -21,6 +21,7 @@ const INSTALLED_AS: Readonly<Record<string, string>> = {
   pynvml: 'nvidia-ml-py',
   google: 'protobuf',
   megatron: 'megatron-core',
+  swift: 'ms-swift',
   nemo: "'nemo_toolkit[all]'",
   taming: 'taming-transformers',
   distutils: 'setuptools',

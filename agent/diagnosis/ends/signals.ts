@@ -32,6 +32,8 @@ const OF_WINDOWS: Readonly<Record<number, string>> = {
   0xc000013a: 'SIGINT',
   0xc0000409: 'SIGABRT',
   0xc000001d: 'SIGILL',
+  0xc0000094: 'SIGFPE',
+  0xc0000374: 'SIGABRT',
 }
 
 /** -9, 137, 247: SIGKILL. Undefined for codes of programs themselves. */

@@ -99,7 +99,9 @@ export const batchHalving = ruleFamily({
       ...rule,
       pattern:
         /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size(?! ?\w{0,12} ?sched)|[Bb]atch[ _]size \d{1,7} (?:is )?too large,? (?:reducing|trying)|[Rr]educing to batch(?:[ _]size)? ?[=:]? ?\d|OOM at batch[ _]?(?:size)? ?\d{1,7}, trying|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
-      unless: ({ match, message }) => ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+      // A trainer says why it does without.
+      unless: ({ match, message }) =>
+        /auto_find_batch_size is not supported/.test(message) || ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
     },
     {
       ...rule,

@@ -64,12 +64,17 @@ export const compileError = ruleFamily({
       title: 'No such 8-bit format on this GPU',
       verdict: ({ match }) =>
         `A Triton kernel uses ${match[1]}, which this GPU does not have${match[1] === 'fp8e4nv' ? ': it needs compute capability 8.9 (Ada, Hopper or newer)' : ''}.`,
-      remedies: ({ situation }) => [
+      remedies: ({ match, situation }) => [
         situation().programs.has('vllm') && {
           text: 'In vLLM keep the KV cache in the format of the model, if fp8 is set for it.',
           command: '--kv-cache-dtype auto',
         },
-        { text: 'Or use a model in another format.' },
+        {
+          text: `Use weights in a format that this GPU computes with: bf16, fp16, INT8, GGUF${match[1] === 'fp8e4nv' ? ', or fp8_e5m2 where the program offers it' : ''}.`,
+        },
+        /\btriton_\w{2,6}_fused|torchinductor/.test(situation().text) && {
+          text: 'Or leave torch.compile out: PyTorch itself converts from this format on any GPU.',
+        },
       ],
       facts: () => ({}),
     },

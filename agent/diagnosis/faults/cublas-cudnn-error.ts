@@ -22,6 +22,10 @@ function full(matched: Matched): readonly Piece[] {
   return [
     // TensorFlow takes nearly all of the card for itself first, and leaves too little for the library.
     programs.has('tensorflow') && less.slice(1, 2),
+    programs.has('jax') && {
+      text: 'Leave memory for the library beside JAX, which takes 75 % of the GPU when it starts.',
+      command: 'export XLA_PYTHON_CLIENT_MEM_FRACTION=.60',
+    },
     vendor === 'amd' && { text: 'See how full the GPU is: a full one leaves no memory for the library.', command: 'rocm-smi --showmeminfo vram' },
     !programs.has('tensorflow') && vendor !== 'amd' && whoHolds(situation),
     less.slice(0, 1),

@@ -30,7 +30,7 @@ const OTHER: Token = { type: 'other' }
 
 /** An exception group and a box put bars before their lines. */
 const GUTTER = /^(\s*)(?:[|│┃]\s?)+/
-const BORDER = /^\s*(?:[+|]-*\+?-{4,}|[╭╰┌└├][─━]|[─━]{8,}|\+-{4,})/
+const BORDER = /^\s*(?:[+|]-*\+?-{4,}|[╭╰┌└├][─━](?!▶)|[─━]{8,}|\+-{4,})/
 const HEADER = /Traceback \((?:most recent call last|innermost last)\):?|[╭┌][─━]+ ?Traceback \(most recent call last\)/
 const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})\s{2,}Traceback \(most recent call last\)/
 /** The closing quote and even the opening one may be lost; without them it begins its line. */

@@ -33,6 +33,15 @@ function fullLoad(told: EndTold): readonly Piece[] {
 const SIZES =
   /size mismatch for ([\w.]{1,200}): copying a param with shape torch\.Size\(\[([\d, ]{0,60})\]\) from checkpoint, the shape in current model is torch\.Size\(\[([\d, ]{0,60})\]\)/
 type Sizes = { readonly name: string; readonly had: string; readonly has: string }
+/** Orbax: `Requested shape: (…) is not compatible with the stored shape: (…)`. */
+function stored({ error }: EndTold): Piece {
+  const [, asked, has] = /Requested shape: (\([\d, ]{1,80}\)) is not compatible with the stored shape: (\([\d, ]{1,80}\))/.exec(error?.message ?? '') ?? []
+  return (
+    asked !== undefined && {
+      text: `The model asks for ${asked}, and the checkpoint has ${has}: where only the first number differs, it is the size of the vocabulary (rounded up for the devices, or another tokenizer).`,
+    }
+  )
+}
 function sizesOf({ error }: EndTold): Sizes | undefined {
   const [, name, had, has] = SIZES.exec(`${error?.message}\n${error?.tail}`) ?? []
   return name === undefined || had === undefined || has === undefined ? undefined : { name, had, has }
@@ -121,7 +130,7 @@ export const checkpointMismatch: EndKind = {
     says(/There is no module or parameter named '[\w.]{1,200}'/, WEIGHT.message + 0.2, () => ({ pattern: 'keys' })),
     ({ name, message }) => (name === 'KeyError' && OF_WEIGHT.test(message) ? { weight: WEIGHT.message, facts: { pattern: 'keys' } } : undefined),
     says(
-      /size mismatch for \w[\w.]{0,200}|copying a param with shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
+      /size mismatch for \w[\w.]{0,200}|copying a param with shape|Requested shape: \([\d, ]{1,80}\) is not compatible with the stored shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
       WEIGHT.message + 0.2,
       () => ({ pattern: 'sizes' }),
     ),
@@ -193,6 +202,7 @@ export const checkpointMismatch: EndKind = {
             openFrame(told),
           ]
         : [
+            stored(told),
             pattern === 'sizes' ? bySizes(sizesOf(told)) : byKeys(told),
             pattern === 'keys' && { text: 'Else build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
             openFrame(told),

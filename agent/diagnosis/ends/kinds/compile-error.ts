@@ -16,6 +16,36 @@ function tooOld({ situation }: EndTold): Piece {
   )
 }
 
+/** triton-windows has a compiler of its own, tcc. https://github.com/woct0rdho/triton-windows#8-special-notes-for-comfyui-with-embeded-python */
+const bringsCompiler = ({ situation: { text } }: EndTold): boolean => /[\\/]triton[\\/]{1,2}runtime[\\/]{1,2}tcc[\\/]/.test(text)
+function onWindows(told: EndTold): Piece {
+  const { text, system } = told.situation
+  if (system !== 'windows' || !/triton/i.test(text)) return undefined
+  if (/Python\.h' not found|Failed to find Python libs|library 'python3/.test(text))
+    return {
+      text: 'Triton does not find the headers and libraries of this Python, which the portable one lacks: copy the folders include and libs of an installed Python of the same minor version into its folder (python_embeded). The folder is libs, not Lib.',
+    }
+  return {
+    text: 'On Windows Triton needs triton-windows of the release that fits this PyTorch, and the folders include and libs of this Python (the portable ComfyUI lacks them: copy them from the same version of Python).',
+    command: pipInstall(told.situation, 'triton-windows', '--upgrade'),
+  }
+}
+
+const NO_FILE = /No such file/
+/** `Python.h`, or what it includes. */
+function pythonHeader({ error, situation }: EndTold): Piece {
+  const words = `${error?.message} ${error?.tail}`
+  const python = /(?:python(3\.\d{1,2})\/)?(?:pyconfig|Python)\.h\b/.exec(words)
+  return (
+    python !== null &&
+    NO_FILE.test(words) &&
+    situation.system !== 'windows' && {
+      text: 'The headers of this Python are missing, or not whole: install its development package (Fedora and RHEL: python3-devel; conda brings them). On Debian and Ubuntu:',
+      command: `sudo apt-get install -y ${python[1] === undefined ? 'python3-dev' : `python${python[1]}-dev libpython${python[1]}-dev`}`,
+    }
+  )
+}
+
 export const compileError: EndKind = {
   kind: 'compile_error',
   stage: 'cause',
@@ -40,6 +70,7 @@ export const compileError: EndKind = {
   title: (told) => `Code could not be compiled${told.facts.frame === undefined ? '' : ` for ${told.facts.frame}`}`,
   verdict: (told) => saying(told, 'failed while code was compiled'),
   remedies: (told) => [
+    pythonHeader(told),
     /^(?:Unsupported|UserError)$/.test(told.error?.name ?? '') && {
       text: `What stands below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
     },
@@ -48,15 +79,12 @@ export const compileError: EndKind = {
         text: 'Run once without torch.compile, to see whether the program itself works.',
         command: setVariables(told.situation, { TORCHDYNAMO_DISABLE: '1' }),
       },
-    builds(told) && {
-      text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
-      command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
-    },
     tooOld(told),
-    told.situation.system === 'windows' &&
-      /triton/i.test(told.situation.text) && {
-        text: 'On Windows Triton needs triton-windows of the release that fits this PyTorch, and the folders include and libs of this Python (the portable ComfyUI lacks them: copy them from the same version of Python).',
-        command: pipInstall(told.situation, 'triton-windows', '--upgrade'),
+    onWindows(told),
+    builds(told) &&
+      !bringsCompiler(told) && {
+        text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
+        command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
       },
     /'-lcuda'/.test(told.error?.message ?? '') &&
       told.situation.system !== 'windows' && {
@@ -69,7 +97,8 @@ export const compileError: EndKind = {
           ? 'The first error of the compiler is the one that counts: look above the traceback for "error:".'
           : `The first error of the compiler is the one that counts: "${compilerSaid(told)}".`,
     },
-    /No such file/.test(`${told.error?.message} ${told.error?.tail}`) && { text: 'A header is missing: install the development package that brings it.' },
+    NO_FILE.test(`${told.error?.message} ${told.error?.tail}`) &&
+      pythonHeader(told) === false && { text: 'A header is missing: install the development package that brings it.' },
     !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
       text: 'See whether versions fit together: torch, triton and the GPU.',
       command: 'python -m pip list | grep -iE "torch|triton"',

@@ -1,12 +1,13 @@
 // The program rejects its settings: arguments, configuration files, combinations that it does not support.
 import { asks } from '../asks.ts'
 import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { caller } from '../messages/packages.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE, PROGRAM_NAMES, type Program } from '../../situation/programs.ts'
 import type { Situation } from '../../situation/situation.ts'
 
 const REFUSES =
-  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|must be (?:a multiple|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|[Ii]nvalid (?:value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|[Mm]ust be (?:a multiple|an? (?:positive |non-negative )?(?:integer|float|number|value|fraction)\b|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple|an? (?:positive |non-negative )?(?:integer|float|number)\b|(?:larger|greater|less|smaller) than)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|(?<!found )[Ii]nvalid (?:[a-z]{2,20}(?:_[a-z]{1,20}){1,5}\b|value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|\bor \w{1,40} cannot be used|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
 
 /** What a library says of GPUs up to there is another matter; what comes after is only advice. */
 const refuses = (full: string): boolean => {
@@ -16,10 +17,16 @@ const refuses = (full: string): boolean => {
 /** The option or setting that the message is about. */
 const OPTION =
   /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
-const option = (message: string): string | undefined =>
-  OPTION.exec(message)
-    ?.slice(1)
-    .find((one) => one !== undefined)
+const FIELD =
+  /[Ff]ields? [`']([\w.]{1,80})[`'] (?:is|are) not valid for \w|\b(?:[Ii]nvalid|[Uu]nsupported) (?:value for )?[`'"]?([a-z]{2,20}(?:_[a-z]{1,20}){1,5})\b/
+const option = ({ error }: EndTold): string | undefined =>
+  (FIELD.exec(`${error?.message}\n${error?.tail}`) ?? OPTION.exec(error?.message ?? ''))?.slice(1).find((one) => one !== undefined)
+
+/** A message that is short enough for a title. */
+const inShort = ({ error }: EndTold): string | undefined =>
+  error !== undefined && /(?:Error|Exception)$/.test(error.name ?? '') && /^[^\n]{8,80}$/.test(error.message) && error.tail.trim() === ''
+    ? error.message.replace(/^Unsloth: |[.:!]+$/g, '')
+    : undefined
 
 export const configError: EndKind = {
   kind: 'config_error',
@@ -33,7 +40,7 @@ export const configError: EndKind = {
       /^(?:\w{0,40}[Cc]onfig\w{0,40}(?:Error|Exception)|OmegaConfBaseException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
     ),
     says(
-      /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|Primary config (?:module|directory|file)|validation errors? for \w/,
+      /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
       WEIGHT.message,
     ),
     says(
@@ -41,7 +48,7 @@ export const configError: EndKind = {
       WEIGHT.message,
     ),
     says(
-      /model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)|exceeds available Mamba cache blocks|^In Mamba cache align mode|^extra_buffer needs |^Assertion failed: (?:Do not|Must) set \w|only supported on SM\d/,
+      /model type `[^`\n]{1,60}`|Unrecognized (?:configuration class|model|feature extractor|processor|option)|[Uu]nknown (?:model|architecture|optimizer|scheduler|backend|loss|option|argument|config\w{0,10}|quantization\w{0,10}|dataset|task|stage|template|strategy)(?: type| name| class)?\b|Model architectures? \[[^\]\n]{1,120}\] (?:are|is) not supported|No (?:registered|such) (?:config|model|dataset|option)|exceeds available Mamba cache blocks|^In Mamba cache align mode|^extra_buffer needs |^Assertion failed: (?:Do not|Must) set \w|only supported on SM\d/,
       WEIGHT.message,
     ),
     // Only where the program looked: not what a library says of GPUs.
@@ -57,7 +64,7 @@ export const configError: EndKind = {
         : undefined,
   ),
   title: (told) => {
-    const named = option(told.error?.message ?? '')
+    const named = option(told) ?? inShort(told)
     return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
   },
   verdict: (told) => saying(told, 'rejected its settings and ended'),
@@ -65,9 +72,7 @@ export const configError: EndKind = {
     newer(told),
     told.error?.name === 'usage'
       ? { text: 'See which arguments this version takes.', command: `${script(told.situation)} --help` }
-      : (asks(told) ?? {
-          text: `Correct ${option(told.error?.message ?? '') ?? 'the setting that the message names'}, in the command, the configuration file or the environment of the job.`,
-        }),
+      : (asks(told) ?? correct(told)),
     /--local[-_]rank/.test(told.error?.message ?? '') && {
       text: 'The launcher passes --local-rank, which the script does not take: start it with torchrun, and read LOCAL_RANK from the environment.',
       command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>',
@@ -78,6 +83,34 @@ export const configError: EndKind = {
     openFrame(told),
     asks(told) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
+}
+/** `must be one of ['a', 'b'], got 'c'` */
+const CHOICES =
+  /(?:[Mm]ust be|should be|(?:[Vv]alid|[Ss]upported|[Aa]llowed|[Aa]vailable) (?:[\w-]{2,20} )?(?:options|values|choices|types|modes|names)(?: are)?:?) (?:either |one of:? |in )?[[({]?((?:['"`][\w.+-]{1,40}['"`](?:(?:,? (?:or|and) |, ?)(?=['"`]))?){2,20})[\])}]?[,.;]?(?: (?:but |You )?(?:got|found|received|passed|not|is)(?: instead)?:? ?['"`]?([\w.+-]{1,40}?)['"`]?\.?(?=\s|$))?/
+const EXCLUDES =
+  /(?:cannot|can't|can not) be (?:used|combined|set|specified|enabled) (?:with|together|both|at the same time)|mutually exclusive|(?:in|not )compatible with(?![^.\n]{0,40}\bversion)|(?:does|do) not (?:\w+ )?(?:support|work with)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported (?:with|when|for(?! now)|if)\b/
+function correct(told: EndTold): Piece {
+  const message = told.error?.message ?? ''
+  const where = 'in the command, the configuration file or the environment of the job'
+  const named = option(told) ?? 'the setting that the message names'
+  const [, list, value] = CHOICES.exec(message) ?? []
+  if (list !== undefined) {
+    const choices = [...list.matchAll(/['"`]([\w.+-]{1,40})['"`]/g)].flatMap(([, one]) => one ?? [])
+    const brought = caller(told)
+    if (value !== undefined && choices.includes(value))
+      return {
+        text: `Update ${brought ?? 'the program'}: the message refuses ${value}, which it allows itself, so that its check is wrong and not the setting.`,
+        ...(brought === undefined ? {} : { command: `python -m pip install --upgrade ${brought}` }),
+      }
+    return { text: `Set ${named} to one of ${choices.join(', ')}${value === undefined ? '' : ` (it is ${value})`}, ${where}.` }
+  }
+  if (EXCLUDES.test(message)) return { text: `Leave out one of the two that the message names, ${where}: they do not go together in this release.` }
+  return {
+    text:
+      option(told) !== undefined && /\b(?:is|are) not (?:yet |currently )?supported by\b/.test(message)
+        ? `Leave ${named} out, or change it, ${where}: this release does not support it there.`
+        : `Correct ${named}, ${where}.`,
+  }
 }
 /** A server that does not know a model's architecture is older than the model. */
 function newer(told: EndTold): Piece {

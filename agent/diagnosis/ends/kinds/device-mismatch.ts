@@ -30,7 +30,7 @@ export const deviceMismatch: EndKind = {
       WEIGHT.message,
     ),
     says(
-      /can't convert \S{1,20} device type tensor to numpy|Cannot copy out of meta tensor|Expected object of backend \w{2,8} but got backend|Expected object of device type \w{1,10} but got device type|Expected a '\w{1,10}' (?:device type )?(?:generator|tensor)|expected device \S{1,12} but got|Attempting to deserialize object on (?:a )?CUDA|indices should be either on (?:cpu|the same device)|Tensor for argument #\d{1,2} .{0,60} is on (?:CPU|GPU), but expected it to be on|torch\.cuda\.\w{1,20}Tensor is not (?:on|equal)|expected (?:all tensors|self|mat2|tensor).{0,60}(?:on|device)/i,
+      /can't convert \S{1,20} device type tensor to numpy|Cannot copy out of meta tensor|Expected object of backend \w{2,8} but got backend|Expected object of device type \w{1,10} but got device type|Expected a '\w{1,10}' (?:device type )?(?:generator|tensor)|expected device \S{1,12} but got|Attempting to deserialize object on (?:a )?CUDA|indices should be either on (?:cpu|the same device)|Tensor for argument #\d{1,2} .{0,60} is on (?:CPU|GPU), but expected it to be on|torch\.cuda\.\w{1,20}Tensor is not (?:on|equal)|expected (?:all tensors|self|mat2|tensor).{0,60}\b(?:on|device)\b|cannot be accessed from Triton/i,
       WEIGHT.message,
     ),
     ({ full }) => {

@@ -35,11 +35,11 @@ export const dtypeMismatch: EndKind = {
       WEIGHT.message,
       both(1, 2),
     ),
-    says(/not implemented for '(\w{2,20})'/, WEIGHT.message, (match) => ({ found: match[1] ?? '' })),
+    says(/not implemented for '([A-Z]\w{1,20})'/, WEIGHT.message, (match) => ({ found: match[1] ?? '' })),
     says(/result type (\w{2,20}) can't be cast to the desired output type (\w{2,20})/, WEIGHT.message, both(2, 1)),
     says(/scalar types?:? ([\w, ]{2,60}?); but got (?:torch\.)?(?:cuda\.)?(\w{2,30})/, WEIGHT.message, both(1, 2)),
     says(
-      /tensors used as indices must be|must have the same dtype|to have the same dtype|data types? (?:must|should|do(?:es)? not) match|[Dd]type mismatch|mismatched dtypes|requires arguments to have (?:the same|equal) (?:dtypes|types)|expected to be an? \w{2,20} tensor but is an? \w{2,20} tensor|Only Tensors of floating point .{0,40}can require gradients|Cannot interpret '.{1,60}' as a data type|can't convert np\.ndarray of type|Tensor conversion requested dtype|Index(?:es)? must be (?:Long|int)|self and mat2 must have the same dtype|unsupported (?:data ?type|dtype)|FlashAttention only supports? (?:fp16|Ampere)?.{0,20}(?:bf16|fp16)/i,
+      /tensors used as indices must be|must have the same dtype|to have the same dtype|data types? (?:must|should|do(?:es)? not) match|[Dd]type mismatch|mismatched dtypes|requires arguments to have (?:the same|equal) (?:dtypes|types)|expected to be an? \w{2,20} tensor but is an? \w{2,20} tensor|Only Tensors of floating point .{0,40}can require gradients|Cannot interpret '.{1,60}' as a data type|can't convert np\.ndarray of type|Tensor conversion requested dtype|Index(?:es)? must be (?:Long|int)(?!,)|self and mat2 must have the same dtype|unsupported (?:data ?type|dtype)|FlashAttention only supports? (?:fp16|Ampere)?.{0,20}(?:bf16|fp16)/i,
       WEIGHT.message,
     ),
   ),

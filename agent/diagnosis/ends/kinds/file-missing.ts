@@ -26,6 +26,7 @@ export const fileMissing: EndKind = {
       const path = pathIn(full) ?? /((?:\/|\.{1,2}\/|~\/|(?<![\w./-])\w[\w.-]{0,60}\/)[^\s'",:;]{1,400})/.exec(full)?.[1]
       return { weight: WEIGHT.errno, ...(path === undefined ? {} : { facts: { path } }) }
     },
+    says(/^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/, WEIGHT.errno),
     raises(/^NoSuchKey$/),
   ),
   title: ({ facts: { path } }) => (path === undefined ? 'A file is missing' : `File not found: ${path}`),

@@ -1,9 +1,11 @@
 // A module, symbol, program or system library that is not installed, or of another version.
-import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
-import { installerOf } from '../../faults/remedies/pip.ts'
+import { WEIGHT, anyOf, raises, saying, says, type Claim, type EndKind, type EndTold } from '../end-kind.ts'
+import { installerOf, pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { lookup } from '../../../text/lookup.ts'
+import { askedInstall, missingPackage } from '../asked-install.ts'
+import { asks } from '../asks.ts'
 import { localModule } from '../local-modules.ts'
 import { installs } from '../python-packages.ts'
 
@@ -66,7 +68,12 @@ function newerRuntime(words: string): readonly Piece[] | undefined {
   ]
 }
 
-function remedies({ facts: { module: name, pattern }, error, situation }: EndTold): readonly Piece[] {
+function remedies(told: EndTold): readonly Piece[] {
+  const {
+    facts: { module: name, pattern },
+    error,
+    situation,
+  } = told
   const words = error?.message ?? ''
   if (pattern === 'program' || /command not found|executable file not found/.test(words))
     return [
@@ -119,17 +126,24 @@ function remedies({ facts: { module: name, pattern }, error, situation }: EndTol
     !/pip install/.test(words) &&
     /cannot import name|has no attribute|undefined symbol|requires? |incompatible|version/.test(words) &&
     !/No module named/.test(words)
+  const asked = askedInstall(words)
   return [
+    asked === undefined && asks(told),
+    asked !== undefined && {
+      text: `Install ${asked.module} as the message asks.`,
+      command: pipInstall(situation, asked.packages, asked.options),
+    },
     {
       text: 'See which Python runs the job and what it has installed: the environment of the job may not be the one that you tested.',
       command: installed(situation),
     },
-    wrongVersion
-      ? {
-          text: `${top ?? 'The package'} is installed in a version without this name. Install the version that the program was written for.`,
-          command: `python -m pip install '${distribution?.replace(/ -.*/, '') ?? '<PACKAGE>'}==<VERSION>'`,
-        }
-      : { text: `Install ${top ?? 'the package'} into that environment.`, command: `python -m pip install ${distribution ?? '<PACKAGE>'}` },
+    asked === undefined &&
+      (wrongVersion
+        ? {
+            text: `${top ?? 'The package'} is installed in a version without this name. Install the version that the program was written for.`,
+            command: `python -m pip install '${distribution?.replace(/ -.*/, '') ?? '<PACKAGE>'}==<VERSION>'`,
+          }
+        : { text: `Install ${top ?? 'the package'} into that environment.`, command: `python -m pip install ${distribution ?? '<PACKAGE>'}` }),
     situation.programs.has('slurm') && { text: 'Activate the environment in the batch script before the program starts.' },
     { text: 'Pin the versions of what the job needs (requirements file, image), so that the next start has the same.' },
   ]
@@ -145,6 +159,12 @@ function otherLanguage(words: string, name: string | undefined): Piece {
   return undefined
 }
 const safe = (name: string | undefined): string | undefined => (name !== undefined && /^[\w./+-]{1,80}$/.test(name) ? name : undefined)
+
+/** The package that the message asks for. */
+function asking(message: string, weight: number): Claim | undefined {
+  const name = askedInstall(message)?.module ?? missingPackage(message)
+  return { weight, ...(name === undefined ? {} : { facts: { module: name } }) }
+}
 
 export const missingDependency: EndKind = {
   kind: 'missing_dependency',
@@ -181,7 +201,7 @@ export const missingDependency: EndKind = {
     says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
     says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
-    says(/`pip install (?:-U |--upgrade )?([\w.[\]-]{1,60})[^`\n]{0,40}`/, WEIGHT.message, module),
+    ({ message }) => (/`pip install [^`\n]{1,200}`/.test(message) ? asking(message, WEIGHT.message) : undefined),
     says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
     says(/(?:Could not find a version that satisfies the requirement|No matching distribution found for) ([\w.[\]-]{1,80})/, WEIGHT.message, module),
     says(/Cannot find (?:module|package) '([^'\n]{1,120})'/, WEIGHT.message, module),
@@ -192,11 +212,16 @@ export const missingDependency: EndKind = {
       WEIGHT.message,
       module,
     ),
+    ({ message }) =>
+      /(?:please|you need to|must|try:?|run:?|install with:?|install it (?:with|via|by):?) (?:\w{1,20} ){0,3}[`'"]?pip install /i.test(message)
+        ? asking(message, WEIGHT.exception + 0.5)
+        : undefined,
     says(
-      /(?:please|you need to|must|try:?|run:?) (?:\w{1,20} ){0,3}[`'"]?(?:pip|conda|apt|apt-get) install [`'"]?([\w.[\]-]{1,60})/i,
+      /(?:please|you need to|must|try:?|run:?) (?:\w{1,20} ){0,3}[`'"]?(?:conda|apt|apt-get) install [`'"]?([\w.[\]-]{1,60})/i,
       WEIGHT.exception + 0.5,
       module,
     ),
+    ({ name, message }) => (/^(?:Import|ModuleNotFound)Error$/.test(name ?? '') ? asking(message, WEIGHT.exception + 0.1) : undefined),
     says(/[`'"]([A-Za-z][\w.-]{1,60})[`'"] (?:package |library |module )?is not installed\b/, WEIGHT.exception + 0.6, module),
     says(
       /\b(?:is|are) not installed\b|is required but (?:was )?not (?:found|installed)|Unable to import dependency (\w{1,60})/,

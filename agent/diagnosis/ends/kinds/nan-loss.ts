@@ -11,7 +11,7 @@ export const nanLoss: EndKind = {
   severity: 'warning',
   claims: anyOf(
     says(
-      /probability tensor contains either|tensor with all NaNs was produced|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite|[Ii]nvalid)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|NaN or Inf found in (?:input|grad)/,
+      /probability tensor contains either|tensor with all NaNs was produced|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|[Ii]nvalid(?: values?)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations)(?!\w| (?:type|function|name|mode)\b)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|NaN or Inf found in (?:input|grad)|but found invalid values:[^]{0,400}?\bnan\b/,
       WEIGHT.message,
       ({ input }) => {
         const step = /\b(?:iteration|iter|step)\s?[=:#]?\s?(\d{1,9})/.exec(input)?.[1]
@@ -32,21 +32,24 @@ export const nanLoss: EndKind = {
       return `The model computed NaNs instead of numbers${words === '' ? '' : `: "${words}"`}. Half precision overflows in some models and on some GPUs.`
     return `The loss or its gradient became NaN or infinite${told.facts.step === undefined ? '' : ` at step ${told.facts.step}`} and did not recover${place(told)}${words === '' ? '' : `: "${words}"`}. What is trained from there on is of no use.`
   },
-  remedies: ({ situation }) =>
-    generates(situation)
+  remedies: (told) =>
+    generates(told.situation)
       ? [
           {
             text: 'Compute the part that overflows in full precision: the VAE first, then the whole model.',
-            command: situation.programs.has('comfyui') ? 'python main.py --fp32-vae' : '--no-half-vae',
+            command: told.situation.programs.has('comfyui') ? 'python main.py --fp32-vae' : '--no-half-vae',
           },
-          !situation.programs.has('comfyui') && { text: 'If it stays, load the whole model in full precision (twice the memory).', command: '--no-half' },
+          !told.situation.programs.has('comfyui') && { text: 'If it stays, load the whole model in full precision (twice the memory).', command: '--no-half' },
           { text: 'See whether the model file is damaged: compare its hash with that of its page.' },
         ]
       : [
           { text: 'Go back to a checkpoint from before it, with a smaller learning rate, a longer warm-up and clipped gradients (norm 1.0).' },
           { text: 'Use bf16 instead of fp16 where the GPU has it: its range is that of fp32, so that sums do not overflow.' },
           { text: 'Look at the batch of that step: empty sequences, labels that are all masked, a division by zero.' },
-          situation.programs.has('pytorch') && {
+          /of distribution \w/.test(quote(told)) && {
+            text: 'In reinforcement learning see whether observations and rewards are finite, and normalize them (Stable-Baselines3: VecCheckNan, VecNormalize).',
+          },
+          told.situation.programs.has('pytorch') && {
             text: 'Let PyTorch name the operation whose backward made it (slow): `torch.autograd.set_detect_anomaly(True)`.',
           },
           { text: 'Stop the run when the loss is not finite, instead of going on for hours.' },

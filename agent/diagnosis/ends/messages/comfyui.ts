@@ -46,6 +46,19 @@ export const COMFYUI: readonly Known[] = [
     },
   },
   {
+    pattern: /Error\(s\) in loading state_dict for (\w{2,60})/,
+    when: images,
+    title: ([, name]) => `The file is no ${name}, as which it was loaded`,
+    says: 'The program took the model for another one, by its type in the node or by the names in the file.',
+    remedies: (_, { situation }) => [
+      {
+        text: `Update the program: it must know the model to tell it from others.${situation.system === 'windows' && situation.programs.has('comfyui') ? ' The portable ComfyUI: update/update_comfyui.bat.' : ''}`,
+        ...(situation.system === 'windows' ? {} : { command: 'git pull' }),
+      },
+      { text: 'Set the type of the loader (text encoder, CLIP) to that of the model, and take the file that its page names for this node.' },
+    ],
+  },
+  {
     pattern: /mat1 and mat2 shapes cannot be multiplied \((\d{1,9})x(\d{1,9}) and (\d{1,9})x(\d{1,9})\)/,
     when: images,
     title: 'Parts of the workflow belong to different base models',

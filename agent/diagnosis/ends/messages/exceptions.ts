@@ -46,7 +46,14 @@ export const EXCEPTIONS: readonly Known[] = [
     remedies: ([, callee, argument], told) =>
       failedInLibrary(told)
         ? [versions(told), { text: `Leave ${argument} out, or look up in the release notes where it went.` }]
-        : [{ text: `Correct the call of ${callee}, or give it a parameter ${argument}.` }],
+        : [
+            {
+              text:
+                told.error?.message.includes('multiple values') === true
+                  ? `${argument} is given twice to ${callee}: by its name, and by its place in the call. Name all arguments; a method that is called on the class, not on an object, lacks self as well.`
+                  : `Correct the call of ${callee}, or give it a parameter ${argument}.`,
+            },
+          ],
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:missing \d{1,3} required (?:positional|keyword-only) argument|takes .{1,40} positional arguments?)/,
@@ -91,8 +98,8 @@ export const EXCEPTIONS: readonly Known[] = [
   {
     pattern: /^ValueError: (?:too many|not enough) values to unpack/,
     remedies: (_, told) => [
-      { text: 'Print what is unpacked there: it has another number of parts than names on the left.' },
       failedInLibrary(told) && versions(told),
+      { text: 'Print what is unpacked there: it has another number of parts than names on the left.' },
     ],
   },
   {

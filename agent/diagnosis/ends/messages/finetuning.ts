@@ -124,7 +124,10 @@ export const FINETUNING: readonly Known[] = [
     // Without quotes it is what Diffusers looked up for a class that model_index.json names.
     pattern: /module (diffusers|transformers|trl|peft) has no attribute ([A-Z]\w{3,80})/,
     title: ([, owner, name]) => `The installed ${owner} has no ${name}`,
-    says: ([, owner]) => `The model was saved for a newer ${owner}.`,
+    says: ([, owner], { error }) =>
+      error?.frames.some(({ file }) => /from_pretrained|pipeline|auto_factory|loading_utils/.test(file)) === true
+        ? `The model was saved for a newer ${owner}.`
+        : undefined,
     remedies: ([, owner]) => [
       { text: `Update ${owner}.`, command: `python -m pip install --upgrade ${owner}` },
       { text: 'If no release has it yet: install it from its repository.', command: `python -m pip install git+https://github.com/huggingface/${owner}` },

@@ -191,10 +191,6 @@ const ROWS: readonly Row[] = [
     /Some tensors share memory, this will lead to duplicate memory/,
     'Save with safetensors.torch.save_model or model.save_pretrained, which know shared tensors; the Trainer of older releases: save_safetensors=False.',
   ],
-  [
-    /Received a label value of (-?\d+) which is outside the valid range/,
-    'Compare the labels with the size of the last layer: it needs one output more than the largest label, labels count from 0, and none may be negative.',
-  ],
 ]
 
 export const FRAMEWORKS: readonly Known[] = [

@@ -82,6 +82,50 @@ function conflict(told: EndTold): readonly string[] {
 export const INSTALLS: readonly Known[] = [
   ...ofRows(ROWS),
   {
+    // https://docs.astral.sh/uv/concepts/projects/config/#augmenting-build-dependencies
+    pattern: /Extra build requirement `([\w.-]{1,60})`/,
+    title: (_, told) => `uv cannot match ${/requirement `([\w.-]{1,60})`/.exec(flat(told))?.[1]} of a build with that of the project`,
+    says: (_, told) => {
+      const name = /but `([\w.-]{1,60})` does not declare static metadata/.exec(flat(told))?.[1]
+      return `match-runtime needs a package that says beforehand what it needs${name === undefined ? '' : `, and ${name} says it only when it is built`}.`
+    },
+    remedies: ([, requirement], told) => {
+      const name = /but `([\w.-]{1,60})` does not declare static metadata/.exec(flat(told))?.[1] ?? '<PACKAGE>'
+      return [
+        {
+          text: `Name the exact version in place of match-runtime, under [tool.uv.extra-build-dependencies]: ${name} = ["${requirement}==<VERSION>"], the one that the project itself has.`,
+        },
+        {
+          text: `Or leave it out there, and build without isolation: no-build-isolation-package = ["${name}"] under [tool.uv]; ${requirement} must be installed first.`,
+        },
+      ]
+    },
+  },
+  {
+    pattern: /meson\.build:\d{1,5}:\d{1,4}: ERROR: (?:Unknown compiler\(s\): \[\['([\w+-]{1,20})'|)/,
+    title: (_, { situation: { text } }) =>
+      `pip builds ${/Project name: ([\w.-]{1,60})/.exec(text)?.[1] ?? 'a package'} from source, and it cannot be built here`,
+    says: (_, { situation: { text } }) => {
+      const release = /Project version: (\d[\w.]{0,20})/.exec(text)?.[1]
+      return `There is no ready file${release === undefined ? '' : ` of release ${release}`} for this Python.`
+    },
+    remedies: ([, compiler], { situation }) => {
+      const name = /Project name: ([\w.-]{1,60})/.exec(situation.text)?.[1] ?? '<PACKAGE>'
+      return [
+        {
+          text: `Install a release of ${name} with a file for this Python, if the program allows it: leave its version open.`,
+          command: pipInstall(situation, name, `--only-binary ${name}`),
+        },
+        { text: 'Or use the Python for which the requirements were written, in an environment of its own.', command: OTHER_PYTHON },
+        compiler !== undefined &&
+          situation.system !== 'windows' && {
+            text: `Else install the compiler that the build asks for. On Debian and Ubuntu:`,
+            command: `sudo apt-get install -y ${/fortran|flang/.test(compiler) ? 'gfortran' : 'build-essential'}`,
+          },
+      ]
+    },
+  },
+  {
     pattern:
       /Could not find a version that satisfies the requirement ([\w.-]{1,60})(?:\[[\w,]{1,60}\])?((?:[=<>!~]=?[\w.+*,<>=!~]{1,40})?)[^\n]{0,200}?\(from versions: ([^)\n]{1,20000}?)(?:\)|…|$)/,
     title: ([, name = '', asked = '', list = ''], told) => wanted(name, asked, list, told).title,

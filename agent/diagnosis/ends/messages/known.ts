@@ -5,10 +5,12 @@ import { ATTRIBUTES } from './attributes.ts'
 import { BUILDS } from './builds.ts'
 import { COMFYUI } from './comfyui.ts'
 import { DATA } from './data.ts'
+import { DISTRIBUTED } from './distributed.ts'
 import { ENGINES } from './engines.ts'
 import { FINETUNING } from './finetuning.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
+import { LEARNING } from './learning.ts'
 import { LIBRARIES } from './libraries.ts'
 import { LOADING } from './loading.ts'
 import { MEGATRON } from './megatron.ts'
@@ -17,6 +19,7 @@ import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
 import { SLURM } from './slurm.ts'
+import { SURROUNDINGS } from './surroundings.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { TRAINER_CHECKS } from './trainer-checks.ts'
@@ -31,6 +34,7 @@ const KNOWN: readonly Known[] = [
   FINETUNING,
   TRAINER_CHECKS,
   WINDOWS,
+  DISTRIBUTED,
   TRAINING,
   LOADING,
   ENGINES,
@@ -39,6 +43,8 @@ const KNOWN: readonly Known[] = [
   IMAGES,
   SETUP,
   SLURM,
+  SURROUNDINGS,
+  LEARNING,
   TENSORS,
   DATA,
   BUILDS,

@@ -5,6 +5,21 @@ import { ofRows, type Row } from './rows.ts'
 const KERAS_NEWER = "python -m pip install --upgrade keras tensorflow; python -c 'import keras; print(keras.__version__)'"
 const ROWS: readonly Row[] = [
   [
+    /No module named ['"]megatron\.(?:training|legacy|post_training|inference)\b/,
+    'Clone Megatron-LM in the release that the program asks for, and let Python find it (ms-swift: MEGATRON_LM_PATH).',
+    'git clone -b <RELEASE> https://github.com/NVIDIA/Megatron-LM.git; export PYTHONPATH=$PWD/Megatron-LM MEGATRON_LM_PATH=$PWD/Megatron-LM',
+    'The package megatron-core brings megatron.core alone; the rest is in the repository Megatron-LM.',
+    'megatron-core is only a part of Megatron-LM',
+  ],
+  [
+    // https://github.com/EleutherAI/gpt-neox/issues/934
+    /cannot import name ['"]?helpers(?:_cpp)?['"]? from ['"](?:megatron|nemo)\b|No module named ['"]megatron[\w.]{1,60}\.helpers(?:_cpp)?['"]/,
+    'Compile them where the job runs (make, g++, the headers of Python and pybind11 must be there): run make in the folder that holds helpers.cpp.',
+    'python -m pip install pybind11; make -C <MEGATRON>/megatron/core/datasets',
+    'Megatron reads its data by functions in C++, which make builds at the first start, and that failed.',
+    'The data helpers of Megatron are not compiled',
+  ],
+  [
     /last epoch number of samples exceeded max value|last_epoch_num_samples/,
     'Delete the index files that Megatron-LM cached beside the data (*_indexmap_*.npy, or the folder of --data-cache-path): they belong to other samples or another number of them. With very little data lower --train-iters.',
     undefined,

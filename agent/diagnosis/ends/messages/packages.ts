@@ -1,7 +1,7 @@
 // Messages of Python and pip that say which package is missing, hidden by a file of one's own, or of another version than its neighbour.
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { EndTold } from '../end-kind.ts'
-import { installs, newerName, packageOf, packageOfClass } from '../python-packages.ts'
+import { installs, newerName, packageOf, packageOfClass, rebuilds } from '../python-packages.ts'
 import { moved, moves } from '../moved-names.ts'
 import type { Known } from './message.ts'
 
@@ -91,17 +91,46 @@ const hidden = (path: string): readonly Piece[] => [
   { text: `Rename ${path}: it has the name of a package, so that Python imports it in place of the package. Remove its __pycache__ too.` },
 ]
 const isOwn = (path: string | undefined): path is string => path !== undefined && path.includes('/') && !/(?:site|dist)-packages|[\\/]lib[\\/]python/.test(path)
+/** A module in a package of the code itself hides nothing. */
+const hides = (path: string | undefined, module: string): path is string => isOwn(path) && !module.includes('.')
+const ownLacks = (name: string, module: string, path: string): readonly Piece[] => [
+  { text: `Correct the import, or define ${name} in ${path}: ${module} is part of the code itself, which may be of another version than what imports it.` },
+]
 
 const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}(?:, ?(?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}){0,3})/g
 
 export const PACKAGES: readonly Known[] = [
   {
+    // What a package compiles, by the names that are usual for it.
+    pattern: /cannot import name ['"](_C\w{0,20}|csrc|_ext|_cuda\w{0,20})['"] from (?:partially initialized module )?['"]([\w.]{1,120})['"]/,
+    title: ([, , module = '']) => `The compiled part of ${packageOf(`/site-packages/${module.split('.')[0]}/`) ?? module} is missing`,
+    says: 'It is built when the package is installed, or at the first start, and that failed.',
+    remedies: ([, , module = ''], { situation }) => [
+      situation.system === 'windows' && {
+        text: "Install the Build Tools of Visual Studio (Desktop development with C++) and the CUDA toolkit, and start from the x64 Native Tools Command Prompt: 'where cl' and 'where nvcc' must find both.",
+      },
+      {
+        text: 'Build it again where a compiler and nvcc of the CUDA of PyTorch are found, or take a wheel that its project built for this PyTorch. The first error of the build is the one that counts.',
+        command: `python -m pip install -v --force-reinstall --no-deps ${rebuilds(module, situation)}`,
+      },
+    ],
+  },
+  {
     pattern: /cannot import name ['"]?(\w{1,80})['"]? from (?:partially initialized module )?['"]([\w.]{1,120})['"](?: \(([^)\n]{1,300})\))?/,
     title: ([, name = '', module = '', path]) =>
-      isOwn(path) ? `A file of your own hides the package ${module}` : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
+      hides(path, module)
+        ? `A file of your own hides the package ${module}`
+        : isOwn(path)
+          ? `${module} has no ${name}`
+          : (lacking(name, module) ?? `The installed ${module} has no ${name}`),
     says: ([, name, module = '', path]) =>
-      isOwn(path) ? `A file of your own hides the package ${module}.` : path === undefined ? undefined : `The ${module} that is installed has no ${name}.`,
-    remedies: ([, name = '', module = '', path], told) => (isOwn(path) ? hidden(path) : lacks(name, module, told)),
+      hides(path, module)
+        ? `A file of your own hides the package ${module}.`
+        : path === undefined || isOwn(path)
+          ? undefined
+          : `The ${module} that is installed has no ${name}.`,
+    remedies: ([, name = '', module = '', path], told) =>
+      hides(path, module) ? hidden(path) : isOwn(path) ? ownLacks(name, module, path) : lacks(name, module, told),
   },
   {
     pattern: /No module named '([\w.]{1,120})'; '([\w.]{1,120})' is not a package/,
@@ -219,14 +248,22 @@ export const PACKAGES: readonly Known[] = [
   },
   {
     // A version that a package asks for, in its own words.
-    pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found)/i,
+    pattern: /(?:required|requires|install|need|upgrade|update|incompatible|but found|only works|at least|too old)/i,
     remedies: (_, told) => {
       const asked = [...`${told.error?.message}`.matchAll(REQUIREMENT)].filter(
-        ([, name]) => name !== undefined && !/^(?:python|cuda|sm|driver|cudnn|got|than|version)$/i.test(name),
+        ([, name = '', versions = '']) =>
+          !/^(?:python|cuda|sm|driver|cudnn|got|than|versions?|to|be|is|it|and|or|with|by|from)$/i.test(name) &&
+          // Not a setting and its value.
+          (versions.includes('.') || !(name.includes('_') || /^ ?>(?!=)/.test(versions))),
       )
       // The one that is installed is named with ==.
       const wanted = asked.find(([, , versions]) => versions?.startsWith('==') !== true) ?? (asked.length === 1 ? asked[0] : undefined)
-      if (wanted === undefined || /^torch$/i.test(wanted[1] ?? '')) return []
+      if (wanted === undefined) return []
+      if (/^(?:py)?torch$/i.test(wanted[1] ?? ''))
+        return [
+          { text: `Install PyTorch${wanted[2]?.replace(/\.$/, '')}, with all that was built for the one before (torchvision, flash-attn and the like).` },
+          SHOW('torch'),
+        ]
       const name = (wanted[1] ?? '').toLowerCase()
       const spec = `${name}${(wanted[2] ?? '').replaceAll(' ', '').replace(/\.$/, '')}`
       const build = name.startsWith('mmcv')

@@ -72,6 +72,20 @@ export const SETUP: readonly Known[] = [
     },
   },
   {
+    pattern: /^(\d{1,9}) is not divisible by (\d{1,4})$/m,
+    when: ({ error }) => error?.frames.some(({ name }) => name === 'ensure_divisibility') === true,
+    title: ([, size, ranks]) => `A size of ${size} cannot be split over ${ranks} ranks`,
+    says: 'Tensor parallelism cuts each layer into equal parts.',
+    remedies: ([, size, ranks]) => {
+      const fit = [1, 2, 3, 4, 5, 6, 7, 8].filter((each) => Number(size) % each === 0 && each !== Number(ranks))
+      return [
+        {
+          text: `Set the tensor parallel size to a number that divides ${size}: ${fit.join(', ')} (vLLM --tensor-parallel-size, SGLang --tp-size, verl rollout.tensor_model_parallel_size, Megatron --tensor-model-parallel-size).`,
+        },
+      ]
+    },
+  },
+  {
     pattern: /number of required GPUs exceeds the total number/i,
     remedies: only(
       'Ask for no more GPUs than there are: tensor times pipeline parallel size is the number that it needs. Over several hosts all must have joined the Ray cluster.',
@@ -108,7 +122,11 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
-    pattern: /can't start new thread|pthread_create failed/,
+    pattern: /can't start new thread|pthread_create failed|^Resource temporarily unavailable$|^\[Errno 11\] Resource temporarily unavailable$/m,
+    // Of files and sockets the number means another thing.
+    when: ({ error }) =>
+      error?.message.startsWith('[Errno 11]') !== true || error.frames.some(({ name }) => /fork|_launch|_execute_child|thread/.test(name ?? '')),
+    title: 'No more threads or processes can be started',
     says: 'The limit of processes and threads is reached: that of the user (ulimit -u), or that of the container (pids).',
     remedies: (_, { situation: { text, programs } }) => [
       {

@@ -1,11 +1,20 @@
 // Messages of PyTorch about tensors and ranks whose sizes, types or numbers do not fit: with the figures of the message.
+import { isUserFrame } from '../../traceback/user-frame.ts'
 import type { EndTold } from '../end-kind.ts'
+import { packageOf } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 
 /** The script that the traceback begins in. */
-const script = ({ error }: EndTold): string => {
+export const script = ({ error }: EndTold): string => {
   const file = error?.frames.find(({ name }) => name === '<module>')?.file
   return file !== undefined && /^[\w./-]+\.py$/.test(file) && !/(?:site|dist)-packages/.test(file) ? file : '<SCRIPT>'
+}
+
+/** The library whose model holds the layer; undefined where the model is the user's own. */
+function ofLibrary({ error }: EndTold): string | undefined {
+  const frames = (error?.frames ?? []).filter(({ file }) => packageOf(file) !== 'torch')
+  const last = frames.at(-1)
+  return last === undefined || isUserFrame(last) ? undefined : packageOf(last.file)
 }
 
 /** The multiples beside a number that does not divide. */
@@ -18,10 +27,17 @@ export const TENSORS: readonly Known[] = [
   {
     pattern: /mat1 and mat2 shapes cannot be multiplied \((\d{1,9})x(\d{1,9}) and (\d{1,9})x(\d{1,9})\)/,
     says: ([, , has, wants]) => `The layer takes inputs with ${wants} features, and got ${has}.`,
-    remedies: ([, rows, has, wants, out]) => [
-      {
-        text: `Make the layer for its input (nn.Linear(${has}, ${out})), or bring the input to ${wants} features: print x.shape before the layer.`,
-      },
+    remedies: ([, rows, has, wants, out], told) => [
+      Number(has) > Number(wants) &&
+        Number(wants) > 1 &&
+        Number(has) % Number(wants) === 0 && {
+          text: `${has} is ${Number(has) / Number(wants)} × ${wants}: ${Number(has) / Number(wants)} vectors stand side by side in one row, mostly those of a batch. Stack them as rows (torch.cat(…, dim=0)); where it is a finished script, update it or use a batch of 1.`,
+        },
+      ofLibrary(told)
+        ? { text: `The layer is part of a model of ${ofLibrary(told)}: bring the input to ${wants} features, and see that model and input belong together.` }
+        : {
+            text: `Make the layer for its input (nn.Linear(${has}, ${out})), or bring the input to ${wants} features: print x.shape before the layer.`,
+          },
       Number(rows) * Number(has) > 0 &&
         Number(wants) % Number(has) === 0 && { text: `${wants} is ${Number(wants) / Number(has)} × ${has}: likely x.flatten(1) is missing before the layer.` },
     ],
@@ -126,8 +142,12 @@ export const TENSORS: readonly Known[] = [
   },
   {
     pattern: /Rank (\d{1,6}) has (\d{1,9}) params, while rank (\d{1,6}) has inconsistent (\d{1,9}) params/,
-    says: 'The ranks built different models.',
-    remedies: () => [
+    says: ([, , one, , other]) =>
+      Number(one) * Number(other) === 0 ? 'A rank did not answer with its model, or built none.' : 'The ranks built different models.',
+    remedies: ([, first, one, second, other]) => [
+      Number(one) * Number(other) === 0 && {
+        text: `Look at the log of rank ${Number(one) === 0 ? first : second} first: it ended before, is still elsewhere in the program, or froze all parameters. The number of processes must be the same on all hosts, and each must have a GPU of its own.`,
+      },
       {
         text: 'Build the same model on every rank: no branch by rank, the same arguments, data and files (a vocabulary that each rank makes, a download that differs), the same frozen parameters.',
       },

@@ -122,6 +122,15 @@ const ROWS: readonly Row[] = [
 
 export const TRAINER_CHECKS: readonly Known[] = [
   {
+    pattern: /when caching (latents|text encoder outputs?), (?:either )?([\w, ]{3,160}) cannot be used/i,
+    title: ([, what = '']) => `${what.toLowerCase() === 'latents' ? 'Cached latents do' : 'A cached text encoder does'} not go together with another option`,
+    remedies: ([, , options = '']) => [
+      {
+        text: `Take ${options.replace(/ or (?=\w+$)/, ' and ')} out (those of them that are set), or the caching.`,
+      },
+    ],
+  },
+  {
     // https://github.com/deepspeedai/DeepSpeed/issues/6793, https://github.com/huggingface/transformers/pull/35157
     pattern: /no_sync context manager is incompatible with gradient partitioning/,
     title: 'Gradient accumulation and DeepSpeed do not fit together in these releases',

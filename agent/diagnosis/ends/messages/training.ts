@@ -141,7 +141,20 @@ export const TRAINING: readonly Known[] = [
     },
   },
   {
-    pattern: /^Can't (?:get|pickle) (?:local object|attribute)|^cannot pickle '/i,
+    // A function inside of a library's own: only the way in which processes are started can be changed.
+    pattern: /^Can't (?:get|pickle) local object '(\w{1,80})\.\w{1,80}\.<locals>/,
+    when: ({ facts }) => facts.frame === undefined,
+    title: ([, owner]) => `A function inside of ${owner} cannot go to another process`,
+    says: 'Processes that are started by spawn (Windows, or set_start_method) get only what pickle can write.',
+    remedies: () => [
+      { text: 'Prepare the data in one process: dataset_num_proc or num_proc None, num_workers=0.' },
+      {
+        text: 'On Linux leave set_start_method("spawn") out, if the program sets it before: fork hands such functions over. With CUDA in use by then, prepare the data first.',
+      },
+    ],
+  },
+  {
+    pattern: /^Can't (?:get|pickle) (?:local object|attribute)|^(?:cannot|can't) pickle ['_]/i,
     remedies: only(
       'What goes to a child process must be picklable: define functions and classes at the top of a module, no lambdas and no open files in the data set; num_workers=0 shows whether it is that.',
     ),

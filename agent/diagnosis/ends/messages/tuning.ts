@@ -3,6 +3,103 @@ import { only, type Known } from './message.ts'
 
 export const TUNING: readonly Known[] = [
   {
+    pattern: /[Yy]our model already has LoRA adapters|already added LoRA adapters to your model/,
+    title: 'The model has a LoRA already',
+    remedies: () => [
+      { text: 'To train the adapter on: leave get_peft_model out; from_pretrained has loaded it with the model.' },
+      { text: 'For a new one: load the base model, and start the process (notebook: the kernel) again, if get_peft_model has run before.' },
+    ],
+  },
+  {
+    pattern: /text input must be of type `str`|TextEncodeInput must be Union\[/,
+    title: 'A sample of the data set is no text',
+    says: 'The tokenizer got a number, a list or nothing (None) where it needs a string.',
+    remedies: () => [
+      {
+        text: 'Find the samples and correct them or leave them out: dataset.filter(lambda x: isinstance(x["text"], str)). Empty fields of CSV and JSON files are None.',
+      },
+      { text: 'See that the column is the one with the text, and that messages were made into text first (apply_chat_template with tokenize=False).' },
+    ],
+  },
+  {
+    // DeepSpeed takes the word as it is. https://huggingface.co/docs/transformers/deepspeed
+    pattern:
+      /'[<>]=?' not supported between instances of '(?:str|int|float)' and '(?:str|int|float)'|(?:could not convert string to float|invalid literal for int\(\) with base 10): '?auto/,
+    when: ({ error }) => /[\\/]deepspeed[\\/]/.test(error?.frames.at(-1)?.file ?? ''),
+    title: 'DeepSpeed got a word where it needs a number',
+    says: 'Mostly it is "auto" of the configuration, in whose place only the Trainer of Transformers and accelerator.prepare put figures.',
+    remedies: () => [
+      {
+        text: 'Write figures in place of "auto" (warmup_num_steps, total_num_steps, train_micro_batch_size_per_gpu …), or leave scheduler and optimizer out and let the trainer make them.',
+      },
+    ],
+  },
+  {
+    pattern:
+      /(\w[\w .-]{1,60}?) (?:failed|exited|crashed|ended) with (?:an? )?(?:non-zero )?(?:(?:exit|return|error) )?(?:code|status)[ :=]{1,2}(-?\d{1,10})\.?$/m,
+    when: ({ error }) => /^(?:Runtime|OS|Child\w{0,10})?(?:Error|Exception)$/.test(error?.name ?? ''),
+    title: ([, what, code]) => `${what} ended with exit code ${code}`,
+    says: 'The program that started it knows no more.',
+    remedies: only(
+      'Read the lines of that program further above: its own error stands there. Where this console does not show them, start its command in a terminal of its own.',
+    ),
+  },
+  {
+    // What a launcher or a program with a window started.
+    pattern:
+      /^Command '\[?["']?(?:[^'"\n]{0,200}[\\/])?(accelerate|deepspeed|torchrun|python[\d.]{0,5})(?:\.exe)?['" ][^\n]{0,8000}returned non-zero exit status ([1-9]\d{0,2})\.?$/m,
+    when: ({ error }) => error?.name === 'CalledProcessError' && !/\bpip\b|setup\.py/.test(error.message),
+    title: ([, what, code]) => `What ${what} ran ended with exit code ${code}`,
+    says: 'The program that started it knows no more.',
+    remedies: only(
+      'Read the lines of that program further above: its own error stands there. Where this console does not show them, start the command of the message in a terminal of its own.',
+    ),
+  },
+  {
+    // AI Toolkit, kohya's sd-scripts and musubi-tuner make the network first, and find it empty afterwards.
+    pattern: /not any lora modules in this network|no LoRA modules|create LoRA for [\w -]{2,40}: 0 modules/i,
+    title: 'No layer of the model takes the LoRA',
+    says: 'The network was made for layers of another model than the one that was loaded.',
+    remedies: () => [
+      {
+        text: "Set the type of the model, and of its network, to the model that is trained: arch in AI Toolkit, network_module in kohya's programs (networks.lora_flux, networks.lora_wan …). A filter of layers (only_if_contains, include_patterns) must match names that the model has.",
+      },
+      { text: 'Update the program: a newer model has names of layers that an older release does not know.', command: 'git pull' },
+    ],
+  },
+  {
+    pattern: /Attempting to use the same CUDA device \(UUID: ([\w-]{8,60})\) for multiple distinct roles/,
+    title: 'The vLLM server and the training share a GPU',
+    remedies: ([, uuid]) => [
+      {
+        text: `Run the server on other GPUs than the training (both use ${uuid}).`,
+        command: 'CUDA_VISIBLE_DEVICES=<GPU> trl vllm-serve --model <MODEL>',
+      },
+      { text: 'With one GPU let vLLM run inside the trainer: vllm_mode="colocate", with a low vllm_gpu_memory_utilization.' },
+    ],
+  },
+  {
+    // https://github.com/unslothai/unsloth/issues/3183
+    pattern: /'unsloth_compiled_\w{1,80}' has no attribute '(\w{1,80})'/,
+    title: 'Unsloth uses code that it generated for other releases',
+    remedies: () => [
+      { text: 'Delete what Unsloth generated, and update it.', command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo' },
+    ],
+  },
+  {
+    pattern: /^/,
+    when: ({ error }) =>
+      /^(?:NameError|UnboundLocalError|TypeError|AttributeError)$/.test(error?.name ?? '') &&
+      error?.frames.at(-1)?.file.includes('unsloth_compiled_cache') === true,
+    title: 'Code that Unsloth generated fails',
+    remedies: () => [
+      {
+        text: 'Delete it, so that it is generated anew for the installed releases, and update Unsloth and TRL.',
+        command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo trl',
+      },
+    ],
+  },
+  {
     pattern: /should supply an encoding or a list of encodings to this method that includes (\w{1,40}), but you provided \[([^\]\n]{0,200})\]/,
     title: ([, wants]) => `The samples have no ${wants}`,
     says: ([, , has]) => `They hold ${has === '' ? 'nothing' : `only ${has}`}: the data set is not tokenized, or the Trainer dropped its columns.`,
@@ -54,8 +151,8 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
-    pattern: /Direct module loading failed for (Unsloth\w{2,60})/,
-    title: ([, name]) => `Unsloth could not generate ${name} for the installed TRL`,
+    pattern: /Direct module loading failed for (Unsloth\w{2,60})|Error patching (\w{2,60}Trainer)/,
+    title: ([, name, patched]) => `Unsloth could not ${name === undefined ? `change ${patched}` : `generate ${name}`} for the installed TRL`,
     remedies: () => [
       {
         text: 'Delete what Unsloth generated, and update it; it names the newest TRL that it supports.',

@@ -1,5 +1,8 @@
 // What Windows says where it cannot load a library of PyTorch. Sources: pytorch/pytorch#129568, #131662, #169429.
+import { installs } from '../python-packages.ts'
+import { installerOf, pipInstall } from '../../faults/remedies/pip.ts'
 import type { Known } from './message.ts'
+import { caller } from './packages.ts'
 
 const RUNTIME = 'winget install --exact --id Microsoft.VCRedist.2015+.x64'
 const isTorch = (path: string): boolean => /[\\/]torch[\\/]lib[\\/]/i.test(path)
@@ -54,5 +57,31 @@ export const WINDOWS: readonly Known[] = [
         command: install("'torch<2.9' torchvision torchaudio"),
       },
     ],
+  },
+  {
+    // The part that was compiled: _fused of sageattention, _C of many.
+    pattern: /DLL load failed while importing (\w{1,60}): The specified (module|procedure) could not be found/,
+    title: ([, part = ''], told) => `Windows cannot load ${caller(told) ?? part}`,
+    says: ([, , what]) =>
+      what === 'procedure'
+        ? 'A library that it needs is there in another release than the one it was built for.'
+        : 'A library that it needs is missing, or of another release than the one it was built for; the file itself is there.',
+    remedies: ([, part = ''], told) => {
+      const { situation } = told
+      const name = caller(told) ?? part.replace(/_cuda$|^_+/g, '')
+      const forTorch = /torch|cuda|attn|attention|xformers|triton/i.test(`${name} ${part} ${situation.text}`)
+      return [
+        forTorch
+          ? {
+              text: `Install the wheel of ${name} that was built for this Python, PyTorch and CUDA: its name holds all three.`,
+              command: `${installerOf(situation) === 'embedded' ? '.\\python_embeded\\python.exe' : 'python'} -c "import sys, torch; print(sys.version[:4], torch.__version__, torch.version.cuda)"`,
+            }
+          : {
+              text: `Install ${name} again: pip takes a build for this Python.`,
+              command: pipInstall(situation, installs(name, situation), '--force-reinstall --no-cache-dir'),
+            },
+        { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
+      ]
+    },
   },
 ]

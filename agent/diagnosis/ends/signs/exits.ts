@@ -19,7 +19,7 @@ const EXACT: readonly RegExp[] = [
   // supervisord
   /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
   /^make(?:\[\d{1,2}\])?: \*\*\* .{0,120}Error (?<code>\d{1,3})$/,
-  /returned non-zero exit status (?<code>-?\d{1,5})\./,
+  /returned non-zero exit status (?<code>-?\d{1,10})\./,
   // Vertex AI
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot
@@ -29,7 +29,7 @@ const EXACT: readonly RegExp[] = [
 ]
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
-  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=[]{0,3}(?<code>-?\d{1,10})\b/,
+  /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Ss]ubprocess|[Tt]rain(?:ing|er)|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=[]{0,3}(?<code>-?\d{1,10})\b/,
   /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
 ]
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]

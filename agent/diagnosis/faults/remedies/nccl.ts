@@ -193,6 +193,15 @@ export function usage({ text, at, match }: Matched): readonly Piece[] {
         command: 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"; ldconfig -p | grep nccl',
       },
     ]
+  // TRL sends the weights to its server as a rank of its own. https://github.com/huggingface/trl/issues/3487
+  if (/vllm_client/.test(around(text, at, 12, 2)))
+    return [
+      {
+        text: 'Start the vLLM server on other GPUs than the training: the trainer sends it the weights by NCCL, which takes one rank for each GPU.',
+        command: 'CUDA_VISIBLE_DEVICES=<GPU> trl vllm-serve --model <MODEL>',
+      },
+      { text: 'With one GPU let vLLM run inside the trainer: vllm_mode="colocate", with a low vllm_gpu_memory_utilization.' },
+    ]
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
   return [
     {

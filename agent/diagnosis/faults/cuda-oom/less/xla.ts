@@ -30,12 +30,19 @@ export function neededGib(text: string): string | undefined {
 const MOST_SHARE = 0.95
 
 /** `little`: so small a request fails only where the card was full before. */
+/** The code of a compiled function goes into memory beside the pool of JAX. */
+const CODE = /Failed to load in-memory CUBIN/
 export const lessInJax = (situation: Situation, little = false): readonly Piece[] => [
+  CODE.test(situation.text) && {
+    text: 'Leave more memory beside the pool of JAX, which takes 75 % of the card: the code of compiled functions goes there. (That it was compiled for another GPU is a guess of the message.)',
+    command: setVariables(situation, { XLA_PYTHON_CLIENT_MEM_FRACTION: '.60' }),
+  },
   !little && smaller(false),
   !little && {
     text: `${situation.training ? 'Recompute instead of keeping intermediate values (jax.checkpoint), or shard' : 'Or shard'} the arrays over more GPUs.`,
   },
   !little &&
+    !CODE.test(situation.text) &&
     !/XLA_PYTHON_CLIENT_MEM_FRACTION/.test(situation.text) && {
       text: `Let JAX use more than its default of 75 % of the card, if nothing else runs on it${neededGib(situation.text) === undefined ? '' : `: enough only on a card with ${(Number(neededGib(situation.text)) / MOST_SHARE).toFixed(1)} GiB or more`}.`,
       command: setVariables(situation, { XLA_PYTHON_CLIENT_MEM_FRACTION: String(MOST_SHARE) }),

@@ -1,0 +1,117 @@
+// Messages of PyTorch where a model lies on several GPUs or is compiled: DDP, FSDP2, DTensor, groups of NCCL, and kernels of Triton.
+import { printTorch } from '../../faults/remedies/environment.ts'
+import type { EndTold } from '../end-kind.ts'
+import type { Known } from './message.ts'
+
+const TORCHRUN = 'torchrun --nnodes=<HOSTS> --nproc-per-node=<GPUS> --rdzv-id=1 --rdzv-backend=c10d --rdzv-endpoint=<FIRST_HOST>:29500 <SCRIPT>'
+
+const rendezvous =
+  (...patterns: readonly RegExp[]) =>
+  ({ error, situation }: EndTold): boolean =>
+    error?.name?.startsWith('Rendezvous') === true && patterns.every((pattern) => pattern.test(situation.text))
+
+export const DISTRIBUTED: readonly Known[] = [
+  {
+    pattern: /^/,
+    when: rendezvous(/--standalone\b/, /--nnodes[= ](?!1\b)\S/),
+    title: '--standalone is for one host, and more were asked for',
+    remedies: () => [{ text: 'Leave --standalone out, and name the first host the same on each of them.', command: TORCHRUN }],
+  },
+  {
+    pattern: /^/,
+    when: rendezvous(/master_addr is only used for static rdzv_backend/),
+    title: 'torchrun did not use the address of the first host',
+    says: 'With --rdzv-backend=c10d it takes the address from --rdzv-endpoint, and passes over --master-addr: each host waited for itself.',
+    remedies: () => [
+      { text: 'Name the first host and a free port of it in --rdzv-endpoint, the same on each host.', command: TORCHRUN },
+      { text: 'Or leave --rdzv-backend out: then --master-addr, --master-port and --node-rank count.' },
+    ],
+  },
+  {
+    // FullyShardedDataParallel lays all parameters of a layer into one tensor of floats.
+    pattern: /Cannot flatten integer dtype tensors/,
+    title: 'FSDP cannot hold weights of 8 bits',
+    remedies: () => [
+      {
+        text: 'Load the model in bf16 (load_in_8bit: false), or in 4 bits, stored as the type of the rest: adapter: qlora, load_in_4bit: true, bnb_4bit_quant_storage=torch.bfloat16.',
+      },
+      { text: 'Or use DDP or DeepSpeed in place of FSDP, where the model of 8 bits fits one GPU.' },
+    ],
+  },
+  {
+    // https://github.com/Dao-AILab/flash-attention/issues/523, https://github.com/triton-lang/triton/issues/2404
+    pattern: /Pointer argument \(at \d{1,3}\) cannot be accessed from Triton/,
+    title: 'A Triton kernel got a tensor that is not on its GPU',
+    says: 'Triton runs on the current GPU of the process (cuda:0, unless it was set): the tensor is on another one, or on the CPU.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Start one process for each GPU, and set its GPU before the model is loaded: torch.cuda.set_device(int(os.environ["LOCAL_RANK"])).',
+      },
+      {
+        text: `One process with a model over several GPUs (device_map="auto")${/accelerate[\\/]hooks/.test(situation.text) ? ' (as here)' : ''}: put the model on one GPU (device_map={"": 0}), or switch off what uses Triton kernels (Liger, flash-linear-attention, fused rotary).`,
+      },
+      { text: 'If it is the CPU: parts were offloaded, or an input was not moved. Compare x.device with the device of the layer.' },
+    ],
+  },
+  {
+    // https://github.com/pytorch/pytorch/issues/167074
+    pattern: /Operator (\w[\w.]{2,80}) does not have a sharding strategy registered/,
+    title: ([, name]) => `PyTorch cannot split ${name} over the GPUs`,
+    says: 'DTensor, which FSDP2 and tensor parallelism use, has no rule for this operation in the installed release.',
+    remedies: () => [
+      { text: 'Update PyTorch: each release adds rules for more operations.', command: printTorch('torch.__version__') },
+      { text: 'Under torch.compile: leave it out for the module that fails; it brings operations that the program itself does not call.' },
+      { text: 'Else compute that step on plain tensors: x.full_tensor(), or x.to_local() where each GPU may work on its own part.' },
+    ],
+  },
+  {
+    pattern: /FSDP parameters should be materialized from meta device before training[^]{0,120}?: \[([^\]\n]{1,400})/,
+    title: ([, names = '']) => `${names.split(',').length === 1 ? 'A parameter has' : `${names.split(',').length} parameters have`} no values when FSDP begins`,
+    says: 'The model was made on the meta device, which holds shapes only, and these were not loaded afterwards.',
+    remedies: ([, names = '']) => [
+      {
+        text: 'After fully_shard: model.to_empty(device="cuda"), then load the weights (set_model_state_dict, or load_state_dict with DTensors) and compute the buffers anew.',
+      },
+      {
+        text: `Compare the names with those in the checkpoint (${names.split(',')[0]?.replaceAll("'", '').trim()}): another prefix, or tied weights that are saved once, leave them out.`,
+      },
+      { text: 'Or make the model on the CPU or the GPU with its weights, and call fully_shard then.' },
+    ],
+  },
+  {
+    pattern: /INTERNAL ASSERT FAILED at "[^"\n]{0,200}\breducer\.cpp/,
+    title: 'DDP lost count of its gradients',
+    says: 'It expects one backward for each forward of the wrapped model.',
+    remedies: () => [
+      {
+        text: 'Call the wrapped model itself in each forward whose loss goes backward (not model.module), and run one backward for each: other forwards belong under torch.no_grad().',
+      },
+      { text: 'Gradient checkpointing without re-entrance: use_reentrant=False.' },
+      { text: 'Where the graph is the same in each step: static_graph=True for DistributedDataParallel.' },
+    ],
+  },
+  {
+    // The name of the compiler that DDP puts in between.
+    pattern: /backend='compile_fn' raised/,
+    title: 'torch.compile cannot split the model for DDP',
+    says: 'Under DDP it cuts the graph into pieces, one for each bucket of gradients, and that failed; changing shapes are a frequent reason.',
+    remedies: () => [
+      { text: 'Let it compile the model in one piece: torch._dynamo.config.optimize_ddp = False, before the first step.' },
+      { text: 'Or compile for fixed shapes: torch.compile(model, dynamic=False), and pad the batches to few lengths.' },
+      { text: 'Or update PyTorch.', command: printTorch('torch.__version__') },
+    ],
+  },
+  {
+    // https://github.com/pytorch/pytorch/pull/143765
+    pattern: /expected size \d{1,12}==\d{1,12}, stride \d{1,12}==\d{1,12} at dim=\d/,
+    title: 'Compiled code got a tensor of another shape or layout',
+    says: 'torch.compile asks each operation beforehand what it returns, and one returned another thing.',
+    remedies: () => [
+      { text: 'See whether it runs without torch.compile; use it so until the cause is found.', command: 'export TORCH_COMPILE_DISABLE=1' },
+      {
+        text: 'An operation of your own or of an extension (attention, Mamba): let its register_fake return the size and strides of the real one, which torch.library.opcheck compares; or update the extension.',
+      },
+      { text: 'Else update PyTorch.', command: printTorch('torch.__version__') },
+    ],
+  },
+]
