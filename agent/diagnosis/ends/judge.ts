@@ -74,7 +74,7 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
       pid: ends || facts.pid === undefined ? pid : undefined,
       signal: cleared ? undefined : signal,
       exception: type === 'error' ? exception : undefined,
-      frame: type === 'error' ? frame : undefined,
+      frame: type === 'error' || type === 'signal' ? frame : undefined,
     })
     facts = { ...add, ...facts }
   }

@@ -15,6 +15,7 @@ import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
+import { SIMULATIONS } from './simulations.ts'
 import { SLURM } from './slurm.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
@@ -37,6 +38,7 @@ const KNOWN: readonly Known[] = [
   IMAGES,
   SETUP,
   SLURM,
+  SIMULATIONS,
   TENSORS,
   DATA,
   BUILDS,

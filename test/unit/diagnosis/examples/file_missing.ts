@@ -42,4 +42,16 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "  - Value not in list: lora_name: 'style-a.safetensors' not in ['style-b.safetensors']",
     kinds: ['file_missing'],
   },
+  {
+    name: 'cd of a script',
+    text: './scripts/fit.sh: line 27: cd: /srv/state: No such file or directory',
+    kinds: ['file_missing'],
+    facts: { path: '/srv/state' },
+  },
+  {
+    name: 'R says the file in its warning',
+    text: 'Error in file(file, "rt") : cannot open the connection\nCalls: read.csv -> read.table -> file\nIn addition: Warning message:\nIn file(file, "rt") :\n  cannot open file \'in/cells.csv\': No such file or directory\nExecution halted',
+    kinds: ['file_missing'],
+    facts: { path: 'in/cells.csv' },
+  },
 ]
