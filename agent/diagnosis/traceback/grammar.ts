@@ -38,6 +38,7 @@ const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})\s{2,}Traceback \(most recent call last
 const FRAME = /(?:File "|^\W{0,80}File )([^"\n]{1,400}?)"?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200}))?(?:\s|$)/
 const BOXED_FRAME = /^((?:\/|~|\.{1,2}\/|[A-Za-z]:\\|in |<)?[^\s:│]{1,300}\.\w{1,5}|<[\w .:-]{1,80}>):(\d{1,7}) in (\S{1,200})/
 const HALF_PATH = /^(?:\/|~\/|[A-Za-z]:\\)[^\s:]{10,300}$/
+const HALF_FRAME = /^File "[^"\n]{8,300}$/
 const NOTEBOOK_FRAME = /^\[?((?:\/|~\/|[A-Za-z]:\\)[^\s\]]{1,300}\.\w{1,5}|<ipython-input-[\w-]{1,60}>)(?:\]\([^)]{0,200}\))? in (\S[^\n]{0,200})$/
 const CELL =
   /^(?:(?:Cell )?In(?:put In)? ?\[(\d{1,6})\])(?:, line (\d{1,7}))?(?:, in (.{1,120}))?$|^Cell In ?\[(\d{1,6})\], line (\d{1,7})(?:, in (.{1,120}))?$|^Input In \[(\d{1,6})\](?:, in (.{1,120}))?$/
@@ -156,6 +157,8 @@ export function tokenOf(text: string, open: boolean): Token {
   const frame = frameToken(text, body)
   if (frame !== undefined) return frame
   const inside = body.trim().replace(/\s*[│┃]$/, '')
+  // PowerShell breaks long lines of a program's errors.
+  if (open && HALF_FRAME.test(inside)) return { type: 'half', text: inside }
   if (open && HALF_PATH.test(inside)) return { type: 'half', text: inside }
   if (indentOf(body) > 0 && !gutter) return open ? DETAIL : OTHER
   const named = raised(inside)

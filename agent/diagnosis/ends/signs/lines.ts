@@ -56,6 +56,8 @@ const FORMS: readonly Form[] = [
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
   ['message', /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/],
+  // NAMD
+  ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
   // zsh says it the other way round
   ['shell', /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/],

@@ -65,4 +65,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['job_failed'],
     facts: { exit_code: 5, rank: 2 },
   },
+  {
+    name: 'Snakemake',
+    text: 'Error in rule fit:\n    jobid: 3\n    output: models/m3.pt\n\nShutting down, this might take some time.\nExiting because a job execution failed. Look below for error messages\nComplete log: .snakemake/log/2026-05-09.snakemake.log',
+    kinds: ['job_failed'],
+  },
+  {
+    name: 'NAMD says more below its error',
+    text: 'ERROR: Atoms moving too fast; simulation has become unstable (3 atoms on patch 4 pe 1).\nERROR: Exiting prematurely; see error messages above.\n====================================================\n\nWallClock: 12.4  CPU',
+    kinds: ['job_failed'],
+  },
 ]

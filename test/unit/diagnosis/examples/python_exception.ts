@@ -91,4 +91,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
     facts: { exception: 'SyntaxError', frame: 'fit.py:9' },
   },
+  {
+    name: 'PowerShell breaks the line of a frame',
+    text: "Traceback (most recent call last):\n  File \"C:\\Users\\Public\\projects\\a-long-folder\\another-long-folder\\code\\\nfit_again.py\", line 99, in <module>\n    print(\"\\u2713 done\")\nUnicodeEncodeError: 'charmap' codec can't encode character '\\u2713' in position 0: character maps to <undefined>",
+    kinds: ['python_exception'],
+    facts: { exception: 'UnicodeEncodeError', frame: 'fit_again.py:99' },
+  },
 ]
