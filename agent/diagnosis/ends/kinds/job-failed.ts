@@ -24,8 +24,8 @@ export const jobFailed: EndKind = {
         }
       : rank !== undefined && !runsPython(situation)
         ? {
-            text: `The cause is in the output of task ${rank}; let srun put the number of the task before each line.`,
-            command: 'srun --label <COMMAND>',
+            text: `The cause is in the output of task ${rank}.${situation.programs.has('slurm') ? ' Let srun put the number of the task before each line.' : ''}`,
+            ...(situation.programs.has('slurm') ? { command: 'srun --label <COMMAND>' } : {}),
           }
         : rank !== undefined || situation.distributed
           ? {

@@ -107,7 +107,7 @@ const LANGUAGES: readonly Language[] = [
   {
     head: /^Exception in thread "[^"]{1,80}" (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
     frame:
-      /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
+      /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)\.[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
   // Node
   {
@@ -136,7 +136,14 @@ const LANGUAGES: readonly Language[] = [
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
   { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
   { head: /^(?<message>.{3,300}) at (?<file>\S{1,200}\.p[lm]) line (?<line>\d{1,6})\.$/, name: 'die' },
+  {
+    head: /^At line (?<line>\d{1,6}) of file (?<file>[^\s()]{1,300})(?: \(unit = |$)/,
+    name: 'runtime error',
+    message: /^Fortran runtime error: (?<message>.*)$/,
+  },
   { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
+  // Intel's Fortran
+  { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
   {
     head: /^(?<message>)(?:Fatal error|Error in user input|Inconsistency in user input|File not found|System I\/O error|Simulation instability detected|Feature not implemented|(?:Internal|API) error \(bug\)):$/,
@@ -151,7 +158,7 @@ const LANGUAGES: readonly Language[] = [
   { head: /^Error using \S{1,100}(?<message>)(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
 ]
 const MAY =
-  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40

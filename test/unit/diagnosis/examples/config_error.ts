@@ -72,4 +72,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "\nCommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.\nTo initialize your shell, run\n",
     kinds: ['config_error'],
   },
+  {
+    name: 'Typer puts it in a box',
+    text: "Usage: fit.py [OPTIONS] DATA\n╭─ Error ───────────────────────────────────────╮\n│ Invalid value for 'DATA': 'x' is not a folder. │\n╰────────────────────────────────────────────────╯",
+    kinds: ['config_error'],
+  },
 ]

@@ -54,4 +54,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['file_missing'],
     facts: { path: 'in/cells.csv' },
   },
+  {
+    name: "Intel's Fortran",
+    text: 'forrtl: severe (29): file not found, unit 12, file /srv/run/IN\nImage              PC                Routine            Line        Source\nocean              000000000153FF4D  Unknown               Unknown  Unknown',
+    kinds: ['file_missing'],
+    facts: { path: '/srv/run/IN' },
+  },
 ]

@@ -40,4 +40,5 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['host_memory'],
     facts: { frame: 'Fit.java:31' },
   },
+  { name: "Intel's Fortran", text: 'forrtl: severe (41): insufficient virtual memory', kinds: ['host_memory'] },
 ]

@@ -97,4 +97,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
     facts: { exception: 'UnicodeEncodeError', frame: 'fit_again.py:99' },
   },
+  {
+    name: 'Fortran names the line first',
+    text: "At line 31 of file read_in.f90 (unit = 10, file = 'in.nml')\nFortran runtime error: End of file",
+    kinds: ['python_exception'],
+    facts: { frame: 'read_in.f90:31' },
+  },
 ]
