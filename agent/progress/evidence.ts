@@ -7,6 +7,9 @@ const STEP_WORD = /\b(?:step|iter|itr|iteration|update|epoch)s?\b/
 const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
 /** `=== METRICS STEP 3 ===`, above the figures of the step. */
 const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/
+/** `Simulating batch 18`, `3000 steps completed.` */
+const DOING_STEP =
+  /^\W*(?:train|simulat|iterat|solv|optimi[sz]|fitt|evolv|integrat)ing (?:\w+ )?(?:batch|step|iteration|generation|cycle|timestep) \d|^\s*\d[\d,]* (?:time)?steps (?:completed|done|finished)\b/i
 /** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
 const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 
@@ -45,6 +48,8 @@ export type Beside = {
   readonly rate: () => boolean
   /** Figures that only a training prints. */
   readonly metrics: () => boolean
+  /** How many steps the program said that it would take. */
+  readonly planned: () => number | undefined
   /** A line with a step that counts already. */
   readonly counted: () => boolean
 }
@@ -77,6 +82,9 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
     if (beside.loss() && beside.rate()) return true
     if (beside.loss() || beside.rate() || beside.metrics()) return total !== undefined || track.rose >= 1
     if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
+    if (track.rose >= 3 && DOING_STEP.test(seen.title ?? '')) return true
+    // It counts to what was announced.
+    if (track.rose >= 1 && step <= (beside.planned() ?? 0) && STEP_WORD.test(shape) && seen.foreign !== true) return true
     return (
       loose !== true &&
       track.rose >= 2 &&

@@ -50,7 +50,7 @@ const UNIT =
 const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
-  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|$))/
+  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
 const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `the 40624th step`. */
@@ -205,7 +205,8 @@ export function fieldsOf(printed: string): readonly Field[] {
     fields.push({
       key,
       value,
-      aside: (/\(\s*$/.test(gap) && key === '') || /^(?:±|\+\/?-)\s?$/.test(gap),
+      // `k(   19) = …`: the index of an element.
+      aside: (/\(\s*$/.test(gap) && (key === '' || /^\s{0,4}\)\s{0,4}=/.test(line.slice(to, to + 12)))) || /^(?:±|\+\/?-)\s?$/.test(gap),
       whole: /^\d[\d,]*$/.test(figure ?? '') || kilo !== '',
       from,
       to,

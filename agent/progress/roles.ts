@@ -32,7 +32,7 @@ const WHOLE_LOSS =
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|in [a-z]{3,12}))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
@@ -100,7 +100,7 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   // `t=0.21s`: with its unit, and no time since the start, which the learner would find to grow.
   const short = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && words === 't'
   // `time step: 5000` counts; `time step: 0.001` is that of a simulation.
-  if (field.unit === undefined && /(?:^|\s)time ?step$/.test(words)) return undefined
+  if (field.unit === undefined && (/(?:^|\s)time ?step$/.test(words) || (field.whole && /(?:^|\s)t step$/.test(words)))) return undefined
   if ((!byUnit && !short && !stepTime(words).named) || stepTime(words).other) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined

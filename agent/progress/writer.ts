@@ -118,6 +118,7 @@ export function createWriter(): Writer {
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
   const confirmed = new Set<string>()
   const beside: Beside = {
+    planned: () => planned,
     epoch: () => near(epoch?.at),
     loss: () => near(looseLoss?.at),
     rate: () => near(looseRate?.at),

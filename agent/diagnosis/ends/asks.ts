@@ -9,7 +9,7 @@ const TO = /^To \w{3,20} .{3,80}, \w/
 const EXACT = /`|--\w|\w=\w|pip install|\w\.\w+\(/
 /** Said by every error of a kind, or asked of nobody who runs a job. */
 const EMPTY =
-  /CUDA_LAUNCH_BLOCKING|AMD_SERIALIZE|TORCH_USE_CUDA_DSA|TORCHDYNAMO_VERBOSE|TORCH_LOGS|HYDRA_FULL_ERROR|(?:file|open|report|submit|create) (?:an? |this |the )?(?:\w{1,10} ){0,2}(?:issue|bug|ticket)|please report|[Ss]ee (?:the )?(?:stack trace|root cause|above|logs?\b)|error.?number|[Rr]efer to|Press |[Ff]or (?:more )?(?:details|information)|visit https|[Ss]ee (?:the )?documentation|report this|(?:please )?(?:request|raise) (?:the support|an? (?:issue|feature))|at your own risk/
+  /CUDA_LAUNCH_BLOCKING|AMD_SERIALIZE|TORCH_USE_CUDA_DSA|TORCHDYNAMO_VERBOSE|TORCH_LOGS|HYDRA_FULL_ERROR|JAX_TRACEBACK_FILTERING|(?:file|open|report|submit|create) (?:an? |this |the )?(?:\w{1,10} ){0,2}(?:issue|bug|ticket)|please report|[Ss]ee (?:the )?(?:stack trace|root cause|above|logs?\b)|error.?number|[Rr]efer to|Press |[Ff]or (?:more )?(?:details|information)|visit https|[Ss]ee (?:the )?documentation|report this|(?:please )?(?:request|raise) (?:the support|an? (?:issue|feature))|at your own risk/
 
 const SHORTEST = 14
 const LONGEST = 260

@@ -9,7 +9,7 @@ import { lookup } from '../../text/lookup.ts'
 /** A sign that may be the root, with its kind. The lowest place is the root. */
 export type Candidate = { readonly sign: Sign; readonly end: EndKind; readonly facts: Facts; readonly place: number }
 
-export const PLACE = { orderFirst: 0, cause: 1, weakCause: 2, crash: 3, consequence: 4, firstExit: 4.5, order: 5, passedOn: 6, last: 7 } as const
+export const PLACE = { orderFirst: 0, cause: 1, weakCause: 2, crash: 3, consequence: 4, firstExit: 4.5, order: 5, passedOn: 6, last: 7, cleanUp: 8 } as const
 export const END_OF = new Map<LogKind, EndKind>(END_KINDS.map((end) => [end.kind, end]))
 const OF_SIGNAL: Readonly<Record<string, LogKind>> = {
   SIGSEGV: 'segfault',
@@ -59,7 +59,7 @@ function ofOrder(sign: OrderSign, before: Before): Candidate | undefined {
   const end = END_OF.get(sign.kind)
   if (end === undefined) return undefined
   // Without a reason it is also how a scheduler clears away after a failure.
-  return { sign, end, facts: sign.facts, place: !sign.sure && before.failedBefore(sign.at) ? PLACE.passedOn : ordered(sign.at, before) }
+  return { sign, end, facts: sign.facts, place: !sign.sure && before.failedBefore(sign.at) ? PLACE.cleanUp : ordered(sign.at, before) }
 }
 
 /** The sign as a possible root, where a kind knows it. `before`: what failed before a line. */

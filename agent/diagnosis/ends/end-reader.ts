@@ -4,12 +4,14 @@ import { readLine } from '../traceback/line.ts'
 import { createTracebackReader } from '../traceback/reader.ts'
 import type { Sign } from './evidence.ts'
 import { errorOf } from './signs/errors.ts'
+import { createPlaceReader } from './signs/crash-place.ts'
 import { createExitReader } from './signs/exits.ts'
 import { createLife } from './signs/life.ts'
 import { createLineReader } from './signs/lines.ts'
 import { createLossReader } from './signs/loss.ts'
 import { createNativeReader } from './signs/native.ts'
 import { createSpeech } from './signs/speech.ts'
+import { createLsfJob } from './signs/lsf-job.ts'
 import { createOrderReader } from './signs/orders.ts'
 import { readSignal } from './signs/signals.ts'
 import { unfolded } from './unfolded.ts'
@@ -61,6 +63,8 @@ export function createEndReader(): EndReader {
   const loss = createLossReader()
   const life = createLife()
   const speech = createSpeech()
+  const places = createPlaceReader()
+  const lsf = createLsfJob()
   const first: Sign[] = []
   const last: Sign[] = []
   const texts = new Map<number, string>()
@@ -77,8 +81,10 @@ export function createEndReader(): EndReader {
       if (oldest !== undefined) texts.delete(oldest)
     }
   }
-  const found = (sign: Sign): void => {
+  const found = (seen: Sign): void => {
     failedAt = count
+    const sign = lsf.named(seen)
+    if (sign.type === 'signal') places.signal(sign)
     const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
     if (first.length < FIRST_SIGNS) first.push(bounded)
     else {
@@ -114,7 +120,9 @@ export function createEndReader(): EndReader {
       if (token === 'detail' && line.record) life.add(line, failedAt)
       return
     }
+    lsf.add(line)
     readSignal(line, found)
+    places.add(line, found)
     exits(line, found)
     orders(line, found)
     native.add(line, found, inside)

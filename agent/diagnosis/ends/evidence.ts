@@ -12,6 +12,8 @@ export type ErrorSeen = {
   /** The lines after it that may belong to its message. */
   readonly tail: string
   readonly frames: readonly Frame[]
+  /** Of a program in another language than Python. */
+  readonly foreign?: true
   /** The errors that it was raised from, the nearest first; `handled`: it was only being handled when this one came. */
   readonly causes: readonly (Pick<ErrorSeen, 'name' | 'module' | 'message' | 'tail' | 'frames'> & { readonly handled?: true })[]
 }

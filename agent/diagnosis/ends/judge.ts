@@ -74,7 +74,7 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
       pid: ends || facts.pid === undefined ? pid : undefined,
       signal: cleared ? undefined : signal,
       exception: type === 'error' ? exception : undefined,
-      frame: type === 'error' ? frame : undefined,
+      frame: type === 'error' || type === 'signal' ? frame : undefined,
     })
     facts = { ...add, ...facts }
   }
@@ -139,6 +139,10 @@ export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situati
       sign.text !== '' &&
       sign.facts.job_id === undefined &&
       evidence.progressAt > sign.at) ||
+    // Of another job that wrote to the same file before.
+    (sign.type === 'order' &&
+      sign.facts.job_id !== undefined &&
+      signs.some((other) => other.type === 'order' && other.at > sign.at && (other.facts.job_id ?? sign.facts.job_id) !== sign.facts.job_id)) ||
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.

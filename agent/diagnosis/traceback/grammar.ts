@@ -8,7 +8,8 @@ export type Token =
   | { readonly type: 'half'; readonly text: string }
   /** `----> 5 code`: the line number of the notebook frame above. */
   | { readonly type: 'arrow'; readonly line: number }
-  | { readonly type: 'link'; readonly link: 'cause' | 'context' }
+  /** `inner`: Dagster's, where the cause follows what it caused. */
+  | { readonly type: 'link'; readonly link: 'cause' | 'context' | 'inner' }
   | {
       readonly type: 'raised'
       readonly name: string
@@ -37,6 +38,7 @@ const NOTEBOOK_HEADER = /^([A-Z]\w{2,60})\s{2,}Traceback \(most recent call last
 const FRAME = /(?:File "|^\W{0,80}File )([^"\n]{1,400}?)"?, line (\d{1,7})(?:(,)? in (\S[^\n]{0,200}))?(?:\s|$)/
 const BOXED_FRAME = /^((?:\/|~|\.{1,2}\/|[A-Za-z]:\\|in |<)?[^\s:│]{1,300}\.\w{1,5}|<[\w .:-]{1,80}>):(\d{1,7}) in (\S{1,200})/
 const HALF_PATH = /^(?:\/|~\/|[A-Za-z]:\\)[^\s:]{10,300}$/
+const HALF_FRAME = /^File "[^"\n]{8,300}$/
 const NOTEBOOK_FRAME = /^\[?((?:\/|~\/|[A-Za-z]:\\)[^\s\]]{1,300}\.\w{1,5}|<ipython-input-[\w-]{1,60}>)(?:\]\([^)]{0,200}\))? in (\S[^\n]{0,200})$/
 const CELL =
   /^(?:(?:Cell )?In(?:put In)? ?\[(\d{1,6})\])(?:, line (\d{1,7}))?(?:, in (.{1,120}))?$|^Cell In ?\[(\d{1,6})\], line (\d{1,7})(?:, in (.{1,120}))?$|^Input In \[(\d{1,6})\](?:, in (.{1,120}))?$/
@@ -44,6 +46,7 @@ const FILE_FRAME = /^File ((?:\/|~\/|[A-Za-z]:\\)[^\s:"]{1,300}):(\d{1,7})(?:, i
 const ARROW = /^\s*(?:-{2,}>|❱) ?(\d{1,7})\b/
 const CAUSE = /The above exception was the direct cause of the following exception/
 const CONTEXT = /During handling of the above exception, another exception occurred/
+const CAUSED_BY = /^\s{0,8}The above exception (?:was caused by|occurred during handling of) the following exception:$/
 const MARKS = /^[\s|│]*[~^]+[\s~^]*$/
 const REPEATED = /^\s*\[Previous line repeated \d/
 const THREADS = /^(Current t|T)hread 0x[0-9a-f]{1,20}\b.{0,80}\(most recent call first\):?/
@@ -59,11 +62,13 @@ const LOOSE = /^((?:[A-Za-z_]\w{0,60}\.){0,8})([A-Za-z_]\w{0,80})(?:\((\w[\w.]{0
 const NO_NAME = /^(?:wandb|srun|slurmstepd|INFO|WARNING|ERROR|DEBUG|Killed|Aborted|Terminated|Done|done|Output|Command|Note|Hint|Epoch|Step)$/
 const WARNING = /Warning$/
 /** Two processes wrote at once: `ValueErrorValueError: : x`. */
-const DOUBLED = /^((?:[\w.]{1,80}?)([A-Z]\w{1,40}(?:Error|Exception)))\1(?=\W|$)/
+const DOUBLED = /^((?:[\w.]{1,80}?\.)?[A-Z]\w{1,60}?(?:Error|Exception))\1(?=\W|$)/
+const SAID_TWICE = /^(.{6,}?)\1$/
 
 const indentOf = (text: string): number => text.length - text.trimStart().length
 
 function raised(text: string): Token | undefined {
+  const twice = DOUBLED.test(text)
   const line = text.replace(DOUBLED, '$1')
   const strict = STRICT.exec(line)
   const match = strict ?? LOOSE.exec(line)
@@ -78,7 +83,7 @@ function raised(text: string): Token | undefined {
     name: inner?.split('.').at(-1) ?? own,
     wrapper: inner === undefined ? undefined : own,
     module: module === '' ? undefined : module.slice(0, -1),
-    message: message.replace(/^[: ]+/, '').trim(),
+    message: (twice ? message.replace(/^[: ]+/, '').replace(SAID_TWICE, '$1') : message.replace(/^[: ]+/, '')).trim(),
     strict: strict !== null,
   }
 }
@@ -135,6 +140,7 @@ export function tokenOf(text: string, open: boolean): Token {
   }
   if (CAUSE.test(text)) return { type: 'link', link: 'cause' }
   if (CONTEXT.test(text)) return { type: 'link', link: 'context' }
+  if (CAUSED_BY.test(text)) return { type: 'link', link: 'inner' }
   const fatal = FATAL.exec(text)
   if (fatal !== null) return { type: 'fatal', signal: fatal[1] ?? fatal[2] ?? '' }
   const threads = THREADS.exec(text)
@@ -151,6 +157,8 @@ export function tokenOf(text: string, open: boolean): Token {
   const frame = frameToken(text, body)
   if (frame !== undefined) return frame
   const inside = body.trim().replace(/\s*[│┃]$/, '')
+  // PowerShell breaks long lines of a program's errors.
+  if (open && HALF_FRAME.test(inside)) return { type: 'half', text: inside }
   if (open && HALF_PATH.test(inside)) return { type: 'half', text: inside }
   if (indentOf(body) > 0 && !gutter) return open ? DETAIL : OTHER
   const named = raised(inside)

@@ -28,6 +28,8 @@ export type OpenTraceback = {
   asserted: string
   foreign: number
   skip: boolean
+  /** The frames stand below the exception, under a heading of their own. */
+  stack: boolean
 }
 
 /** Of a recursion the first frames and the last ones. */
@@ -75,6 +77,12 @@ export function quotes(one: OpenTraceback, at: number, lead: string): boolean {
     (isWrapper(raised) && !/ChildFailed|SignalException|CalledProcess/.test(raised.name)) ||
     /Caught \w|following error|terminated with|remote traceback|worker process \d|in replica/i.test(`${raised.message}\n${block?.tail.join('\n')}`)
   )
+}
+
+/** A wrapper whose message ends with a colon: what it wraps is named below. */
+export function announces(one: OpenTraceback, at: number): boolean {
+  const raised = one.blocks.at(-1)?.raised
+  return raised !== undefined && at - raised.at <= 2 && raised.message.endsWith(':') && isWrapper(raised)
 }
 
 /** A second exception line right below the first repeats it, or names its parent. */

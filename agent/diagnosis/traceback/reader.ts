@@ -1,7 +1,7 @@
 // Reads tracebacks line by line: each process that prints has its own, so that ranks may write at the same time. Memory is bounded.
 import { tokenOf, type Token } from './grammar.ts'
 import type { ReadLine } from './line.ts'
-import { belongs, finished, newBlock, pidIn, pushFrame, quotes, setRaised, tailOfBar, type OpenTraceback as Open } from './open-traceback.ts'
+import { announces, belongs, finished, newBlock, pidIn, pushFrame, quotes, setRaised, tailOfBar, type OpenTraceback as Open } from './open-traceback.ts'
 import type { Raised, Traceback } from './traceback.ts'
 
 const TAIL_LINES = 24
@@ -23,6 +23,8 @@ const ASSERTED = /^\s*(?:-{2,}> ?\d{1,6} {1,40})?(assert [^,"']{3,160})$/
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
 /** vLLM's engine and workers log an exception when they end by it, each line with the prefix: the last one alone tells it too. */
 const ENGINE_ENDS = /\bERROR \d\d-\d\d [\d:.]{8,15} \[(?:core|multiproc_executor)\.py:\d{1,5}\] /
+/** Dagster's heading of the frames, below the exception. */
+const STACK_BELOW = /^\s{0,8}Stack Trace:$/
 
 export type TracebackReader = {
   readonly add: (line: ReadLine) => Token['type']
@@ -69,6 +71,7 @@ export function createTracebackReader(): TracebackReader {
       asserted: '',
       foreign: 0,
       skip: false,
+      stack: false,
     }
     open.set(line.writer, one)
     return keep(one)
@@ -109,7 +112,7 @@ export function createTracebackReader(): TracebackReader {
         const frame = half === '' || /^(?:[/~<]|[A-Za-z]:)/.test(token.frame.file) ? token.frame : { ...token.frame, file: `${half}${token.frame.file}` }
         let one = current
         if (one?.state === 'raised') {
-          if (one.bare && one.blocks.at(-1)?.frames.length === 0 && line.number - one.last <= 1) one.state = 'frames'
+          if (one.blocks.at(-1)?.frames.length === 0 && line.number - one.last <= (one.stack ? 2 : one.bare ? 1 : 0)) one.state = 'frames'
           else if (one.link !== undefined || quotes(one, line.number, '') || line.number - one.last <= 2) newBlock(one, one.link ?? 'inner')
           else one = undefined
         }
@@ -190,7 +193,10 @@ export function createTracebackReader(): TracebackReader {
       return false
     }
     const raised: Raised = { name: token.name, wrapper: token.wrapper, module: token.module, message: token.message.slice(0, MESSAGE_LENGTH), at: line.number }
-    if (current === undefined || (current.state === 'raised' && !belongs(current, line.number))) {
+    if (
+      current === undefined ||
+      (current.state === 'raised' && current.link !== 'inner' && !belongs(current, line.number) && !announces(current, line.number))
+    ) {
       if (!token.strict || (line.record && !ENGINE_ENDS.test(line.raw))) return other()
       const one = start(line, '', true)
       newBlock(one, undefined)
@@ -198,7 +204,21 @@ export function createTracebackReader(): TracebackReader {
       one.head = headOf(line)
       return true
     }
-    if (current.state === 'raised') return other()
+    if (current.state === 'raised') {
+      if (!token.strict || !(current.link === 'inner' || announces(current, line.number))) return other()
+      newBlock(current, 'inner')
+      setRaised(current, raised, line)
+      current.stack = false
+      return true
+    }
+    // Its exception stands above it.
+    if (current.stack && current.blocks.at(-1)?.raised !== undefined) {
+      if (current.link !== 'inner') return other()
+      newBlock(current, 'inner')
+      setRaised(current, raised, line)
+      current.stack = false
+      return true
+    }
     const frames = current.blocks.at(-1)?.frames.length ?? 0
     // A lone word below a cut traceback is no exception.
     if (!token.strict && token.message === '' && !NAME_ALONE.test(token.name) && token.module === undefined) return other()
@@ -218,6 +238,10 @@ export function createTracebackReader(): TracebackReader {
     if (current === undefined) return
     const block = current.blocks.at(-1)
     if (current.state === 'raised') {
+      if (STACK_BELOW.test(line.text)) {
+        current.stack = true
+        current.last = line.number
+      }
       if (block !== undefined && block.tail.length < TAIL_LINES && (!line.record || headOf(line) === current.head)) {
         block.tail.push(line.text.slice(0, TAIL_LENGTH))
         current.pid ??= pidIn(line.text)

@@ -9,5 +9,6 @@ import { keras } from './keras.ts'
 import { line } from './line.ts'
 import { plan } from './plan.ts'
 import { rounds } from './rounds.ts'
+import { timeBar } from './time-bar.ts'
 
-export const FORMATS: readonly Format[] = [keras, bar, json, block, epoch, rounds, chunks, plan, line]
+export const FORMATS: readonly Format[] = [keras, bar, timeBar, json, block, epoch, rounds, chunks, plan, line]

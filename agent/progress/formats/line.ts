@@ -84,6 +84,8 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   const counts =
     !has('step') &&
     learned.step !== undefined &&
+    // Two columns without a name: who counts begins with it.
+    (learned.step === 0 || fields.length > 2 || fields.some(({ key }) => key !== '')) &&
     !fields.some(({ total }, at) => total !== undefined && roles[at] === undefined && at !== learned.step && at !== learned.epoch)
   if (counts) give(learned.step, () => ({ is: 'step', weight: 0 }))
   if (counts && learned.total !== undefined) {

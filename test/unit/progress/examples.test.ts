@@ -70,6 +70,7 @@ describe.each([
   ['tenth', 0.96],
   ['eleventh', 0.96],
   ['twelfth', 0.96],
+  ['thirteenth', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

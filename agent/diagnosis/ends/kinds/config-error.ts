@@ -7,7 +7,7 @@ import { INFERENCE, PROGRAM_NAMES, type Program } from '../../situation/programs
 import type { Situation } from '../../situation/situation.ts'
 
 const REFUSES =
-  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|[Mm]ust be (?:a multiple|an? (?:positive |non-negative )?(?:integer|float|number|value|fraction)\b|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple|an? (?:positive |non-negative )?(?:integer|float|number)\b|(?:larger|greater|less|smaller) than)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|(?<!found )[Ii]nvalid (?:[a-z]{2,20}(?:_[a-z]{1,20}){1,5}\b|value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|\bor \w{1,40} cannot be used|(?:does|do) not (?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
+  /(?:is|are) not divisible by|(?:must|should|has to|have to|needs to) be (?:evenly )?divisible by|[Mm]ust be (?:a multiple|an? (?:positive |non-negative )?(?:integer|float|number|value|fraction)\b|large|larger|smaller|at (?:least|most)|one of|either|specified|provided|set|positive|greater|less|between|in the range|> ?0|>= ?\d)|should be (?:one of|either|a multiple|an? (?:positive |non-negative )?(?:integer|float|number)\b|(?:larger|greater|less|smaller) than)|(?:has|have|needs?) to be (?:specified|provided|set)|expected one of|is not (?:a valid|valid for|one of|among)\b|not in the list of|[Ii]nvalid (?:generic resource|[\w() ]{1,40} specification)|(?<!found )[Ii]nvalid (?:[a-z]{2,20}(?:_[a-z]{1,20}){1,5}\b|value|option|choice|argument|setting|config\w{0,12}|combination)|mutually exclusive|(?:cannot|can't|can not) be (?:used|combined|set|specified) (?:with|together|both|at the same time|when|if|unless)|\bor \w{1,40} cannot be used|(?:does|do) not (?:currently |yet )?(?:support|work with|allow)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported|(?:in|not )compatible with|(?:greater|larger|smaller|less|higher|lower|more|longer) than (?:the )?(?:\w+ ){0,2}(?:derived|maximum|max|minimum|allowed|available|supported|number|limit|model)|exceeds? (?:the |its )?(?:total|maximum|max|allowed|available|limit|number|model)|is not equal to [\w ]{1,80}\*|[Cc]heck [\w ]{1,40} parameters|[Pp]lease (?:set|specify|provide|choose|use|select|pass|enable|disable|check) \S/
 
 /** What a library says of GPUs up to there is another matter; what comes after is only advice. */
 const refuses = (full: string): boolean => {
@@ -28,6 +28,9 @@ const inShort = ({ error }: EndTold): string | undefined =>
     ? error.message.replace(/^Unsloth: |[.:!]+$/g, '')
     : undefined
 
+/** In a shell that was never set up for it. */
+const CONDA = /^Your shell has not been properly configured to use|^Run 'conda init' before/
+
 export const configError: EndKind = {
   kind: 'config_error',
   stage: 'cause',
@@ -39,6 +42,7 @@ export const configError: EndKind = {
     raises(
       /^(?:\w{0,40}[Cc]onfig\w{0,40}(?:Error|Exception)|OmegaConfBaseException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
     ),
+    says(CONDA, WEIGHT.message),
     says(
       /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
       WEIGHT.message,
@@ -67,7 +71,8 @@ export const configError: EndKind = {
     const named = option(told) ?? inShort(told)
     return `The program rejected its ${told.error?.name === 'usage' ? 'arguments' : 'configuration'}${named === undefined ? '' : `: ${named}`}`
   },
-  verdict: (told) => saying(told, 'rejected its settings and ended'),
+  verdict: (told) =>
+    CONDA.test(told.error?.message ?? '') ? saying(told, 'could not activate its environment') : saying(told, 'rejected its settings and ended'),
   remedies: (told) => [
     newer(told),
     told.error?.name === 'usage'

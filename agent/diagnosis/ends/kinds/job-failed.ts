@@ -2,7 +2,7 @@
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
-const MPI = /\bMPI_ABORT\b|\bmpi(?:run|exec)\b/
+const MPI = /\bMPI_A(?:BORT|bort)\b|\bmpi(?:run|exec)\b/
 
 export const jobFailed: EndKind = {
   kind: 'job_failed',
@@ -22,12 +22,17 @@ export const jobFailed: EndKind = {
           text: `Look above for the error of ${rank === undefined ? 'the rank that failed first' : `rank ${rank}`}; let mpirun put the rank before each line.`,
           command: 'mpirun --tag-output <COMMAND>',
         }
-      : rank !== undefined || situation.distributed
+      : rank !== undefined && !runsPython(situation)
         ? {
-            text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
-            command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
+            text: `The cause is in the output of task ${rank}.${situation.programs.has('slurm') ? ' Let srun put the number of the task before each line.' : ''}`,
+            ...(situation.programs.has('slurm') ? { command: 'srun --label <COMMAND>' } : {}),
           }
-        : { text: "Look at the program's own output just before its end; it may be in another file." },
+        : rank !== undefined || situation.distributed
+          ? {
+              text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
+              command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
+            }
+          : { text: "Look at the program's own output just before its end; it may be in another file." },
     serverSteps(situation),
     /waiting for llama runner to start/.test(error?.message ?? '') && {
       text: 'Loading took longer than Ollama waits (5 min): a slow disk or host memory that swaps. Let it wait longer.',

@@ -189,6 +189,7 @@ export const missingDependency: EndKind = {
     says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
     says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/^Command not found: ([\w./+-]{1,120})$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/module\(s\) are unknown: "([\w./+-]{1,80})"|locate a modulefile for '([\w./+-]{1,80})'/, WEIGHT.message, (match) => ({
       ...module(match),
       pattern: 'modulefile',

@@ -28,13 +28,15 @@ function brief(told: EndTold): string {
 }
 
 /** A script that is known can be run under the debugger as it is. */
-const reproduce = ({ situation }: EndTold): Piece =>
-  situation.distributed
-    ? { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' }
-    : {
-        text: 'Reproduce it with a small input under the debugger: it stops where the exception is raised, with all variables at hand.',
-        command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}`,
-      }
+const reproduce = ({ situation, error }: EndTold): Piece =>
+  error?.foreign === true
+    ? { text: 'Reproduce it with a small input: the message names what the program stumbles over.' }
+    : situation.distributed
+      ? { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' }
+      : {
+          text: 'Reproduce it with a small input under the debugger: it stops where the exception is raised, with all variables at hand.',
+          command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}`,
+        }
 /** Functions that run while a job works: a step that failed there may have a checkpoint before it. */
 const WORKS = /^(?:train\w{0,20}|fit|forward|backward|step|training_step|evaluate|_call_impl|__next__|generate|predict)$/
 const works = ({ error, situation }: EndTold): boolean => error?.frames.some(({ name }) => WORKS.test(name ?? '')) === true || ran(situation.text)

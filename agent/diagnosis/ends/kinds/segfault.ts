@@ -1,6 +1,7 @@
 // A process ended by SIGSEGV: native code accessed memory that is not its own.
+import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { WEIGHT, place, says, who, type EndKind } from '../end-kind.ts'
+import { WEIGHT, place, quote, says, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
 /** The library on top of a backtrace of Open MPI, UCX or glibc, below the handler of the signal. */
@@ -12,24 +13,41 @@ function crashedIn({ text }: Situation): string | undefined {
   return undefined
 }
 
+/** Go's, which is no native code. */
+const nil = ({ error }: EndTold): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
+
 export const segfault: EndKind = {
   kind: 'segfault',
   stage: 'crash',
   severity: 'critical',
   claims: says(
-    /terminated with signal SIGSEGV|killed by signal: Segmentation fault|^`?[Ss]egmentation fault|access violation (?:reading|writing)/,
+    /terminated with signal SIGSEGV|killed by signal: Segmentation fault|^`?[Ss]egmentation fault|access violation (?:reading|writing)|^runtime error: invalid memory address or nil pointer dereference/,
     WEIGHT.message,
     () => ({ signal: 'SIGSEGV' }),
   ),
   title: (told) => `Segmentation fault${place(told)}`,
   verdict: (told) =>
-    `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? '' : ` in ${crashedIn(told.situation)}`}: ${
-      runsPython(told.situation)
-        ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
-        : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
-    }`,
-  remedies: ({ situation, facts: { frame } }) => [
-    frame !== undefined && { text: `${frame} is the line of your own code that called into native code.` },
+    nil(told)
+      ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
+      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? '' : ` in ${crashedIn(told.situation)}`}: ${
+          runsPython(told.situation)
+            ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
+            : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
+        }`,
+  remedies: (told) =>
+    nil(told)
+      ? [
+          {
+            text: `Update the program${told.facts.frame === undefined ? '' : `, or correct ${told.facts.frame}`}: something that was not found or not set up is used there unchecked.`,
+          },
+          { text: 'Read its lines just before the panic: they often say what it did not find (a GPU, a file, an answer of a server).' },
+        ]
+      : crashed(told),
+}
+
+function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
+  return [
+    frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
     serverSteps(situation),
     frame === undefined && runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: 'PYTHONFAULTHANDLER=1 <COMMAND>' },
     situation.system === 'windows'
@@ -43,5 +61,5 @@ export const segfault: EndKind = {
       command: 'python -m pip check',
     },
     situation.programs.has('pytorch') && { text: 'If it comes with DataLoader workers, try num_workers=0: libraries that hold threads do not survive a fork.' },
-  ],
+  ]
 }

@@ -18,6 +18,7 @@ import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SETUP } from './setup.ts'
+import { SIMULATIONS } from './simulations.ts'
 import { SLURM } from './slurm.ts'
 import { SURROUNDINGS } from './surroundings.ts'
 import { TENSORS } from './tensors.ts'
@@ -45,6 +46,7 @@ const KNOWN: readonly Known[] = [
   SLURM,
   SURROUNDINGS,
   LEARNING,
+  SIMULATIONS,
   TENSORS,
   DATA,
   BUILDS,

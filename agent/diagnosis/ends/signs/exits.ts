@@ -15,6 +15,10 @@ const EXACT: readonly RegExp[] = [
   /exits? with return code = (?<code>-?\d{1,5})/,
   /\[(?<code>\d{1,3})\]: ?Process exited/,
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
+  // MPICH, Intel MPI
+  /^Abort\((?<code>\d{1,3})\) on node \d{1,6} \(rank (?<rank>\d{1,6}) in comm \d{1,6}\)/,
+  // docker compose up
+  /^[\w.-]{1,80} exited with code (?<code>\d{1,3})$/,
   /code=exited, status=(?<code>\d{1,3})\//,
   // supervisord
   /\bexited: \S{1,80} \(exit status (?<code>\d{1,3}); not expected\)/,
@@ -38,7 +42,7 @@ const REPORTED =
   /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
-const MAY = /exit|Exit|code|rc=|status|Error \d/
+const MAY = /exit|Exit|code|rc=|status|Error \d|^Abort\(/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
@@ -61,9 +65,9 @@ const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: /
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
-/** Jenkins, SkyPilot and supervisord say no code. */
+/** Jenkins, SkyPilot, Snakemake and supervisord say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|\bgave up: \S{1,80} entered FATAL state\b/
+  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/

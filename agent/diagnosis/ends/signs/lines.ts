@@ -2,8 +2,8 @@
 import type { ReadLine } from '../../traceback/line.ts'
 import type { ErrorSign, Found } from '../evidence.ts'
 
-type Form = readonly [name: string, pattern: RegExp]
-/** Group `message`. The name tells the kinds who spoke. */
+type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
+/** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
 const FORMS: readonly Form[] = [
   ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
@@ -27,7 +27,10 @@ const FORMS: readonly Form[] = [
     /^(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,40}(?<message>'[^\n]{1,200}(?:not in struct|config group|primary config)[^\n]{0,100})/,
   ],
   ['ValidationError', /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/],
-  ['shell', /^(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
+  // behind the seconds of a build of Docker, too
+  ['shell', /^(?:\d{1,5}\.\d{1,3} )?(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
+  // poetry run
+  ['shell', /^(?<message>Command not found: [\w./+-]{1,120})$/],
   // make, where the program of a rule is not there
   ['shell', /^g?make(?:\[\d{1,3}\])?: (?<message>[\w./+-]{1,120}: (?:No such file or directory|Permission denied))$/],
   [
@@ -35,11 +38,13 @@ const FORMS: readonly Form[] = [
     /(?<message>exec(?:: "[^"]{1,200}"| [^\s:]{1,200}|\(\))?:? ?(?:executable file not found in \$PATH|no such file or directory|permission denied|exec format error))/,
   ],
   // environment modules, Lmod
+  ['shell', /^(?<message>"[\w./+-]{1,80}")$/, /The following module\(s\) are unknown:\s*$/],
   ['shell', /(?<message>\bThe following module\(s\) are unknown: [^\n]{1,200}|\bUnable to locate a modulefile for [^\n]{1,200})/],
   // Lua, Torch 7
   ['message', /^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: (?<message>\S{1,200}\.lua:\d{1,6}: [^\n]{1,300})$/],
   // Hydra, where the traceback is kept elsewhere
   ['message', /(?<message>\bError executing job with overrides: \[[^\n]{0,300})/],
+  ['test', /^(?<exception>[A-Z]\w{2,80})\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)$/, /^Error in call to target '/],
   // systemd
   ['shell', /: Failed at step EXEC spawning (?<message>\S{1,300}: (?:Permission denied|No such file or directory|Exec format error))$/],
   ['shell', /^(?:\S{1,60}\/)?env: (?<message>[‘'][\w./+-]{1,120}[’']: No such file or directory)$/],
@@ -51,6 +56,8 @@ const FORMS: readonly Form[] = [
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],
   // LAMMPS, RELION and others, with the line of their own source
   ['message', /^ERROR(?: on proc \d{1,6})?: (?<message>[^\n]{4,300} (?:\(|in )[\w./-]{1,120}\.(?:cpp|cuh?|h)(?::| at line )\d{1,6}\b[^\n]{0,40})$/],
+  // NAMD
+  ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
   // zsh says it the other way round
   ['shell', /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/],
@@ -62,7 +69,7 @@ const FORMS: readonly Form[] = [
   ['test', /^ErrorMessage "(?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception))(?:: (?<message>[^\n]{1,400}?))?"?$/],
   [
     'shell',
-    /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
+    /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?:(?:cd|source|\.): )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   ],
   ['message', /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/],
   ['python', /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/],
@@ -84,7 +91,7 @@ const LAST_WORDS =
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|invalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |executing job with|modulefile/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|executing job with|modulefile/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
@@ -100,6 +107,7 @@ export type LineReader = { readonly add: (line: ReadLine, found: Found) => void;
 export function createLineReader(): LineReader {
   let lastWords: ErrorSign | undefined
   let compiled = false
+  let before = ''
   const signOf = (line: ReadLine, name: string | undefined, message: string): ErrorSign => ({
     type: 'error',
     at: line.number,
@@ -116,6 +124,8 @@ export function createLineReader(): LineReader {
     add(line, found) {
       const text = line.text.trimEnd()
       if (text.trim() === '') return
+      const above = before
+      before = text.slice(-200)
       const launcher = LAUNCHER.test(text)
       if (!launcher) lastWords = undefined
       const install = text.length < 24_000 && INSTALL_WORDS.test(text) ? INSTALLER.exec(text)?.groups?.['message'] : undefined
@@ -131,11 +141,12 @@ export function createLineReader(): LineReader {
         return
       }
       if (NOT.test(text) || NOT.test(line.raw)) return
-      for (const [name, pattern] of FORMS) {
+      for (const [name, pattern, over] of FORMS) {
+        if (over?.test(above) === false) continue
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups
         if (groups === undefined) continue
-        const { message = '', exception } = groups
-        const sign = signOf(line, exception ?? name, message)
+        const { quoted, message = quoted ?? '', exception } = groups
+        const sign = signOf(line, exception ?? name, name === 'shell' && over !== undefined ? `${above.trim()} ${message}` : message)
         found(exception === undefined ? sign : { ...sign, facts: { ...sign.facts, exception } })
         return
       }

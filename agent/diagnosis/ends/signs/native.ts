@@ -19,8 +19,13 @@ type Language = {
   readonly name?: string
   /** A line below the head that holds the message. */
   readonly message?: RegExp
+  /** A line below that says it better. */
+  readonly detail?: RegExp
+  /** The message goes on up to a blank line. */
+  readonly wrapped?: true
 }
 
+const PYTEST = /^(?:FAILED|ERROR) \S{1,300}\.py\b|^={3,} .{0,80}\b\d{1,6} (?:failed|errors?)\b/
 const LANGUAGES: readonly Language[] = [
   // C++
   {
@@ -89,11 +94,11 @@ const LANGUAGES: readonly Language[] = [
   },
   { aborts: true, head: /^fatal runtime error: (?<message>.*)$/, name: 'abort' },
   // Go
-  { aborts: true, head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
+  { aborts: true, head: /^(?<name>panic|fatal error): (?<message>.*)$/, frame: /^\s{1,8}(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/ },
   // pytest: the place of a failed test, and the list of those that failed behind it
   {
     head: /^(?<file>[\w./-]{1,200}\.py):(?<line>\d{1,6}): (?<name>[A-Z]\w{2,80})$/,
-    confirmed: /^(?:FAILED|ERROR) \S{1,300}\.py\b|^={3,} .{0,80}\b\d{1,6} (?:failed|errors?)\b/,
+    confirmed: PYTEST,
   },
   // Compilers: gcc, clang, nvcc; the build stops because of it
   {
@@ -105,7 +110,7 @@ const LANGUAGES: readonly Language[] = [
   {
     head: /^Exception in thread "[^"]{1,80}" (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
     frame:
-      /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
+      /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)\.[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
   // Node
   {
@@ -124,25 +129,45 @@ const LANGUAGES: readonly Language[] = [
     name: 'ErrorException',
   },
   // R
-  { head: /^Error in .{1,200}? :(?: |$)(?<message>.*)$/, name: 'simpleError', message: /^ {2}(?<message>\S.*)$/ },
+  {
+    head: /^Error in .{1,200}? :(?: |$)(?<message>.*)$/,
+    name: 'simpleError',
+    message: /^ {2}(?<message>\S.*)$/,
+    detail: /^ {2}(?<message>cannot open (?:compressed )?file '[^'\n]{1,300}'[^\n]{0,100})$/,
+  },
   // Ruby, Lua, Perl, Fortran, MATLAB
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
   { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
   { head: /^(?<message>.{3,300}) at (?<file>\S{1,200}\.p[lm]) line (?<line>\d{1,6})\.$/, name: 'die' },
+  {
+    head: /^At line (?<line>\d{1,6}) of file (?<file>[^\s()]{1,300})(?: \(unit = |$)/,
+    name: 'runtime error',
+    message: /^Fortran runtime error: (?<message>.*)$/,
+  },
   { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
+  // Intel's Fortran
+  { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
-  { head: /^(?<message>)Fatal error:$/, name: 'error', message: /^(?<message>\S.*)$/, confirmed: /GROMACS/ },
+  {
+    head: /^(?<message>)(?:Fatal error|Error in user input|Inconsistency in user input|File not found|System I\/O error|Simulation instability detected|Feature not implemented|(?:Internal|API) error \(bug\)):$/,
+    name: 'error',
+    message: /^(?<message>\S.*)$/,
+    wrapped: true,
+    confirmed: /GROMACS/,
+  },
   { head: /^--> FOAM FATAL (?:IO )?ERROR ?:(?<message>)/, name: 'error', message: /^(?<message>\S.*)$/ },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
   // MATLAB: the function, then what it says
   { head: /^Error using \S{1,100}(?<message>)(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
 ]
 const MAY =
-  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^Fatal error:|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
 /** Names that Python's reader knows: a bare line of them is read there. */
 const BELOW = 40
 const MESSAGE_BELOW = 3
+const DETAIL_BELOW = 6
+const LONGEST_MESSAGE = 400
 
 type Reading = {
   readonly language: Language
@@ -151,6 +176,8 @@ type Reading = {
   name: string
   message: string
   frame: Frame | undefined
+  /** Of each package. */
+  readonly innermost: Map<string, Frame>
   last: number
   confirmed: boolean
   readonly rank: number | undefined
@@ -177,6 +204,7 @@ export function createNativeReader(): NativeReader {
         tail: '',
         frames: name === 'Error' && frame !== undefined ? [frame] : [],
         causes: [],
+        ...(language.aborts === true || language.confirmed === PYTEST ? {} : { foreign: true as const }),
       }
       found({
         type: 'error',
@@ -206,8 +234,10 @@ export function createNativeReader(): NativeReader {
           const frame = reading.language.frame?.exec(text)?.groups
           if (frame?.['file'] !== undefined) {
             const seen: Frame = { file: frame['file'], line: Number(frame['line']), name: undefined }
-            // The first is the innermost.
-            if (reading.frame === undefined && isUserFrame(seen)) reading.frame = seen
+            // The first is the innermost: of Java that of the package in which the program begins, which stands last.
+            const own = frame['own'] ?? ''
+            if (isUserFrame(seen) && !reading.innermost.has(own)) reading.innermost.set(own, seen)
+            reading.frame = reading.innermost.get(own) ?? reading.frame
             reading.confirmed = true
             reading.last = line.number
             return
@@ -219,6 +249,15 @@ export function createNativeReader(): NativeReader {
               reading.last = line.number
               return
             }
+          } else if (reading.language.wrapped === true && line.number === reading.last + 1 && text.trim() !== '' && reading.message.length < LONGEST_MESSAGE) {
+            reading.message = `${reading.message} ${text.trim()}`
+            reading.last = line.number
+            return
+          }
+          const detail = line.number - reading.at <= DETAIL_BELOW ? reading.language.detail?.exec(text)?.groups?.['message'] : undefined
+          if (detail !== undefined) {
+            reading.message = detail
+            reading.last = line.number
           }
           if (reading.language.confirmed?.test(text) === true) reading.confirmed = true
           if (/^Execution halted|^Stacktrace:|^exit status \d/.test(text)) reading.confirmed = true
@@ -238,6 +277,7 @@ export function createNativeReader(): NativeReader {
           name: name ?? language.name ?? 'error',
           message: message ?? '',
           frame: place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file) ? place : undefined,
+          innermost: new Map(),
           last: line.number,
           // Of languages whose head is an ordinary line, a frame must follow.
           confirmed:

@@ -72,7 +72,7 @@ const RULES: readonly OrderRule[] = [
 const MAY =
   /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
-const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#|\/\/)|trap |--signal/
+const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[)|\/\/)|trap |--signal/
 
 export type OrderReader = (line: ReadLine, found: Found) => void
 

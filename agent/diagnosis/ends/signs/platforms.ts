@@ -39,7 +39,8 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
     kind: 'preempted',
   },
   {
-    pattern: /\brunner:? (?:\S{1,120} )?lost communication with the server\b|\bTaintManagerEviction\b|^\S{1,160} {1,20}(?:Error|Failed) {1,20}pod deleted$/,
+    pattern:
+      /\bThe runner has received a shutdown signal\b|\brunner:? (?:\S{1,120} )?lost communication with the server\b|\bTaintManagerEviction\b|^\S{1,160} {1,20}(?:Error|Failed) {1,20}pod deleted$/,
     kind: 'job_killed',
     facts: lostNode,
   },
@@ -47,4 +48,4 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
 
 /** Without any of these none of the rules holds. */
 export const PLATFORM_MAY =
-  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?ed|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|Taint|pod deleted/
+  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?ed|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|shutdown signal|Taint|pod deleted/

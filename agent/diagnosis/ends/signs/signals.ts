@@ -19,7 +19,9 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
       /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|illegal hardware instruction|terminated)\b/i,
       new RegExp(`^(?<signal>${NAME})(?:: \\d{1,2})?(?: ?\\(core dumped\\))?\\.?$`),
-      new RegExp(`[\\d%\\]|.)](?<signal>Killed|(?:Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception) ?\\(core dumped\\))$`),
+      new RegExp(
+        `[\\d%\\]|.)\\\\/-](?<signal>Killed|Terminated|(?:Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception) ?\\(core dumped\\))$`,
+      ),
       /(?:^|\s)(?:Job \d{1,4}, '[^'\n]{1,200}' )?[Tt]erminated by signal (?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/,
       /Command terminated by signal (?<signal>\d{1,2})/,
     ],
@@ -39,7 +41,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/,
       /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/,
       /code=(?:killed|dumped), status=(?<signal>\d{1,2})\//,
-      /(?:Process|Worker|Child|Task|Container|Command)\b.{0,60}\b(?:was |been )?(?:killed|terminated|died|exited|crashed) (?:by|with|due to|on) signal:? ?(?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/i,
+      /(?:Process|Worker|Child|Task|Container|Command)\b.{0,60}\b(?:was |been )?(?:killed|terminated|died|exited|crashed) (?:by|with|due to|on) ['"]?signal:? ?(?<signal>SIG[A-Z]{2,6}|\d{1,2})\b/i,
     ],
   ],
   [
@@ -73,7 +75,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
 ]
 const MAY = /ill|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
-const NOT = /^\s*(?:#|\/\/|\*|"|')|kill -|trap '|if .*then/
+const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
 const WORD: Readonly<Record<string, string>> = {
   segfault: 'SIGSEGV',

@@ -3,12 +3,29 @@ import type { Rule } from '../parts/rules.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { requestGpu } from './request.ts'
 
-export const LITERALS = ['Unable to open /dev/kfd', 'No XPU devices are available', 'Current node has no GPU available', 'amdgpu is not supported']
+export const LITERALS = [
+  'Unable to open /dev/kfd',
+  'No XPU devices are available',
+  'Current node has no GPU available',
+  'amdgpu is not supported',
+  'on a GPU because no GPU is',
+]
 
 /** Lists the GPUs by the vendor's own tool. */
 const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi -i' : vendor === 'intel' ? 'xpu-smi discovery' : 'nvidia-smi -L')
 
 export const otherRules: readonly Rule[] = [
+  {
+    pattern: /Cannot run ([^\n]{3,80}) on a GPU because no GPU is/,
+    severity: 'critical',
+    title: 'GROMACS finds no GPU',
+    verdict: ({ match }) => `mdrun was told to run ${match[1]} on a GPU and finds none that it can use on this node.`,
+    remedies: ({ situation }) => [
+      { text: 'See whether the job sees a GPU: ask in the same job.', command: `${lister(situation())}; echo "CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES"` },
+      requestGpu(situation()),
+      { text: 'See whether this GROMACS was built with GPU support.', command: 'gmx --version | grep -i GPU' },
+    ],
+  },
   {
     // Ollama, of each card; with another that it takes, nothing is wrong.
     pattern: /amdgpu is not supported \(supported types:\[([\w ]{0,400})\]\)"?(?:[^\n]{0,60}gpu_type=(gfx\w{3,5}))?/,

@@ -33,4 +33,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'Jenkins', text: 'Aborted by Kim Example\nSending interrupt signal to process\nFinished: ABORTED', kinds: ['cancelled'] },
   { name: 'HTCondor', text: '009 (77.000.000) 2026-02-01 08:00:00 Job was aborted.\n\tvia condor_rm (by user kim)', kinds: ['cancelled'] },
   { name: 'seff', text: 'Job ID: 4711\nState: CANCELLED (exit code 0)', kinds: ['cancelled'] },
+  {
+    name: 'GitHub Actions',
+    text: '2026-03-01T10:00:05.1Z epoch 5/20: loss=0.702\n2026-03-01T10:00:44.3Z ##[error]The operation was canceled.\n2026-03-01T10:00:44.9Z Post job cleanup.',
+    kinds: ['cancelled'],
+  },
 ]

@@ -67,4 +67,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'a secret', text: 'Warning  Failed  4s  kubelet  Error: secret "pull-key" not found', kinds: ['config_error'] },
   { name: 'tool calls', text: 'ERROR: "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', kinds: ['config_error'] },
+  {
+    name: 'conda in a batch job',
+    text: "\nCommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.\nTo initialize your shell, run\n",
+    kinds: ['config_error'],
+  },
+  {
+    name: 'Typer puts it in a box',
+    text: "Usage: fit.py [OPTIONS] DATA\n╭─ Error ───────────────────────────────────────╮\n│ Invalid value for 'DATA': 'x' is not a folder. │\n╰────────────────────────────────────────────────╯",
+    kinds: ['config_error'],
+  },
 ]

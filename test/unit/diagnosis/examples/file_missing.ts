@@ -42,4 +42,22 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "  - Value not in list: lora_name: 'style-a.safetensors' not in ['style-b.safetensors']",
     kinds: ['file_missing'],
   },
+  {
+    name: 'cd of a script',
+    text: './scripts/fit.sh: line 27: cd: /srv/state: No such file or directory',
+    kinds: ['file_missing'],
+    facts: { path: '/srv/state' },
+  },
+  {
+    name: 'R says the file in its warning',
+    text: 'Error in file(file, "rt") : cannot open the connection\nCalls: read.csv -> read.table -> file\nIn addition: Warning message:\nIn file(file, "rt") :\n  cannot open file \'in/cells.csv\': No such file or directory\nExecution halted',
+    kinds: ['file_missing'],
+    facts: { path: 'in/cells.csv' },
+  },
+  {
+    name: "Intel's Fortran",
+    text: 'forrtl: severe (29): file not found, unit 12, file /srv/run/IN\nImage              PC                Routine            Line        Source\nocean              000000000153FF4D  Unknown               Unknown  Unknown',
+    kinds: ['file_missing'],
+    facts: { path: '/srv/run/IN' },
+  },
 ]

@@ -181,4 +181,9 @@ NVRM: installed in this system requires use of the NVIDIA open kernel modules.`,
     kinds: ['gpu_not_visible'],
   },
   { name: 'no Vulkan device', text: 'ggml_vulkan: No devices found.', kinds: ['gpu_not_visible'] },
+  {
+    name: 'GROMACS',
+    text: 'Program:     gmx mdrun, version 2026.1\n\nFatal error:\nCannot run PME on a GPU because no GPU is\ndetected.\n\nFor more information and tips for troubleshooting, please check the GROMACS\nwebsite',
+    kinds: ['gpu_not_visible'],
+  },
 ]

@@ -34,4 +34,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['host_memory'],
     facts: { requested_bytes: 536870912 },
   },
+  {
+    name: 'Java: the line of the program, not of its library',
+    text: 'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat org.nd4j.linalg.api.buffer.BaseDataBuffer.<init>(BaseDataBuffer.java:402)\n\tat reviews.Fit.load(Fit.java:31)\n\tat org.nd4j.linalg.Run.with(Run.java:12)\n\tat reviews.Fit.main(Fit.java:91)',
+    kinds: ['host_memory'],
+    facts: { frame: 'Fit.java:31' },
+  },
+  { name: "Intel's Fortran", text: 'forrtl: severe (41): insufficient virtual memory', kinds: ['host_memory'] },
 ]

@@ -47,4 +47,32 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "/opt/bin/luajit: fit.lua:7: attempt to call field 'grad' (a nil value)\nstack traceback:\n\tfit.lua:7: in main chunk",
     kinds: ['job_failed'],
   },
+  {
+    name: 'Slurm clears away what is left of a step that failed',
+    text: 'srun: error: n12: tasks 1,3: Exited with exit code 3\nsrun: Terminating StepId=8812.0\nslurmstepd: error: *** STEP 8812.0 ON n12 CANCELLED AT 2026-02-11T08:40:12 ***\nsrun: error: n12: tasks 0,2: Exited with exit code 3',
+    kinds: ['job_failed'],
+    facts: { exit_code: 3, job_id: 8812 },
+  },
+  {
+    name: 'LSF names its job above',
+    text: 'Subject: Job 55120: <fit> in cluster <north> Exited\n\nJob <fit> was submitted from host <login2>.\n\n# LSBATCH: User input\n./run.sh\n\nExited with exit code 7.\n\nResource usage summary:',
+    kinds: ['job_failed'],
+    facts: { exit_code: 7, job_id: 55_120 },
+  },
+  {
+    name: 'MPICH ends all ranks',
+    text: 'Abort(5) on node 2 (rank 2 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 5) - process 2',
+    kinds: ['job_failed'],
+    facts: { exit_code: 5, rank: 2 },
+  },
+  {
+    name: 'Snakemake',
+    text: 'Error in rule fit:\n    jobid: 3\n    output: models/m3.pt\n\nShutting down, this might take some time.\nExiting because a job execution failed. Look below for error messages\nComplete log: .snakemake/log/2026-05-09.snakemake.log',
+    kinds: ['job_failed'],
+  },
+  {
+    name: 'NAMD says more below its error',
+    text: 'ERROR: Atoms moving too fast; simulation has become unstable (3 atoms on patch 4 pe 1).\nERROR: Exiting prematurely; see error messages above.\n====================================================\n\nWallClock: 12.4  CPU',
+    kinds: ['job_failed'],
+  },
 ]

@@ -44,4 +44,22 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   },
   { name: 'Argo', text: 'fit-a1b2c  Error  pod deleted', kinds: ['job_killed'], facts: { pattern: 'node_failed' } },
   { name: 'Airflow', text: 'INFO - Task exited with return code Negsignal.SIGTERM', kinds: ['job_killed'], facts: { signal: 'SIGTERM' } },
+  {
+    name: 'glued behind a spinner',
+    text: 'clustering:  31% (174/558) [##     ] eta 22:11:09 |Terminated',
+    kinds: ['job_killed'],
+    facts: { signal: 'SIGTERM' },
+  },
+  {
+    name: 'a worker of Celery',
+    text: "[2026-03-01 09:10:11,326: ERROR/MainProcess] Process 'ForkPoolWorker-7' pid:88 exited with 'signal 9 (SIGKILL)'",
+    kinds: ['job_killed'],
+    facts: { signal: 'SIGKILL' },
+  },
+  {
+    name: 'the runner was shut down',
+    text: 'make: *** [Makefile:9: fit] Terminated\n##[error]Process completed with exit code 143.\n##[error]The runner has received a shutdown signal. This can happen when the runner service is stopped.',
+    kinds: ['job_killed'],
+    facts: { exit_code: 143, pattern: 'node_failed' },
+  },
 ]

@@ -58,4 +58,17 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['missing_dependency'],
     facts: { module: 'nccl/9.1', pattern: 'modulefile' },
   },
+  {
+    name: 'poetry run',
+    text: 'Creating virtualenv fit in /app/.venv\nCommand not found: fit-model',
+    kinds: ['missing_dependency'],
+    facts: { module: 'fit-model' },
+  },
+  { name: 'a build of Docker', text: '0.412 /bin/sh: 1: uvx: not found', kinds: ['missing_dependency'], facts: { module: 'uvx' } },
+  {
+    name: 'Lmod puts the name on the next line',
+    text: 'Lmod has detected the following error: The following module(s) are unknown:\n"cudnn/9.9"\n\nPlease check the spelling or version number.',
+    kinds: ['missing_dependency'],
+    facts: { module: 'cudnn/9.9' },
+  },
 ]

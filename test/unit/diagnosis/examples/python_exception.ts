@@ -67,4 +67,40 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
   },
   { name: 'torchvision of another release', text: `RuntimeError: operator torchvision::nms does not exist`, kinds: ['python_exception'] },
+  {
+    name: 'Dagster names the exception above its frames',
+    text: 'dagster._core.errors.DagsterExecutionStepExecutionError: Error occurred while executing op "fit"::\n\nKeyError: \'target\'\n\nStack Trace:\n  File "/usr/lib/python3.12/site-packages/dagster/_core/execution/plan/utils.py", line 56, in op_execution_error_boundary\n    yield\n  File "/srv/pipe/fit.py", line 31, in fit\n    y = row["target"]',
+    kinds: ['python_exception'],
+    facts: { exception: 'KeyError', frame: 'fit.py:31' },
+  },
+  {
+    name: 'Dagster names the cause below what it caused',
+    text: 'dagster._core.errors.DagsterExecutionStepExecutionError: Error occurred while executing op "fit":\n\nStack Trace:\n  File "/usr/lib/python3.12/site-packages/dagster/_core/execution/plan/utils.py", line 86, in op_execution_error_boundary\n    raise error_cls(\n\nThe above exception was caused by the following exception:\nIndexError: pop from empty list\n\nStack Trace:\n  File "/srv/pipe/queue.py", line 12, in take\n    return jobs.pop()',
+    kinds: ['python_exception'],
+    facts: { exception: 'IndexError', frame: 'queue.py:12' },
+  },
+  {
+    name: 'Hydra without its traceback',
+    text: "Error executing job with overrides: ['mode=fit']\nError in call to target 'nets.Head':\nAttributeError(\"'NoneType' object has no attribute 'values'\")\nfull_key: head\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.",
+    kinds: ['python_exception'],
+    facts: { exception: 'AttributeError' },
+  },
+  {
+    name: 'two ranks say it at once',
+    text: '  File "fit.py", line 9\n  File "fit.py", line 9\n    x = (1\n    x = (1\n        ^\n        ^\nSyntaxErrorSyntaxError: : invalid syntaxinvalid syntax\n',
+    kinds: ['python_exception'],
+    facts: { exception: 'SyntaxError', frame: 'fit.py:9' },
+  },
+  {
+    name: 'PowerShell breaks the line of a frame',
+    text: "Traceback (most recent call last):\n  File \"C:\\Users\\Public\\projects\\a-long-folder\\another-long-folder\\code\\\nfit_again.py\", line 99, in <module>\n    print(\"\\u2713 done\")\nUnicodeEncodeError: 'charmap' codec can't encode character '\\u2713' in position 0: character maps to <undefined>",
+    kinds: ['python_exception'],
+    facts: { exception: 'UnicodeEncodeError', frame: 'fit_again.py:99' },
+  },
+  {
+    name: 'Fortran names the line first',
+    text: "At line 31 of file read_in.f90 (unit = 10, file = 'in.nml')\nFortran runtime error: End of file",
+    kinds: ['python_exception'],
+    facts: { frame: 'read_in.f90:31' },
+  },
 ]

@@ -42,4 +42,28 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['segfault'],
     facts: { rank: 1, pid: 5152, signal: 'SIGSEGV' },
   },
+  {
+    name: 'Go: a pointer that is nil',
+    text: 'panic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x8 pc=0x4a11d2]\n\ngoroutine 1 [running]:\nexample.org/exporter/gpu.(*Card).Name(0x0)\n    /srv/src/exporter/gpu/card.go:41 +0x12\nmain.main()\n    /srv/src/exporter/main.go:9 +0x33',
+    kinds: ['segfault'],
+    facts: { signal: 'SIGSEGV', frame: 'card.go:41' },
+  },
+  {
+    name: 'Julia: where it stood',
+    text: '[812] signal (11.1): Segmentation fault\nin expression starting at /srv/job/fit.jl:23\ngc_mark_loop at /src/gc.c:2819',
+    kinds: ['segfault'],
+    facts: { pid: 812, frame: 'fit.jl:23' },
+  },
+  {
+    name: 'Fortran: the first routine with a line',
+    text: 'forrtl: severe (174): SIGSEGV, segmentation fault occurred\nImage              PC                Routine            Line        Source\nocean              00000000004D9ECD  Unknown               Unknown  Unknown\nocean              00000000004AB129  mix_mod_mp_mix_           118  mix_mod.f90\nocean              0000000000464699  MAIN__                    52  ocean.F90',
+    kinds: ['segfault'],
+    facts: { signal: 'SIGSEGV', frame: 'mix_mod.f90:118' },
+  },
+  {
+    name: 'a container of a training service',
+    text: 'algo-1-p3 exited with code 139\nUnexpectedStatusException: Error for Training job fit-07: Failed. Reason: AlgorithmError: Exit Code: 139',
+    kinds: ['segfault'],
+    facts: { exit_code: 139 },
+  },
 ]

@@ -24,4 +24,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'salloc', text: 'salloc: Job 4711 has exceeded its time limit and its allocation has been revoked.', kinds: ['time_limit'] },
   { name: 'seff', text: 'Job ID: 4711\nState: TIMEOUT (exit code 0)', kinds: ['time_limit'] },
   { name: 'quiet: seff of a job that ended well', text: 'Job ID: 4711\nState: COMPLETED (exit code 0)', kinds: [] },
+  {
+    name: 'two jobs in one file: the last decides',
+    text: 'slurmstepd: error: *** JOB 4101 ON n7 CANCELLED AT 2026-02-01T12:04:20 DUE TO TIME LIMIT ***\nslurmstepd: error: *** JOB 4188 ON n7 CANCELLED AT 2026-02-02T21:17:22 DUE TO TIME LIMIT ***',
+    kinds: ['time_limit'],
+    facts: { job_id: 4188 },
+  },
 ]
