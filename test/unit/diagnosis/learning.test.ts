@@ -21,6 +21,7 @@ test.each([
   [traceback(`${NORMAL}tensor([[nan, nan, nan]])`), 'nan_loss', /not a number[^]*VecCheckNan/],
   [traceback(`${PROBS}tensor([[0.8, 0.3, 0.1]])`), 'python_exception', /outside of its range[^]*logits=/],
   [traceback('RuntimeError: normal expects all elements of std >= 0.0'), 'python_exception', /no valid spread[^]*noise_std_type="log"/],
+  [traceback("ValueError: Reference at 'refs/heads/rows' does not exist"), 'python_exception', /has no commit[^]*--allow-empty/],
   [
     traceback(
       'RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message',
@@ -38,11 +39,19 @@ test.each([
     'shape_mismatch',
     /\[4,5,3\] and \[6,5,3\][^]*tf\.image\.resize(?![^]*drop_last)/,
   ],
+  [traceback(`${GRAPH}assertion failed: [predictions must be <= 1] [x (rows:0) = ] [[-nan]]`), 'python_exception', /predicts NaN[^]*clipnorm/],
+  [traceback(`${GRAPH}assertion failed: [predictions must be <= 1] [x (rows:0) = ] [[1.7]]`), 'python_exception', /not between 0 and 1[^]*sigmoid/],
   [
     traceback('ValueError: You have to specify either decoder_input_ids or decoder_inputs_embeds'),
     'python_exception',
     /no labels[^]*remove_unused_columns=False/,
   ],
+  [
+    traceback('AssertionError: The given checkpoint is not a LoRA checkpoint, please specify `--finetuning_type full` instead.'),
+    'config_error',
+    /no LoRA[^]*adapter_config\.json/,
+  ],
+  [traceback("KeyError: 'num_key_value_heads'"), 'python_exception', /config\.json[^]*num_attention_heads/],
   [
     traceback(
       'ValueError: Requested shape: (320, 40) is not compatible with the stored shape: (328, 40). Truncating/padding is disabled by setting of `strict=True`.',
@@ -84,10 +93,16 @@ test.each([
     'missing_dependency',
     /compiled part of rowsplat is missing[^]*--no-build-isolation rowsplat/,
   ],
+  [inside('RuntimeError: ptrDesc->finalize()', `${SITE}/torch/nn/modules/conv.py`), 'python_exception', /cuDNN refuses[^]*Update PyTorch/],
   [
     inside('ValueError: pmap got inconsistent sizes for array axes to be mapped:\n  * one axis had size 4'),
     'python_exception',
     /local_device_count[^]*in_axes=None/,
+  ],
+  [
+    inside('ValueError: pmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0'),
+    'python_exception',
+    /axis for the devices[^]*static_broadcasted_argnums/,
   ],
   [
     inside('ValueError: class `RowDataset` in rows.py: Annotation must have data_list and metainfo keys'),
@@ -126,6 +141,16 @@ test.each([
     inside('TypeError: GRPOTrainer._get_train_sampler() takes 1 positional argument but 2 were given', `${SITE}/transformers/trainer.py`),
     'python_exception',
     /trl has another _get_train_sampler than transformers calls[^]*--upgrade trl transformers/,
+  ],
+  [
+    inside("ValueError: '3' is not in list", `${SITE}/paddle/distributed/launch/context/device.py`),
+    'python_exception',
+    /does not see GPU 3[^]*CUDA_VISIBLE_DEVICES/,
+  ],
+  [
+    inside("ValueError: Different dict keys encountered in `apply_factory_merges` (dict_keys(['a']) vs dict_keys(['b']))"),
+    'python_exception',
+    /checkpoint is of another program[^]*convert it/,
   ],
   [inside('AssertionError: assert os.path.exists(self.rows)'), 'file_missing', /expects is missing[^]*earlier step/],
   [inside("TypeError: can't pickle _thread.lock objects"), 'python_exception', /must be picklable/],

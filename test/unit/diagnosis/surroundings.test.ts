@@ -46,6 +46,11 @@ test.each([
     /rows was not compiled(?![^]*CPUAdam)/,
   ],
   [
+    traceback('MisconfigurationException: Cannot use `RowMonitor` callback with `Trainer` that has no logger.'),
+    'config_error',
+    /needs a logger[^]*logger=True/,
+  ],
+  [
     traceback('MisconfigurationException: No `training_step()` method defined. Lightning `Trainer` expects as minimum `training_step()`.'),
     'config_error',
     /lacks a method[^]*pytorch_lightning do not mix/,
@@ -87,6 +92,13 @@ test.each([
     traceback('RuntimeError: DDP expects same model across all ranks, but Rank 2 has 51 params, while rank 0 has inconsistent 0 params.'),
     'python_exception',
     /log of rank 0 first/,
+  ],
+  [
+    traceback(
+      'RuntimeError: comm != nullptr INTERNAL ASSERT FAILED at "/b/ProcessGroupNCCL.cpp":7, please report a bug to PyTorch. Parent communicator missing in eager initialization mode.',
+    ),
+    'python_exception',
+    /not connected[^]*device_id=torch\.device/,
   ],
   [traceback('RuntimeError: Resource temporarily unavailable'), 'python_exception', /No more threads[^]*OMP_NUM_THREADS/],
   [

@@ -52,14 +52,29 @@ test.each([
     /for DDP[^]*optimize_ddp = False/,
   ],
   [
+    raised("TypeError: scaled_dot_product_attention(): argument 'attn_mask' must be Tensor, not BlockMask", ['transformers/integrations/sdpa_attention.py']),
+    'python_exception',
+    /share one mask[^]*attn_implementation/,
+  ],
+  [
     raised('ValueError: There are not any lora modules in this network. Check your config and try again'),
     'python_exception',
     /No layer of the model takes the LoRA[^]*networks\.lora_wan/,
   ],
   [
+    raised('ValueError: Attempted to assign 64 + 80 = 144 multimodal tokens to 200 placeholders', ['vllm/model_executor/models/utils.py']),
+    'python_exception',
+    /give 144 tokens, and the prompt has room for 200[^]*max_pixels/,
+  ],
+  [
     raised("AttributeError: module 'unsloth_compiled_module_tiny' has no attribute 'TinyNorm_forward'", ['unsloth_zoo/compiler.py']),
     'python_exception',
     /rm -rf unsloth_compiled_cache/,
+  ],
+  [
+    raised("TypeError: seed_worker() missing 2 required positional arguments: 'num_workers' and 'rank'", ['torch/utils/data/_utils/worker.py']),
+    'python_exception',
+    /older than the installed Transformers[^]*trl>=0\.23\.1/,
   ],
   [
     raised('TypeError: Unsloth: Your model already has LoRA adapters. Your new parameters are different.', ['unsloth/models/llama.py']),
@@ -75,6 +90,11 @@ test.each([
     raised("TypeError: '>=' not supported between instances of 'str' and 'int'", ['deepspeed/runtime/lr_schedules.py']),
     'python_exception',
     /Mostly it is "auto"[^]*Write figures/,
+  ],
+  [
+    raised('ValueError: Argument `penalty_mode` is not a valid argument of `GenerationConfig`. It should be passed to `generate()` directly.'),
+    'config_error',
+    /Take penalty_mode out of GenerationConfig/,
   ],
   [raised('pyarrow.lib.ArrowInvalid: offset overflow while concatenating arrays', ['datasets/table.py']), 'python_exception', /writer_batch_size=100/],
   [raised('OSError: No such device (os error 19)', ['safetensors/torch.py']), 'python_exception', /cannot map files[^]*not \/mnt\/c/],

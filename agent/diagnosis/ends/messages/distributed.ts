@@ -102,6 +102,18 @@ export const DISTRIBUTED: readonly Known[] = [
     ],
   },
   {
+    // https://github.com/pytorch/pytorch/pull/195758
+    pattern: /Parent communicator missing in eager initialization mode/,
+    title: 'A group of ranks was split off one that is not connected',
+    says: 'NCCL makes the new communicator out of that of its parent, which has none yet, or was destroyed.',
+    remedies: () => [
+      {
+        text: 'Let the parent connect at once: init_process_group("nccl", device_id=torch.device("cuda", local_rank)), and the same for each group that is split further.',
+      },
+      { text: 'Or run one collective on it before (torch.distributed.barrier()).' },
+    ],
+  },
+  {
     // https://github.com/pytorch/pytorch/pull/143765
     pattern: /expected size \d{1,12}==\d{1,12}, stride \d{1,12}==\d{1,12} at dim=\d/,
     title: 'Compiled code got a tensor of another shape or layout',
@@ -112,6 +124,20 @@ export const DISTRIBUTED: readonly Known[] = [
         text: 'An operation of your own or of an extension (attention, Mamba): let its register_fake return the size and strides of the real one, which torch.library.opcheck compares; or update the extension.',
       },
       { text: 'Else update PyTorch.', command: printTorch('torch.__version__') },
+    ],
+  },
+  {
+    pattern: /must be Tensor, not BlockMask/,
+    title: 'The mask of FlexAttention went to another attention',
+    says: 'Parts of the model use different attentions, and they share one mask.',
+    remedies: () => [
+      {
+        text: 'Set one for the whole model: attn_implementation="sdpa" (or "flex_attention"), also in the configurations of its parts (text_config, vision_config).',
+      },
+      {
+        text: 'Code that changes the attention of a model (a patch, a trainer) must fit the installed Transformers: update both.',
+        command: 'python -m pip show transformers',
+      },
     ],
   },
 ]

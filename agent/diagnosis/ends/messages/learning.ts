@@ -27,6 +27,13 @@ const ROWS: readonly Row[] = [
     'Arguments of pmap do not have one size along the devices',
   ],
   [
+    /pmap was requested to map its argument along axis \d/,
+    'Give the argument an axis for the devices (flax.jax_utils.replicate), or leave it out of the mapping: in_axes=None, or static_broadcasted_argnums for what is no array (self of a method is such an argument).',
+    undefined,
+    undefined,
+    'pmap got an argument without an axis for the devices',
+  ],
+  [
     /Annotation must have data_list and metainfo keys/,
     'Make the annotations anew with the tools of this release (tools/create_data.py of MMDetection3D, tools/dataset_converters of MMOCR), or update the old ones (update_infos_to_v2.py).',
     undefined,
@@ -56,6 +63,14 @@ const ROWS: readonly Row[] = [
     'A distribution got numbers outside of its range',
   ],
   [
+    // https://github.com/leggedrobotics/rsl_rl/pull/83
+    /Reference at '?"?refs\/heads\/[\w./-]{1,80}'?"? does not exist/,
+    'Make the first commit in the folder of the code, or update what asks for it (rsl_rl), whose newer releases pass over such a folder.',
+    'git -C <FOLDER> commit --allow-empty -m start',
+    'The program notes the state of the code by git, and the repository has no commit on that branch yet.',
+    'The git repository of the code has no commit',
+  ],
+  [
     /background workers are no longer alive/,
     'Look above for the error of the worker itself. Without one it was killed: give the job more host memory (and shared memory in a container: --shm-size), or start fewer workers.',
     'export nnUNet_n_proc_DA=4; dmesg -T | grep -iE "killed process|out of memory" | tail',
@@ -75,6 +90,20 @@ const ROWS: readonly Row[] = [
     undefined,
     'The model makes the input of its decoder from the labels, and the batch has none.',
     'The batch has no labels',
+  ],
+  [
+    /given checkpoint is not a LoRA checkpoint/,
+    'Name a folder with adapter_config.json there, which is that of an earlier LoRA run. The base model goes to model_name_or_path alone, and the first run names no checkpoint.',
+    'ls -la <FOLDER>',
+    undefined,
+    'The checkpoint is no LoRA',
+  ],
+  [
+    /^'num_key_value_heads'$/m,
+    'Add "num_key_value_heads" to its config.json, with the value of "num_attention_heads": models from before grouped attention do not name it.',
+    undefined,
+    "The model's config.json does not say how many heads its keys and values have.",
+    'The configuration of the model lacks num_key_value_heads',
   ],
 ]
 
@@ -111,6 +140,17 @@ export const LEARNING: readonly Known[] = [
     },
   },
   {
+    pattern: /^'(\d{1,3})' is not in list/,
+    when: ({ error }) => error?.frames.some(({ file }) => /[\\/]paddle[\\/]/.test(file)) === true,
+    title: ([, gpu]) => `The launcher does not see GPU ${gpu}`,
+    remedies: () => [
+      {
+        text: '--gpus names numbers of CUDA_VISIBLE_DEVICES, where that is set: give both the same, or leave one out; in a container see that it got that many GPUs.',
+        command: 'echo $CUDA_VISIBLE_DEVICES; nvidia-smi -L',
+      },
+    ],
+  },
+  {
     pattern: /^'(\w{1,80})'$/m,
     when: inFile(/[\\/]transformers[\\/]models[\\/]auto[\\/]/),
     title: ([, type]) => `Transformers does not know the model type ${type}`,
@@ -142,6 +182,19 @@ export const LEARNING: readonly Known[] = [
     remedies: () => [
       { text: 'Bring all samples to one shape before .batch(): tf.image.resize or resize_with_pad for pictures, .padded_batch() for sequences.' },
       { text: 'Of pictures see that all have as many channels: decode_image(…, channels=3, expand_animations=False).' },
+    ],
+  },
+  {
+    pattern: /assertion failed: \[predictions must be [<>]= [01]\]/,
+    title: ({ input }) => (/-?\bnan\b/.test(input) ? 'The model predicts NaN' : 'The predictions are not between 0 and 1'),
+    remedies: ({ input }) => [
+      /-?\bnan\b/.test(input)
+        ? {
+            text: 'The training diverged before it: go back to a checkpoint, lower the learning rate, clip the gradients (clipnorm=1.0), and look for NaN and infinite values in the inputs (tf.debugging.enable_check_numerics()).',
+          }
+        : {
+            text: 'The metric needs probabilities: end the model with sigmoid or softmax, or apply it before the metric (from_logits=True only serves the loss).',
+          },
     ],
   },
   ...ofRows(ROWS),

@@ -5,6 +5,13 @@ import { ofRows, type Row } from './rows.ts'
 const KERAS_NEWER = "python -m pip install --upgrade keras tensorflow; python -c 'import keras; print(keras.__version__)'"
 const ROWS: readonly Row[] = [
   [
+    /Different dict keys encountered in `apply_factory_merges`/,
+    'Load it with the program that wrote it, or convert it: Megatron-LM and Megatron-Bridge keep the model beside checkpoint_version and iteration, NeMo 2 below state_dict.',
+    undefined,
+    'The entries at the top of the checkpoint are not those that this program writes.',
+    'The checkpoint is of another program',
+  ],
+  [
     /No module named ['"]megatron\.(?:training|legacy|post_training|inference)\b/,
     'Clone Megatron-LM in the release that the program asks for, and let Python find it (ms-swift: MEGATRON_LM_PATH).',
     'git clone -b <RELEASE> https://github.com/NVIDIA/Megatron-LM.git; export PYTHONPATH=$PWD/Megatron-LM MEGATRON_LM_PATH=$PWD/Megatron-LM',

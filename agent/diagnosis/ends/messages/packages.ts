@@ -95,6 +95,7 @@ const isOwn = (path: string | undefined): path is string => path !== undefined &
 const hides = (path: string | undefined, module: string): path is string => isOwn(path) && !module.includes('.')
 const ownLacks = (name: string, module: string, path: string): readonly Piece[] => [
   { text: `Correct the import, or define ${name} in ${path}: ${module} is part of the code itself, which may be of another version than what imports it.` },
+  { text: `If ${name} is compiled (C++, CUDA), build it first, as the README of the code says.` },
 ]
 
 const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}(?:, ?(?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}){0,3})/g
@@ -112,6 +113,10 @@ export const PACKAGES: readonly Known[] = [
       {
         text: 'Build it again where a compiler and nvcc of the CUDA of PyTorch are found, or take a wheel that its project built for this PyTorch. The first error of the build is the one that counts.',
         command: `python -m pip install -v --force-reinstall --no-deps ${rebuilds(module, situation)}`,
+      },
+      {
+        text: 'A folder of that name beside the script is taken in its place: start the script from another one.',
+        command: `python -c "import ${module.split('.')[0]} as m; print(m.__file__)"`,
       },
     ],
   },

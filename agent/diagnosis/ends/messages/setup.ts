@@ -82,6 +82,7 @@ export const SETUP: readonly Known[] = [
         {
           text: `Set the tensor parallel size to a number that divides ${size}: ${fit.join(', ')} (vLLM --tensor-parallel-size, SGLang --tp-size, verl rollout.tensor_model_parallel_size, Megatron --tensor-model-parallel-size).`,
         },
+        { text: 'The other GPUs can take pipeline stages or another copy of the model.' },
       ]
     },
   },

@@ -23,6 +23,13 @@ const ROWS: readonly Row[] = [
     'The user of the container has no name',
   ],
   [
+    /Cannot use [`']?\w{0,40}Monitor[`']? callback with [`']?Trainer[`']? that has no logger/,
+    'Give the Trainer a logger (logger=True, or CSVLogger), or take the callback out of callbacks= and out of the configuration.',
+    undefined,
+    undefined,
+    'A callback of Lightning needs a logger',
+  ],
+  [
     /No [`']?(?:training_step|configure_optimizers)\(\)[`']? method defined/,
     'Define it in the module that goes to trainer.fit (its name, its indentation, not in the network within), or see that module and Trainer come from one package: lightning and pytorch_lightning do not mix.',
     undefined,

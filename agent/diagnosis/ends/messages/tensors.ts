@@ -155,6 +155,19 @@ export const TENSORS: readonly Known[] = [
     ],
   },
   {
+    // https://github.com/modelscope/ms-swift/issues/5846
+    pattern: /^ptrDesc->finalize\(\)/m,
+    title: 'cuDNN refuses a tensor of the convolution',
+    says: 'The cuDNN of this PyTorch has no description for a tensor of that size or type.',
+    remedies: () => [
+      {
+        text: 'Update PyTorch, with torchvision and the extensions that were built for it (2.7.1 no longer has it).',
+        command: 'python -m pip list | grep -iE "torch|cudnn"',
+      },
+      { text: 'Else see whether it runs without cuDNN: torch.backends.cudnn.enabled = False; or in another type (bf16, fp32).' },
+    ],
+  },
+  {
     pattern: /No backend type associated with device type cpu/,
     says: 'A tensor on the CPU came to a collective of a group that has NCCL only.',
     remedies: only("Move it to the GPU before the collective, or give the group both: init_process_group('cpu:gloo,cuda:nccl')."),

@@ -124,9 +124,9 @@ export const TRAINER_CHECKS: readonly Known[] = [
   {
     pattern: /when caching (latents|text encoder outputs?), (?:either )?([\w, ]{3,160}) cannot be used/i,
     title: ([, what = '']) => `${what.toLowerCase() === 'latents' ? 'Cached latents do' : 'A cached text encoder does'} not go together with another option`,
-    remedies: ([, , options = '']) => [
+    remedies: ([, what = '', options = '']) => [
       {
-        text: `Take ${options.replace(/ or (?=\w+$)/, ' and ')} out (those of them that are set), or the caching.`,
+        text: `Take ${options.replace(/ or (?=\w+$)/, ' and ')} out (those of them that are set), or the caching: ${what.toLowerCase() === 'latents' ? 'what is cached is the picture as it was cut and coloured once' : 'what is cached is the caption as it was once'}.`,
       },
     ],
   },

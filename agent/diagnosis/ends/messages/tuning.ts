@@ -35,6 +35,17 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
+    pattern: /Argument `(\w{1,60})` is not a valid argument of `GenerationConfig`/,
+    title: ([, name]) => `${name} belongs to generate(), not to its configuration`,
+    remedies: ([, name]) => [
+      { text: `Take ${name} out of GenerationConfig (or generation_config.json), and pass it to generate().` },
+      {
+        text: 'Where a library makes the configuration: it was written for another Transformers. Update it, or install that one.',
+        command: 'python -m pip show transformers',
+      },
+    ],
+  },
+  {
     pattern:
       /(\w[\w .-]{1,60}?) (?:failed|exited|crashed|ended) with (?:an? )?(?:non-zero )?(?:(?:exit|return|error) )?(?:code|status)[ :=]{1,2}(-?\d{1,10})\.?$/m,
     when: ({ error }) => /^(?:Runtime|OS|Child\w{0,10})?(?:Error|Exception)$/.test(error?.name ?? ''),
@@ -68,6 +79,20 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
+    pattern: /Attempted to assign [\d +]{1,400}= (\d{1,9}) multimodal tokens to (\d{1,9}) placeholders/,
+    title: ([, features, places]) => `The images give ${features} tokens, and the prompt has room for ${places}`,
+    says: 'vLLM processed the images in another way than the program that wrote the prompt.',
+    remedies: () => [
+      {
+        text: 'Give both the same limits of the image processor (min_pixels, max_pixels): in vLLM by mm_processor_kwargs, in the trainer by its processor or its options of that name. Hand vLLM the images as they are, not resized.',
+      },
+      {
+        text: 'Use the same release of Transformers for both, and do not cut prompts inside the image tokens.',
+        command: 'python -m pip show vllm transformers',
+      },
+    ],
+  },
+  {
     pattern: /Attempting to use the same CUDA device \(UUID: ([\w-]{8,60})\) for multiple distinct roles/,
     title: 'The vLLM server and the training share a GPU',
     remedies: ([, uuid]) => [
@@ -97,6 +122,16 @@ export const TUNING: readonly Known[] = [
         text: 'Delete it, so that it is generated anew for the installed releases, and update Unsloth and TRL.',
         command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo trl',
       },
+    ],
+  },
+  {
+    // https://github.com/2U1/Qwen-VL-Series-Finetune/issues/197
+    pattern: /seed_worker\(\) missing \d required positional arguments: 'num_workers' and 'rank'/,
+    title: 'The trainer is older than the installed Transformers',
+    says: 'Newer releases of Transformers give seed_worker two more arguments, which a trainer with a DataLoader of its own must pass.',
+    remedies: () => [
+      { text: 'Update TRL (0.23.1 does it), or what else brings the trainer.', command: "python -m pip install --upgrade 'trl>=0.23.1'" },
+      { text: 'Or install the Transformers for which it was written.', command: "python -m pip install 'transformers==<VERSION>'" },
     ],
   },
   {
