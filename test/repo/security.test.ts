@@ -41,7 +41,7 @@ describe('programs', () => {
     const agent = inFolders('agent/sources/', 'agent/hosts/', 'agent/hang/', 'agent/actions/')
     const run = [
       ...found(/\b(?:spawn|ask)\(\s*'([\w-]+)'/g, agent),
-      ...found(/\blinesOf\(\w+, '([\w-]+)'/g, agent),
+      ...found(/\banswerOf\(\w+, '([\w-]+)'/g, agent),
       ...found(/\b(?:command|program) = '([\w-]+)'/g, agent),
       ...found(/\bcommands = \['([\w-]+)'\]/g, agent),
     ]
