@@ -32,6 +32,7 @@ export type HangsOptions = {
   readonly afterMs: number
   readonly lookMs: number
   readonly ras: boolean
+  readonly pipes: boolean
   /** Where dumps are kept; undefined: nowhere. */
   readonly folder: string | undefined
   readonly ask?: AskLook
@@ -86,6 +87,7 @@ export function createHangsSource(options: HangsOptions): Source {
       ),
       containers: Object.fromEntries(boxes.map(({ name, pid }) => [String(pid), name])),
       ras: options.ras,
+      pipes: options.pipes,
       ...(options.folder === undefined
         ? {}
         : { copyTo: join(options.folder, `${job.name.replace(/[^\w.-]/g, '_').slice(0, 60)}-${Math.round((t - silentMs) / 1000)}`) }),
@@ -210,6 +212,7 @@ export const hangs = defineSource({
       afterMs: config.hangs.after,
       lookMs: config.hangs.look,
       ras: config.hangs.ras,
+      pipes: config.hangs.ask_for_dumps,
       folder: config.hangs.keep_dumps ? join(config.data_dir, 'hangs') : undefined,
     })
   },

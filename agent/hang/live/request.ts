@@ -26,6 +26,8 @@ export const lookRequest = z.object({
   /** Names of containers by the pid of their first process. */
   containers: z.record(z.string(), text),
   ras: z.boolean(),
+  /** Whether to ask ranks for dumps where the job has set up the pipe for it. */
+  pipes: z.boolean(),
   /** Where dumps are copied to. */
   copyTo: z.optional(text),
 })
