@@ -43,6 +43,7 @@ const rank = z.object({
   waits_for: z.optional(text),
   since_ms: z.optional(z.number()),
   stands_at: z.optional(text),
+  calls: z.optional(z.record(text, text)),
 })
 const frame = z.object({ file: text, line: z.int(), function: text })
 const loop = z.object({

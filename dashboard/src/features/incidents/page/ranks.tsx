@@ -1,4 +1,5 @@
-// The ranks of a job that hangs: who holds it up, what each waits for and where it stands, the culprits first.
+// The ranks of a job that hangs: who holds it up, what each waits for and where it stands, and how far each has come in the collectives in which ranks
+// wait; the culprits first.
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
 import { Part } from '../../../parts/incident/account.tsx'
@@ -19,11 +20,16 @@ const COLUMNS: readonly Column[] = [
   { head: 'Stands at', text: ({ stands_at: stands }) => stands },
 ]
 
+/** One for each collective in which a rank waits. */
+const collectiveColumns = (rows: Rows): readonly Column[] =>
+  [...new Set(rows.flatMap(({ calls }) => Object.keys(calls ?? {})))].map((head) => ({ head, text: ({ calls }) => calls?.[head] }))
+
 export function Ranks({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
   const rows = facts.ranks ?? []
   if (rows.length === 0) return null
   // One host, no GPU, no container: a column that says the same nothing in every row says nothing.
-  const columns = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
+  const known = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
+  const columns = [...known, ...collectiveColumns(rows)]
   return (
     <Part id="ranks" title="Ranks">
       <div class="ranks-scroll" tabIndex={0} role="region" aria-labelledby="ranks-title">
