@@ -27,10 +27,14 @@ export function dumpSizes(ranks: ReadonlyMap<number, number>, sinceMs: number): 
   const sizes = new Map<number, number>()
   for (const [rank, pid] of ranks)
     for (const place of dumpPlaces(environmentOf(pid), rank)) {
-      const found = lstatSync(hostPath(pid, place), { throwIfNoEntry: false })
-      if (found?.isFile() !== true || found.size === 0 || found.mtimeMs < sinceMs) continue
-      sizes.set(rank, found.size)
-      break
+      try {
+        const found = lstatSync(hostPath(pid, place))
+        if (!found.isFile() || found.size === 0 || found.mtimeMs < sinceMs) continue
+        sizes.set(rank, found.size)
+        break
+      } catch {
+        // Not there yet, or its process has ended.
+      }
     }
   return sizes
 }

@@ -1,4 +1,5 @@
-// All evidence of one job that has stopped, from outside and without a trace in it: the cheapest and safest first, each step bounded. Then the judgement.
+// All evidence of one job that has stopped, from outside: the cheapest and safest first, each step bounded. Then the judgement. Where that names nobody, the
+// ranks are asked for their dumps through the pipe that the job has set up, and it is judged again.
 import { readlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '../../text/error.ts'
