@@ -5,6 +5,7 @@ import { momentText } from '../../../../../agent/text/time.ts'
 import { Part } from '../../../parts/incident/account.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
 import { DASH } from '../../../text/format.ts'
+import { collectivesOf } from './collectives.ts'
 
 type Rows = NonNullable<Incident['facts']['ranks']>
 type Column = { readonly head: string; readonly numeric?: true; readonly text: (row: Rows[number]) => string | undefined }
@@ -20,16 +21,12 @@ const COLUMNS: readonly Column[] = [
   { head: 'Stands at', text: ({ stands_at: stands }) => stands },
 ]
 
-/** One for each collective in which a rank waits. */
-const collectiveColumns = (rows: Rows): readonly Column[] =>
-  [...new Set(rows.flatMap(({ calls }) => Object.keys(calls ?? {})))].map((head) => ({ head, text: ({ calls }) => calls?.[head] }))
-
 export function Ranks({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
   const rows = facts.ranks ?? []
   if (rows.length === 0) return null
   // One host, no GPU, no container: a column that says the same nothing in every row says nothing.
   const known = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
-  const columns = [...known, ...collectiveColumns(rows)]
+  const columns = [...known, ...collectivesOf(rows).map((head): Column => ({ head, text: ({ calls }) => calls?.[head] }))]
   return (
     <Part id="ranks" title="Ranks">
       <div class="ranks-scroll" tabIndex={0} role="region" aria-labelledby="ranks-title">
