@@ -19,8 +19,8 @@ import type { ProgressBook } from './logs/progress-book.ts'
 
 const ID = 'hangs'
 const EVERY_MS = 2_000
-/** Looks under way at a time: each costs a process. */
-const AT_ONCE = 4
+/** Looks under way at a time: each costs a process, which sleeps for most of its time. When shared storage goes away, all jobs of a host stop at once. */
+const AT_ONCE = 8
 const MOST_JOBS = 512
 /** A job that is not named any more has ended; for so long its log may only be between two files. */
 const GONE_MS = 15_000
