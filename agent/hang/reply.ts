@@ -6,6 +6,7 @@ import { hangFacts } from './facts.ts'
 import { ownFrame } from './frames.ts'
 import { doingOf, standingOf, waitsForOthers } from './judge/places.ts'
 import { loopOf } from './judge/loops.ts'
+import { callsByRank } from './judge/matrix.ts'
 import type { LookReply } from './live/request.ts'
 import type { Answer, Evidence, RankEvidence, Work } from './model.ts'
 import { remediesOf } from './remedies.ts'
@@ -17,7 +18,7 @@ const MOST_TEXT = 500
 
 const cut = (lines: readonly string[]): string[] => lines.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_TEXT))
 
-function rowOf(me: RankEvidence, answer: Answer): HangRank {
+function rowOf(me: RankEvidence, answer: Answer, calls: HangRank['calls']): HangRank {
   const culprit = answer.culprits.includes(me.rank)
   const waiting = culprit && (answer.cause === 'missing' || answer.cause === 'stuck') ? undefined : answer.waiting.find(({ rank }) => rank === me.rank)
   const frame = ownFrame(mainThread(me.threads)?.frames ?? [])
@@ -44,6 +45,9 @@ function rowOf(me: RankEvidence, answer: Answer): HangRank {
     ...(waits === undefined ? {} : { waits_for: waits }),
     ...(since === undefined ? {} : { since_ms: since }),
     ...(frame === undefined ? {} : { stands_at: `${frame.file}:${frame.line} ${frame.function}`.slice(0, MOST_TEXT) }),
+    ...(calls === undefined
+      ? {}
+      : { calls: Object.fromEntries(Object.entries(calls).map(([name, state]) => [name.slice(0, MOST_TEXT), state.slice(0, MOST_TEXT)])) }),
   }
 }
 
@@ -64,6 +68,7 @@ export function replyOf(evidence: Evidence, answer: Answer): LookReply {
   const { waits_in: waitsIn, stands_at: stands = [], call_sites: sites = [] } = hangFacts(evidence, answer)
   const size = evidence.worldSize
   const loop = loopOf(evidence, answer)
+  const calls = callsByRank(evidence)
   const partial =
     size !== undefined && size > evidence.ranks.size ? [`only ${evidence.ranks.size} of ${size} ranks are on this host: warpwatch hang there, too`] : []
   return redactDeep({
@@ -78,7 +83,7 @@ export function replyOf(evidence: Evidence, answer: Answer): LookReply {
     ranks: [...evidence.ranks.values()]
       .toSorted((a, b) => Number(answer.culprits.includes(b.rank)) - Number(answer.culprits.includes(a.rank)) || a.rank - b.rank)
       .slice(0, MOST_ROWS)
-      .map((me) => rowOf(me, answer)),
+      .map((me) => rowOf(me, answer, calls.get(me.rank))),
     remedies: cut(remediesOf(answer)),
     evidence: cut([...answer.evidence, ...partial]),
     problems: cut(evidence.problems),

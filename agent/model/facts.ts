@@ -18,6 +18,8 @@ export type HangRank = {
   readonly since_ms?: number | undefined
   /** `/job/data.py:71 next_batch`, of the user's own code. */
   readonly stands_at?: string | undefined
+  /** How far it has come in the collectives in which ranks wait: by their names, `waits`, `not joined`, `done` … */
+  readonly calls?: Readonly<Record<string, string>> | undefined
 }
 
 /** Every fact by name. Units are in the names: bytes, milliseconds, seconds. */

@@ -19,8 +19,8 @@ import type { ProgressBook } from './logs/progress-book.ts'
 
 const ID = 'hangs'
 const EVERY_MS = 2_000
-/** Looks under way at a time: each costs a process. */
-const AT_ONCE = 4
+/** Looks under way at a time: each costs a process, which sleeps for most of its time. When shared storage goes away, all jobs of a host stop at once. */
+const AT_ONCE = 8
 const MOST_JOBS = 512
 /** A job that is not named any more has ended; for so long its log may only be between two files. */
 const GONE_MS = 15_000
@@ -32,6 +32,7 @@ export type HangsOptions = {
   readonly afterMs: number
   readonly lookMs: number
   readonly ras: boolean
+  readonly pipes: boolean
   /** Where dumps are kept; undefined: nowhere. */
   readonly folder: string | undefined
   readonly ask?: AskLook
@@ -86,6 +87,7 @@ export function createHangsSource(options: HangsOptions): Source {
       ),
       containers: Object.fromEntries(boxes.map(({ name, pid }) => [String(pid), name])),
       ras: options.ras,
+      pipes: options.pipes,
       ...(options.folder === undefined
         ? {}
         : { copyTo: join(options.folder, `${job.name.replace(/[^\w.-]/g, '_').slice(0, 60)}-${Math.round((t - silentMs) / 1000)}`) }),
@@ -210,6 +212,7 @@ export const hangs = defineSource({
       afterMs: config.hangs.after,
       lookMs: config.hangs.look,
       ras: config.hangs.ras,
+      pipes: config.hangs.ask_for_dumps,
       folder: config.hangs.keep_dumps ? join(config.data_dir, 'hangs') : undefined,
     })
   },

@@ -1,9 +1,10 @@
-// `warpwatch hang DIR`, `hang FILE` and `hang PID`: which rank did not join which collective, where it stands, since when, and what to change.
-import { readFileSync, statSync } from 'node:fs'
+// `warpwatch hang DIR`, `hang FILE`, `hang PID` and `hang JOB`: which rank did not join which collective, where it stands, since when, and what to change.
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { Evidence } from '../../hang/model.ts'
 import { messageOf } from '../../text/error.ts'
-import { UsageError, type Command, type Io } from '../command.ts'
+import { UsageError, type Arguments, type Command, type Io } from '../command.ts'
+import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
 
 const MOST_BYTES = 64 * 2 ** 20
 
@@ -31,10 +32,10 @@ async function ofFolders(paths: readonly string[], io: Io): Promise<Evidence> {
   return evidence
 }
 
-async function ofProcess(pid: number, seconds: number): Promise<Evidence> {
-  const [{ lookAtProcess }, { LookError }] = await Promise.all([import('../../hang/live/look.ts'), import('../../hang/live/python/memory.ts')])
+async function ofProcesses(pids: readonly number[], seconds: number): Promise<Evidence> {
+  const [{ lookAtProcesses }, { LookError }] = await Promise.all([import('../../hang/live/look.ts'), import('../../hang/live/python/memory.ts')])
   try {
-    return await lookAtProcess(pid, seconds)
+    return (await lookAtProcesses(pids, seconds)).evidence
   } catch (error) {
     if (error instanceof LookError) throw new UsageError(`hang: ${error.message}`, { cause: error })
     throw error
@@ -49,22 +50,42 @@ function secondsOf(text: string | true | undefined): number {
   return seconds
 }
 
+/** A job is called by one word that is neither a pid nor a file or folder here. */
+const namesJob = ([first = '', ...others]: readonly string[], cwd: string): boolean =>
+  others.length === 0 && !first.includes('/') && !existsSync(resolve(cwd, first))
+
+async function evidenceFor(args: Arguments, io: Io): Promise<Evidence | undefined> {
+  const { positionals, flags } = args
+  const [first = ''] = positionals
+  if (/^\d{1,10}$/.test(first) && positionals.length === 1) return ofProcesses([Number(first)], secondsOf(flags.get('seconds')))
+  if (!namesJob(positionals, io.cwd)) return ofFolders(positionals, io)
+  const seconds = secondsOf(flags.get('seconds'))
+  const loaded = await settingsFor(args, io, { detectors: false })
+  if (!isLoaded(loaded)) {
+    io.err(problemLines(loaded))
+    return undefined
+  }
+  const { processesOf } = await import('./job.ts')
+  return ofProcesses(await processesOf(loaded.config, first), seconds)
+}
+
 export const hang: Command = {
   name: 'hang',
   summary: 'finds the rank that a hung distributed job waits for: which collective, which line of code, since when',
-  positionals: ['DIR|FILE|PID'],
+  positionals: ['DIR|FILE|PID|JOB'],
   optionalPositionals: ['DIR|FILE…'],
   flags: {
+    ...CONFIG_FLAG,
+    listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens that knows JOB (default: 127.0.0.1:9839)' },
     seconds: { kind: 'value', value: 'N', help: `time between the two looks at a running process (default: ${DEFAULT_SECONDS})` },
     json: { kind: 'switch', help: 'print JSON' },
   },
-  async run({ flags, positionals }, io) {
-    const [first = ''] = positionals
-    const evidence =
-      /^\d{1,10}$/.test(first) && positionals.length === 1 ? await ofProcess(Number(first), secondsOf(flags.get('seconds'))) : await ofFolders(positionals, io)
+  async run(args, io) {
+    const evidence = await evidenceFor(args, io)
+    if (evidence === undefined) return 2
     const [{ judge }, { answerText, answerJson }] = await Promise.all([import('../../hang/judge/judge.ts'), import('./answer.ts')])
     const answer = judge(evidence)
-    if (flags.has('json')) io.out(`${JSON.stringify(answerJson(evidence, answer))}\n`)
+    if (args.flags.has('json')) io.out(`${JSON.stringify(answerJson(evidence, answer))}\n`)
     else io.out(answerText(evidence, answer, process.stdout.isTTY && (io.env['NO_COLOR'] ?? '') === ''))
     return answer.verdict === 'hang' ? 1 : 0
   },

@@ -22,6 +22,11 @@ export const hangs = {
       default: true,
       description: "Ask NCCL's RAS of a job that has stopped, where that is safe (NCCL 2.29.2 or newer): as JSON, and nothing but its status.",
     }),
+    ask_for_dumps: onOff({
+      default: true,
+      description:
+        'Where a job has set up the pipe for it (TORCH_NCCL_DEBUG_INFO_PIPE_FILE), write a byte into it to get the Flight Recorder dumps of a job that has stopped and of which no rank can be named. PyTorch then writes them, and the job goes on.',
+    }),
     keep_dumps: onOff({
       default: true,
       description: "Copy the Flight Recorder's dumps of a job that hangs to data_dir/hangs, before they go with its container.",

@@ -96,7 +96,9 @@ function addBetween(named: Set<number>): void {
   for (let rank = least; rank < most; rank++) named.add(rank)
 }
 
-export function jobOf(evidence: Evidence): Job {
+export function jobOf(read: Evidence): Job {
+  // What follows from the lines of logs is for this judgement: evidence that comes later may describe the same groups.
+  const evidence: Evidence = { ...read, groups: new Map(read.groups) }
   const named = new Set(evidence.ranks.keys())
   for (const { members } of evidence.groups.values()) for (const rank of members) named.add(rank)
   for (const { statement } of evidence.statements) for (const rank of statement.ranks) named.add(rank)

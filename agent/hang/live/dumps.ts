@@ -1,6 +1,6 @@
 // Flight Recorder dumps that the ranks of a running job have written: found by what their environment says, copied at once since they
-// go with the container, and read. Only dumps of this run count.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs'
+// go with the container, and read. Only dumps of this run count, written since the job stands still.
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { bytesText } from '../../text/bytes.ts'
 import { messageOf } from '../../text/error.ts'
@@ -18,6 +18,25 @@ export function dumpPlaces(environment: ReadonlyMap<string, string>, rank: numbe
   const cache = environment.get('XDG_CACHE_HOME') ?? (environment.has('HOME') ? `${environment.get('HOME') ?? ''}/.cache` : undefined)
   const folders = [...(cache === undefined ? [] : [`${cache}/torch`]), '/tmp']
   return folders.flatMap((folder) => ['comm_lib_trace_rank_', 'nccl_trace_rank_'].map((name) => `${folder}/${name}${rank}`))
+}
+
+const hostPath = (pid: number, place: string): string => (place.startsWith('/') ? `/proc/${pid}/root${place}` : `/proc/${pid}/cwd/${place}`)
+
+/** The sizes of the dumps that ranks have written since then; equal in two looks where they are complete. */
+export function dumpSizes(ranks: ReadonlyMap<number, number>, sinceMs: number): ReadonlyMap<number, number> {
+  const sizes = new Map<number, number>()
+  for (const [rank, pid] of ranks)
+    for (const place of dumpPlaces(environmentOf(pid), rank)) {
+      try {
+        const found = lstatSync(hostPath(pid, place))
+        if (!found.isFile() || found.size === 0 || found.mtimeMs < sinceMs) continue
+        sizes.set(rank, found.size)
+        break
+      } catch {
+        // Not there yet, or its process has ended.
+      }
+    }
+  return sizes
 }
 
 function bytesOf(path: string, sinceMs: number): Buffer | string | undefined {
@@ -39,14 +58,13 @@ function bytesOf(path: string, sinceMs: number): Buffer | string | undefined {
   }
 }
 
-/** `copyTo`: a folder for the dumps; made when there is one. */
-export function readDumps(ranks: ReadonlyMap<number, number>, copyTo: string | undefined, evidence: Evidence): void {
+/** `sinceMs`: older ones say nothing of this standstill. `copyTo`: a folder for the dumps; made when there is one. */
+export function readDumps(ranks: ReadonlyMap<number, number>, sinceMs: number, copyTo: string | undefined, evidence: Evidence): void {
   let left = MOST_TOTAL_BYTES
   for (const [rank, pid] of ranks)
     for (const place of dumpPlaces(environmentOf(pid), rank)) {
       try {
-        const path = place.startsWith('/') ? `/proc/${pid}/root${place}` : `/proc/${pid}/cwd/${place}`
-        const bytes = bytesOf(path, startedAt(pid) ?? 0)
+        const bytes = bytesOf(hostPath(pid, place), Math.max(sinceMs, startedAt(pid) ?? 0))
         if (bytes === undefined) continue
         if (typeof bytes === 'string' || bytes.length > left) {
           evidence.problems.push(`${place}: ${typeof bytes === 'string' ? bytes : `not read, since ${bytesText(MOST_TOTAL_BYTES)} were read before it`}`)

@@ -1,11 +1,14 @@
-// All evidence of one job that has stopped, from outside and without a trace in it: the cheapest and safest first, each step bounded. Then the judgement.
+// All evidence of one job that has stopped, from outside: the cheapest and safest first, each step bounded. Then the judgement. Where that names nobody, the
+// ranks are asked for their dumps through the pipe that the job has set up, and it is judged again.
 import { readlinkSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '../../text/error.ts'
 import { readLog } from '../evidence/log.ts'
 import { judge } from '../judge/judge.ts'
-import type { Evidence } from '../model.ts'
+import type { Answer, Evidence } from '../model.ts'
 import { replyOf } from '../reply.ts'
-import { readDumps } from './dumps.ts'
+import { askForDumps } from './dump-pipes.ts'
+import { dumpSizes, readDumps } from './dumps.ts'
 import { lookAtProcesses } from './look.ts'
 import { descendantsOf, environmentOf } from './process.ts'
 import { readOutputs } from './outputs.ts'
@@ -57,21 +60,46 @@ function addFigures(evidence: Evidence, ranks: ReadonlyMap<number, number>, { gp
   }
 }
 
+/** PyTorch looks each second whether it is asked, and writes a dump within moments. */
+const DUMPS_MS = 4_000
+const DUMPS_EVERY_MS = 100
+
+/** Nobody can be named by what was read so far: the case that only dumps decide. */
+const isUndecided = ({ verdict, culprits, cause }: Answer): boolean =>
+  (verdict === 'hang' || verdict === 'unknown') && culprits.length === 0 && cause !== 'none'
+
+async function untilWritten(asked: ReadonlyMap<number, number>, sinceMs: number): Promise<void> {
+  const deadline = performance.now() + DUMPS_MS
+  let before = ''
+  while (performance.now() < deadline) {
+    await pause(DUMPS_EVERY_MS)
+    const sizes = dumpSizes(asked, sinceMs)
+    const now = [...sizes.values()].join(' ')
+    if (sizes.size === asked.size && now === before) return
+    before = now
+  }
+}
+
 export async function gather(request: LookRequest, self: string): Promise<LookReply> {
   const roots = withOthers(request.path === undefined ? request.roots : [...request.roots, ...writersOf(request.path)], request.others)
   const { evidence, ranks } = await lookAtProcesses(roots, request.seconds, async (found, about) => (request.ras ? pollRas(found, self, about) : undefined))
   evidence.silence = request.silence
   addFigures(evidence, ranks, request)
-  for (const step of [
-    () => readLog(request.log.join('\n'), undefined, evidence),
-    () => readOutputs(ranks, evidence),
-    () => readDumps(ranks, request.copyTo, evidence),
-  ]) {
+  const attempt = (step: () => void): void => {
     try {
       step()
     } catch (error) {
       evidence.problems.push(messageOf(error).split('\n')[0] ?? '')
     }
+  }
+  const sinceMs = request.silence.since * 1000
+  attempt(() => readLog(request.log.join('\n'), undefined, evidence))
+  attempt(() => readOutputs(ranks, evidence))
+  attempt(() => readDumps(ranks, sinceMs, request.copyTo, evidence))
+  const asked = request.pipes && isUndecided(judge(evidence)) ? askForDumps(ranks, evidence) : new Map<number, number>()
+  if (asked.size > 0) {
+    await untilWritten(asked, sinceMs)
+    attempt(() => readDumps(asked, sinceMs, request.copyTo, evidence))
   }
   return replyOf(evidence, judge(evidence))
 }

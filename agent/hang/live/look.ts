@@ -106,12 +106,7 @@ function stoodStill(first: Look, second: Look): boolean {
 
 export type LookedAt = { readonly evidence: Evidence; readonly ranks: ReadonlyMap<number, number> }
 
-/** Throws a LookError where there is no such process. */
-export async function lookAtProcess(pid: number, seconds: number): Promise<Evidence> {
-  return (await lookAtProcesses([pid], seconds)).evidence
-}
-
-/** Of one job: the ranks below these processes. `poll` is asked before and after the time between the looks. */
+/** Of one job: the ranks below these processes. `poll` is asked before and after the time between the looks. Throws a LookError where there is no such process. */
 export async function lookAtProcesses(
   roots: readonly number[],
   seconds: number,

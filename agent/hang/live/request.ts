@@ -26,6 +26,8 @@ export const lookRequest = z.object({
   /** Names of containers by the pid of their first process. */
   containers: z.record(z.string(), text),
   ras: z.boolean(),
+  /** Whether to ask ranks for dumps where the job has set up the pipe for it. */
+  pipes: z.boolean(),
   /** Where dumps are copied to. */
   copyTo: z.optional(text),
 })
@@ -41,6 +43,7 @@ const rank = z.object({
   waits_for: z.optional(text),
   since_ms: z.optional(z.number()),
   stands_at: z.optional(text),
+  calls: z.optional(z.record(text, text)),
 })
 const frame = z.object({ file: text, line: z.int(), function: text })
 const loop = z.object({

@@ -39,6 +39,7 @@ const facts = z
           waits_for: z.string().optional(),
           since_ms: z.number().optional(),
           stands_at: z.string().optional(),
+          calls: z.record(z.string(), z.string()).optional(),
         }),
       )
       .optional(),

@@ -11,7 +11,13 @@ function hangRank(from: unknown): HangRank | undefined {
   if (!isFields(from) || !isNumber(from['rank'])) return undefined
   const texts = optional(from, ['gpu', 'host', 'container', 'waits_for', 'stands_at'], isText)
   const numbers = optional(from, ['pid', 'since_ms'], isNumber)
-  return texts && numbers && { rank: from['rank'], ...(from['culprit'] === true ? { culprit: true } : {}), ...texts, ...numbers }
+  const calls = isFields(from['calls'])
+    ? Object.fromEntries(Object.entries(from['calls']).filter((entry): entry is [string, string] => isText(entry[1])))
+    : undefined
+  return (
+    texts &&
+    numbers && { rank: from['rank'], ...(from['culprit'] === true ? { culprit: true } : {}), ...texts, ...numbers, ...(calls === undefined ? {} : { calls }) }
+  )
 }
 
 export function hangEvent(t: number, from: Fields): HangEvent | undefined {

@@ -72,8 +72,16 @@ const hang = (second: number, state: HangEvent['state']): HangEvent => ({
   stands_at: ['rank 1: /job/data.py:71 next_batch'],
   call_sites: [],
   ranks: [
-    { rank: 1, culprit: true, gpu: '1', pid: 11, waits_for: 'a lock', stands_at: '/job/data.py:71 next_batch' },
-    { rank: 0, gpu: '0', pid: 10, waits_for: 'all_reduce 7 of default_pg' },
+    {
+      rank: 1,
+      culprit: true,
+      gpu: '1',
+      pid: 11,
+      waits_for: 'a lock',
+      stands_at: '/job/data.py:71 next_batch',
+      calls: { 'all_reduce 7 of default_pg': 'not joined' },
+    },
+    { rank: 0, gpu: '0', pid: 10, waits_for: 'all_reduce 7 of default_pg', calls: { 'all_reduce 7 of default_pg': 'waits' } },
   ],
   remedies: ['Release the lock on every path.'],
   evidence: ['no progress for 31 s'],

@@ -25,7 +25,7 @@ test('a process without dumps leaves nothing behind', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dumps-'))
   const evidence = createEvidence()
   // Its own cache folder may hold anything of other runs; none of it is of a rank 999999.
-  readDumps(new Map([[999_999, process.pid]]), join(folder, 'kept'), evidence)
+  readDumps(new Map([[999_999, process.pid]]), 0, join(folder, 'kept'), evidence)
   expect(evidence.problems).toEqual([])
   expect(readdirSync(folder)).toEqual([])
 })

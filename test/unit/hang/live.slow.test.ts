@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findPythons } from '../../setup/pythons.ts'
-import { lookAtProcess } from '../../../agent/hang/live/look.ts'
+import { lookAtProcesses } from '../../../agent/hang/live/look.ts'
 import { pythonStacks } from '../../../agent/hang/live/python/stacks.ts'
 import { doingOf, standingOf } from '../../../agent/hang/judge/places.ts'
 import { judge } from '../../../agent/hang/judge/judge.ts'
@@ -107,7 +107,7 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
     await expect.poll(() => pythonStacks(pid)?.main?.frames.some((frame) => frame.line === line(way))).toBe(true)
     // Its line is reached before it stands: a child is still being started below it.
     const look = async () => {
-      const me = (await lookAtProcess(pid, 0.3)).ranks.get(0)
+      const me = (await lookAtProcesses([pid], 0.3)).evidence.ranks.get(0)
       const standing = standingOf(me)
       return [standing?.at.line, doingOf(me, standing), me?.still]
     }
@@ -118,7 +118,7 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
     const { pid } = await started(newest?.path ?? '', 'wait')
     await expect.poll(() => pythonStacks(pid)?.main?.frames[0]?.function).toBe('wait')
     process.kill(pid, 'SIGSTOP')
-    const me = (await lookAtProcess(pid, 0.1)).ranks.get(0)
+    const me = (await lookAtProcesses([pid], 0.1)).evidence.ranks.get(0)
     expect(doingOf(me, standingOf(me))).toBe('stopped')
   })
 
@@ -166,7 +166,7 @@ load() if os.environ['RANK'] == '1' else names['all_reduce'](threading.Event())
     const child = spawn(newest?.path ?? '', [launcher, rank], { stdio: 'ignore', detached: true })
     children.push(child)
     await expect
-      .poll(async () => judge(await lookAtProcess(child.pid ?? 0, 0.2)))
+      .poll(async () => judge((await lookAtProcesses([child.pid ?? 0], 0.2)).evidence))
       .toMatchObject({ verdict: 'hang', cause: 'missing', culprits: [1], confidence: 'likely' })
   })
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { judge } from '../../../agent/hang/judge/judge.ts'
-import { lookAtProcess } from '../../../agent/hang/live/look.ts'
+import { lookAtProcesses } from '../../../agent/hang/live/look.ts'
 import { createLoopWatch, type Loop } from '../../../agent/hang/notice/loop.ts'
 import { replyOf } from '../../../agent/hang/reply.ts'
 import { findPythons } from '../../setup/pythons.ts'
@@ -54,7 +54,7 @@ async function looked(way: string, looks: number): Promise<Loop | undefined> {
   const watch = createLoopWatch(AFTER)
   const begun = performance.now()
   for (let i = 0; i < looks && watch.found() === undefined; i += 1) {
-    const evidence = await lookAtProcess(child.pid ?? 0, 0.3)
+    const { evidence } = await lookAtProcesses([child.pid ?? 0], 0.3)
     const silent = performance.now() - begun
     evidence.silence = { seconds: silent / 1_000, since: 0, by: 'log' }
     watch.looked(performance.now(), silent, replyOf(evidence, judge(evidence)).loop)

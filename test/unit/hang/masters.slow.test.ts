@@ -27,7 +27,7 @@ describe.skipIf(python === undefined)('ranks in two containers (needs root, netw
   const ranksOf = async (address: string, own: boolean): Promise<readonly number[]> => {
     const [mine, other] = [await start(0, address, false), await start(1, address, own)]
     const silence = { seconds: 60, usualSeconds: 1, since: 0, by: 'log' } as const
-    const reply = await gather({ roots: [mine], others: [other], seconds: 0.05, log: [], silence, gpus: {}, containers: {}, ras: false }, '')
+    const reply = await gather({ roots: [mine], others: [other], seconds: 0.05, log: [], silence, gpus: {}, containers: {}, ras: false, pipes: false }, '')
     return reply.ranks.filter(({ pid }) => pid !== undefined).map(({ rank }) => rank)
   }
 

@@ -1,9 +1,11 @@
-// The ranks of a job that hangs: who holds it up, what each waits for and where it stands, the culprits first.
+// The ranks of a job that hangs: who holds it up, what each waits for and where it stands, and how far each has come in the collectives in which ranks
+// wait; the culprits first.
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
 import { Part } from '../../../parts/incident/account.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
 import { DASH } from '../../../text/format.ts'
+import { collectivesOf } from './collectives.ts'
 
 type Rows = NonNullable<Incident['facts']['ranks']>
 type Column = { readonly head: string; readonly numeric?: true; readonly text: (row: Rows[number]) => string | undefined }
@@ -23,7 +25,8 @@ export function Ranks({ incident: { facts } }: { readonly incident: Pick<Inciden
   const rows = facts.ranks ?? []
   if (rows.length === 0) return null
   // One host, no GPU, no container: a column that says the same nothing in every row says nothing.
-  const columns = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
+  const known = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
+  const columns = [...known, ...collectivesOf(rows).map((head): Column => ({ head, text: ({ calls }) => calls?.[head] }))]
   return (
     <Part id="ranks" title="Ranks">
       <div class="ranks-scroll" tabIndex={0} role="region" aria-labelledby="ranks-title">
