@@ -29,7 +29,7 @@ function Flapping({ of: { incident, times, since: begun, flapping } }: { readonl
   if (times < 2) return null
   const { kind, subject } = incident
   const href = hrefOf('incidents', [], { kind, text: subject.gpu?.uuid ?? subject.container?.name })
-  return <a class="flapping" href={href}>{`${flapping ? 'flapping: ' : ''}${times} times since ${since(begun, agentNow.peek())}`}</a>
+  return <a class="flapping" href={href}>{`${flapping ? 'flapping: ' : ''}${times} times, first ${since(begun, agentNow.peek())}`}</a>
 }
 
 const whenText = ({ status, started_at: startedAt, resolved_at: resolvedAt, last_seen_at: lastSeen }: Repeated['incident']): string =>

@@ -3,7 +3,7 @@ import { since } from '../../../../../agent/text/time.ts'
 import type { ComponentChildren } from 'preact'
 import { agentNow, frame } from '../../../parts/live/state.ts'
 import { cores, memory } from '../../../text/format.ts'
-import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { Busy, Cards, Count, gpuMemory, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
 import { progressOf } from '../progress-of.ts'
 import { Progress } from '../progress.tsx'
 import { range } from '../range.tsx'
@@ -43,7 +43,7 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
         </Item>
       )}
       <Item id="memory" label="GPU memory">
-        {job.gpuBytes === undefined ? <None /> : memory(job.gpuBytes)}
+        {job.gpuBytes === undefined ? <None /> : gpuMemory(job)}
       </Item>
       <Item id="gpus" label="By GPU">
         <Cards row={row} />

@@ -5,6 +5,7 @@ import { rangeParams } from '../../../parts/range/range.ts'
 import { ChartControls } from '../../../parts/range/picker.tsx'
 import { takeWindows } from '../../../parts/range/window-view.ts'
 import { hrefOf } from '../../../parts/route.ts'
+import { unreadNote } from '../../../parts/table/processes.tsx'
 import { JobProcesses } from '../cells.tsx'
 import { describe, Swatch } from '../name.tsx'
 import { past } from '../past.ts'
@@ -64,18 +65,20 @@ function Present({ jobKey }: { readonly jobKey: string }) {
       <Unknown jobKey={jobKey} />
     )
   }
+  const unread = unreadNote(row.job.unread)
   return (
     <article class="job-page" data-job={jobKey} aria-labelledby="job-title">
       <Head row={row} />
       <JobFigures row={row} />
       <JobServers jobKey={jobKey} />
       <JobIncidents row={row} />
-      {row.job.processes.length > 0 && (
+      {(row.job.processes.length > 0 || unread !== undefined) && (
         <section aria-labelledby="job-processes-title">
           <h3 id="job-processes-title">
             GPU processes <span class="count">{row.job.processes.length}</span>
           </h3>
-          <JobProcesses job={row.job} />
+          {unread !== undefined && <p class="table-note">{unread}</p>}
+          {row.job.processes.length > 0 && <JobProcesses job={row.job} />}
         </section>
       )}
       <div class="job-beside">
