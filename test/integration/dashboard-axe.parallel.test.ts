@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { faults, loadAxe } from '../setup/axe.ts'
-import { DESKTOP, hasChromium, openPage, PHONE } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, SMALL, WIDE, ZOOMED } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 import { useIncidentScene } from '../setup/dashboard-pages.ts'
 import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
@@ -25,6 +25,9 @@ const WATCH_FOCUS = `
 /** Incidents come and go meanwhile, and controls with them. */
 const LEFT_OUT = `${CONTROLS}.filter((each) => wanted.includes(each) && !reached.has(each)).map((each) => each.outerHTML.slice(0, 160))`
 
+/** What moves by itself. */
+const MOVING = `document.getAnimations().filter(({ playState }) => playState === 'running').map(({ effect }) => 'moves: ' + effect.target.outerHTML.slice(0, 160))`
+
 const text = z.string()
 const number = z.number()
 const list = z.array(text)
@@ -35,7 +38,10 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   test.each([
     ['a desk', DESKTOP],
     ['a phone', PHONE],
-  ])('no page has a serious fault on %s, dark or light', async (_place, options) => {
+    ['a small screen', SMALL],
+    ['a wide screen', WIDE],
+    ['a screen at 200 %, for those who want no motion', { ...ZOOMED, reducedMotion: 'reduce' }],
+  ] as const)('no page has a serious fault on %s, dark or light', async (_place, options) => {
     await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     await loadAxe(page)
@@ -47,7 +53,7 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme })
         await page.waitForSelector(`html[data-theme="${colorScheme}"]`)
-        const told = await faults(page)
+        const told = [...(await faults(page)), ...('reducedMotion' in options ? list.parse(await page.evaluate(MOVING)) : [])]
         if (told.length > 0) grave[`${hash} ${colorScheme}`] = told
       }
     }

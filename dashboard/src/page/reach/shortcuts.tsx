@@ -10,13 +10,21 @@ const GENERAL: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['Tab'], 'to the next control; the first one skips the head'],
 ]
 
+/** Of a chart that has the focus (parts/chart/tools/keys.ts). */
+const ON_CHARTS: typeof GENERAL = [
+  [['←', '→'], 'on a chart: from reading to reading'],
+  [['Shift', '←', '→'], 'on a chart: to earlier or later times'],
+  [['+', '−'], 'on a chart: zoom in or out'],
+  [['Space'], 'on a chart: pause, go on'],
+]
+
 export function Shortcuts() {
   const pages = VIEWS.flatMap(({ key, label }) => (key === undefined ? [] : [[['g', key], label] as const]))
   return (
     <>
       <h2>Keyboard shortcuts</h2>
       <dl class="shortcuts">
-        {[...GENERAL, ...pages].map(([keys, what]) => (
+        {[...GENERAL, ...ON_CHARTS, ...pages].map(([keys, what]) => (
           <div key={keys.join(' ')}>
             <dt>
               {keys.map((key) => (

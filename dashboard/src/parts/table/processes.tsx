@@ -29,7 +29,14 @@ export const Named = ({ view: { process, command } }: { readonly view: Pick<Proc
 const ageText = ({ age }: Pick<ProcessView, 'age'>): string => (age === undefined ? '' : roughSpan(age))
 /** What is known of it beside its memory, on one line: user, kind, age, how busy it keeps its GPU. */
 export const whoText = (view: Pick<ProcessView, 'user' | 'type' | 'age' | 'busy'>): string =>
-  [view.user, typeText(view), ageText(view), view.busy === undefined ? undefined : `${percent(view.busy)} busy`].filter(Boolean).join(' · ')
+  [
+    view.user,
+    typeText(view),
+    view.age === undefined ? undefined : `running ${ageText(view)}`,
+    view.busy === undefined ? undefined : `${percent(view.busy)} busy`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
 
 /** Of a process, in each table of processes. */
 export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [

@@ -1,4 +1,4 @@
-// One job: its figures now, its readings over the range, who else held its cards, its settings, processes and incidents.
+// One job: its figures now, its readings over the range, its runs, who else held its cards, its settings, processes and incidents.
 import { computed } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { rangeParams } from '../../../parts/range/range.ts'
@@ -17,6 +17,7 @@ import { JobCharts } from './charts.tsx'
 import { JobFigures } from './figures.tsx'
 import { JobIncidents } from './incidents.tsx'
 import { JobLog } from './log.tsx'
+import { JobRuns } from './runs.tsx'
 import { charts, watchCharts } from './readings.ts'
 import { JobServers } from './servers.tsx'
 import { JobSettings } from './settings.tsx'
@@ -89,6 +90,11 @@ function Present({ jobKey }: { readonly jobKey: string }) {
   )
 }
 
+function History({ jobKey }: { readonly jobKey: string }) {
+  const row = all.value.find(({ job }) => job.key === jobKey)
+  return row === undefined ? null : <JobRuns job={row.job} />
+}
+
 function Settings({ jobKey }: { readonly jobKey: string }) {
   const row = all.value.find(({ job }) => job.key === jobKey)
   return row === undefined ? null : <JobSettings job={row.job} />
@@ -104,6 +110,7 @@ export function JobPage({ jobKey }: { readonly jobKey: string }) {
         <a href={hrefOf('jobs', [], { ...rangeParams.value })}>← All jobs</a>
       </p>
       <Present jobKey={jobKey} />
+      <History jobKey={jobKey} />
       <Neighbours jobKey={jobKey} />
       <Settings jobKey={jobKey} />
     </>
