@@ -17,9 +17,9 @@ const POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-a
 
 /** A question that is asked and answered. */
 const FIT_ANSWER = '#/fit?params=8b&context=8192'
-/** What stands there to be pressed or filled in. The head of a table sorts, an occurrence says when it was, and that a process has ended is said beside a button. */
+/** What stands there to be pressed or filled in. The head of a table sorts, an occurrence says when it was, that a process has ended is said beside a button, and which one it is by a choice. */
 const TO_PRESS = `Array.from(document.querySelectorAll('nav, main form, main input, main select, main textarea, main button'))
-  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.closest('th, .ended, .occurrence-picker') === null)
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.closest('th, .ended, .occurrence-picker, .allocator-picker') === null)
   .map((each) => each.outerHTML.slice(0, 160))`
 
 /** The same JSON with markup behind every such text. The agent’s own keys stay, so that the page finds its way. */
