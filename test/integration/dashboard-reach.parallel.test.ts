@@ -114,6 +114,10 @@ describe.skipIf(!hasChromium)('getting around the dashboard (needs Debian’s ch
         .evaluate((card) => card.getBoundingClientRect().bottom + card.ownerDocument.documentElement.scrollTop)
       expect(bottom).toBeLessThanOrEqual(2 * (PHONE.viewport?.height ?? 0))
       expect(await opened.page.evaluate(STICKING_OUT)).toEqual([])
+      // A list that is longer than the window begins at its title.
+      await opened.page.keyboard.press('?')
+      await opened.page.waitForSelector('.shortcuts h2')
+      expect(await opened.page.evaluate(`[document.querySelector('dialog').scrollTop, document.querySelector('.dialog-body').scrollTop]`)).toEqual([0, 0])
     }
     await using zoomed = await openPage(scene.browser, scene.agent.url, ZOOMED)
     await zoomed.page.waitForSelector('.gpu')

@@ -69,7 +69,16 @@ describe.skipIf(!hasChromium)('stories on a host with a lost GPU (needs Debianâ€
   )
 
   test.each(WAYS)('paged at night, from the first screen by %s: the status line leads to what is wrong', (way) =>
-    story(scene, way, [{ sees: shows('.status .incident-link') }, { press: '.status .incident-link', sees: shows('.incident-page .remedies') }]),
+    story(scene, way, [
+      { sees: shows('.status .incident-link') },
+      {
+        press: '.status .incident-link',
+        sees: async (page) => {
+          await page.waitForSelector('.incident-page .remedies')
+          expect(await page.textContent('#incident-title')).toMatch(/^GPU 5\b/)
+        },
+      },
+    ]),
   )
 
   test.each(WAYS)('who fills GPU 3, by %s: its job, who started it and since when, from the containers on the first screen', (way) => {

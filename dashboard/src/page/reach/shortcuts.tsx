@@ -22,7 +22,10 @@ export function Shortcuts() {
   const pages = VIEWS.flatMap(({ key, label }) => (key === undefined ? [] : [[['g', key], label] as const]))
   return (
     <>
-      <h2>Keyboard shortcuts</h2>
+      {/* On a phone the list is longer than the window: without this the button at its end has the focus, and the list begins at its end. */}
+      <h2 tabIndex={-1} autofocus>
+        Keyboard shortcuts
+      </h2>
       <dl class="shortcuts">
         {[...GENERAL, ...ON_CHARTS, ...pages].map(([keys, what]) => (
           <div key={keys.join(' ')}>
