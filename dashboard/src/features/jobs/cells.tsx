@@ -18,6 +18,9 @@ export const None = ({ nothing = false }: { readonly nothing?: boolean }) => <sp
 /** It holds no GPU, so that nothing of one is missing. */
 export const without = ({ holdings, unread }: Job): boolean => holdings.length === 0 && unread.length === 0
 
+/** Nothing reads cores, host memory, kills and restarts of it. */
+export const outside = ({ containers }: Job): boolean => containers.length === 0
+
 /** At least this much, where one of its GPUs cannot be read. */
 export const gpuMemory = ({ unread, gpuBytes }: Job): string => `${unread.length > 0 && gpuBytes !== undefined ? '≥ ' : ''}${memory(gpuBytes)}`
 
@@ -60,7 +63,7 @@ export function Busy({ job }: { readonly job: Job }) {
 }
 
 export function HostMemory({ job }: { readonly job: Job }) {
-  if (job.memoryBytes === undefined) return <None />
+  if (job.memoryBytes === undefined) return <None nothing={outside(job)} />
   return (
     <span class="against">
       <Meter value={job.memoryBytes} limit={job.limitBytes} label={`host memory of ${job.name} against its limit`} />
@@ -72,8 +75,8 @@ export function HostMemory({ job }: { readonly job: Job }) {
   )
 }
 
-export function Count({ value, bad = false }: { readonly value: number | undefined; readonly bad?: boolean }) {
-  if (value === undefined) return <None />
+export function Count({ value, nothing = false, bad = false }: { readonly value: number | undefined; readonly nothing?: boolean; readonly bad?: boolean }) {
+  if (value === undefined) return <None nothing={nothing} />
   return <span class={value > 0 ? (bad ? 'bad' : '') : 'faint zero'}>{value}</span>
 }
 

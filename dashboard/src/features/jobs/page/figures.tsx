@@ -3,7 +3,7 @@ import { since } from '../../../../../agent/text/time.ts'
 import type { ComponentChildren } from 'preact'
 import { agentNow, frame } from '../../../parts/live/state.ts'
 import { cores, memory } from '../../../text/format.ts'
-import { Busy, Cards, Count, gpuMemory, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { Busy, Cards, Count, gpuMemory, HostMemory, None, outside, Wasted, WASTED_MEANS } from '../cells.tsx'
 import { progressOf } from '../progress-of.ts'
 import { Progress } from '../progress.tsx'
 import { range } from '../range.tsx'
@@ -72,7 +72,7 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
       <Item id="busy" label={`GPU busy ${BUSY_S} s`}>
         <Busy job={job} />
       </Item>
-      {job.containers.length > 0 && <OfContainers job={job} />}
+      {!outside(job) && <OfContainers job={job} />}
       <Item id="wasted" label={`Wasted ${back}`} means={WASTED_MEANS}>
         <Wasted row={row} />
       </Item>

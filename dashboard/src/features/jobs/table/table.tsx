@@ -1,7 +1,7 @@
 // The jobs as a table; a row opens to the processes behind it. Order, words and open rows stand in the address.
 import { type ComponentChildren, Fragment } from 'preact'
 import { cores, memory } from '../../../text/format.ts'
-import { Busy, Cards, Count, gpuMemory, HostMemory, Incidents, JobProcesses, None, Wasted, WASTED_MEANS, without } from '../cells.tsx'
+import { Busy, Cards, Count, gpuMemory, HostMemory, Incidents, JobProcesses, None, outside, Wasted, WASTED_MEANS, without } from '../cells.tsx'
 import { describe, jobHref, Swatch } from '../name.tsx'
 import { range } from '../range.tsx'
 import { BUSY_S } from '../running.ts'
@@ -69,15 +69,21 @@ const COLUMNS: readonly Column[] = [
     means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s`,
     cell: ({ job }) => <Busy job={job} />,
   },
-  { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None /> : cores(job.cores)) },
+  { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None nothing={outside(job)} /> : cores(job.cores)) },
   { id: 'host', label: 'Host memory', numeric: true, means: 'working set against its limit', cell: ({ job }) => <HostMemory job={job} /> },
-  { id: 'oom', label: 'OOM kills', numeric: true, means: 'by the kernel, because host memory ran out', cell: ({ job }) => <Count value={job.oomKills} bad /> },
+  {
+    id: 'oom',
+    label: 'OOM kills',
+    numeric: true,
+    means: 'by the kernel, because host memory ran out',
+    cell: ({ job }) => <Count value={job.oomKills} nothing={outside(job)} bad />,
+  },
   {
     id: 'restarts',
     label: 'Restarts',
     numeric: true,
     means: 'by the engine since the container was created',
-    cell: ({ job }) => <Count value={job.restarts} />,
+    cell: ({ job }) => <Count value={job.restarts} nothing={outside(job)} />,
   },
   { id: 'incidents', label: 'Incidents', numeric: true, cell: (row) => <Incidents row={row} /> },
   { id: 'wasted', label: 'Wasted', numeric: true, means: WASTED_MEANS, cell: (row) => <Wasted row={row} /> },
