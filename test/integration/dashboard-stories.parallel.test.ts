@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('stories on a host with a lost GPU (needs Debianâ€
 describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Debianâ€™s chromium)', () => {
   const scene = useIncidentScene('oom-neighbour', 'cuda_oom')
 
-  test.each(WAYS)('my job died, by %s: the cause, then the job itself', (way) => {
+  test.each(WAYS)('my job died, by %s: the cause, then the job itself with the run that failed', (way) => {
     let whose: string | null = null
     return story(scene, way, [
       { sees: shows('.incident[data-kind="cuda_oom"] a') },
@@ -124,6 +124,7 @@ describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Deb
         sees: async (page) => {
           await page.waitForSelector('.job-incidents a')
           expect(await page.textContent('main h2')).toContain(whose)
+          await page.waitForSelector('#job-runs .col-outcome .bad')
         },
       },
     ])
