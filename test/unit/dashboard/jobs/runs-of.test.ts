@@ -1,5 +1,6 @@
 // Which runs are a job's, and how they are shown.
 import { expect, test } from 'vitest'
+import type { ContainerRow } from '../../../../agent/model/live.ts'
 import type { Run } from '../../../../agent/model/job.ts'
 import { isRunOf, parseNewest, parseRuns, runRows } from '../../../../dashboard/src/features/jobs/page/runs-of.ts'
 import { jobsOf } from '../../../../dashboard/src/features/jobs/running.ts'
@@ -17,9 +18,8 @@ const run = (more: Partial<Run>): Run => ({
   incidents: [],
   ...more,
 })
-const jobOf = (more: Record<string, unknown>, processes = {}) => {
-  const rows = frame(0, [gpu(0)], [container('sweep-a', { 'GPU-0': 5 }, more)], [])
-  const [job] = jobsOf({ ...rows, ...processes })
+const jobOf = (more: Partial<ContainerRow>) => {
+  const [job] = jobsOf(frame(0, [gpu(0)], [container('sweep-a', { 'GPU-0': 5 }, more)]))
   if (job === undefined) throw new Error('expected a job')
   return job
 }
