@@ -7,7 +7,18 @@ import type { FrameMessage, ProcessRow } from '../../../../agent/model/live.ts'
 const NOW = 1_763_600_090_000
 
 const sectionOf = (processes: readonly ProcessRow[]) => {
-  const frame: FrameMessage = { type: 'frame', t: NOW, host: { hostname: 'h' }, gpus: [], containers: [], processes, allocators: [], servers: [], jobs: [] }
+  const frame: FrameMessage = {
+    type: 'frame',
+    t: NOW,
+    host: { hostname: 'h' },
+    gpus: [],
+    containers: [],
+    processes,
+    allocators: [],
+    servers: [],
+    progress: [],
+    jobs: [],
+  }
   return processSection(frame, holdersOf(frame))
 }
 
