@@ -114,9 +114,10 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
   test('on paper there is nothing to press on any page, and all of it begins at one edge', async () => {
     await using opened = await openPage(scene.browser, scene.agent.url)
     const { page } = opened
+    const pages = [...(await pagesOf(page, scene.incident)), FIT_ANSWER]
     await page.emulateMedia({ media: 'print' })
     const pressed: Record<string, unknown> = {}
-    for (const hash of [...(await pagesOf(page, scene.incident)), FIT_ANSWER]) {
+    for (const hash of pages) {
       await goTo(page, hash)
       const left = z.array(z.string()).parse(await page.evaluate(TO_PRESS))
       const edges = z
