@@ -97,7 +97,9 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         run = runs.open(key, identity, { at: startedAt ?? t, before: startedAt === undefined }, t)
         if (run === undefined) return
       }
-      run.identity = identity
+      // Its processes say who runs them, its engine does not.
+      const { user } = run.identity
+      run.identity = user === undefined ? identity : { user, ...identity }
       run.isRestored = false
       run.wasListed = true
       run.seenAt = t

@@ -44,6 +44,9 @@ export type IncidentProcess = {
   readonly gpu?: string
   readonly uuid?: string
   readonly container?: string
+  /** Of the pod that the container is in. */
+  readonly namespace?: string
+  readonly pod?: string
   /** Of one outside of containers. */
   readonly slurm_job?: string
   readonly unit?: string

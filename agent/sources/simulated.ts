@@ -7,6 +7,7 @@ import type { Source } from '../model/source.ts'
 import { createGpuScraper } from './simulated/gpu-scrapes.ts'
 import { createHostJobs } from './simulated/host-jobs.ts'
 import { createHostScraper } from './simulated/host-scrapes.ts'
+import { createProcessDetails } from './simulated/process-details.ts'
 import { createProbes } from './simulated/probes.ts'
 import { createRandom } from './simulated/random.ts'
 import type { Scenario } from './simulated/scenario.ts'
@@ -55,6 +56,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   const stage = createStage(world)
   const gpuScrapes = createGpuScraper(world)
   const hostScrapes = createHostScraper(world, createRandom(seed, 'host'), firstT, options.hostname ?? 'gpu-host')
+  const details = createProcessDetails(world, speed)
   const probes = createProbes(world)
   const hostJobs = createHostJobs(world)
   const act = scenario.begin(stage)
@@ -77,7 +79,7 @@ export function createSimulation(options: SimulatedOptions, firstT: number, heal
   return {
     tick(t) {
       for (let n = 0; n < speed; n++) step(t)
-      const scrapes = [...gpuScrapes(ticks, t), ...hostScrapes(t)]
+      const scrapes = [...gpuScrapes(ticks, t), ...details(ticks, second, t), ...hostScrapes(t)]
       ticks += 1
       return [...stage.takeEvents(), ...hostJobs(t), ...scrapes, ...probes(t)]
     },

@@ -1,8 +1,9 @@
 // Every page of the dashboard for those who see little, hear it or use no mouse: axe finds nothing serious, the keyboard gets everywhere.
+import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { faults, loadAxe } from '../setup/axe.ts'
-import { DESKTOP, hasChromium, openPage, PHONE } from '../setup/browser.ts'
+import { faults, LAYOUT_RULES, loadAxe } from '../setup/axe.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, SMALL, WIDE, ZOOMED } from '../setup/browser.ts'
 import { poll } from '../setup/poll.ts'
 import { useIncidentScene } from '../setup/dashboard-pages.ts'
 import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
@@ -25,6 +26,9 @@ const WATCH_FOCUS = `
 /** Incidents come and go meanwhile, and controls with them. */
 const LEFT_OUT = `${CONTROLS}.filter((each) => wanted.includes(each) && !reached.has(each)).map((each) => each.outerHTML.slice(0, 160))`
 
+/** What moves by itself. */
+const MOVING = `document.getAnimations().filter(({ playState }) => playState === 'running').map(({ effect }) => 'moves: ' + effect.target.outerHTML.slice(0, 160))`
+
 const text = z.string()
 const number = z.number()
 const list = z.array(text)
@@ -32,10 +36,8 @@ const list = z.array(text)
 describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium)', () => {
   const scene = useIncidentScene('oom-leak', 'cuda_oom')
 
-  test.each([
-    ['a desk', DESKTOP],
-    ['a phone', PHONE],
-  ])('no page has a serious fault on %s, dark or light', async (_place, options) => {
+  /** What each page says against itself, by page and theme. */
+  async function graveFaults(options: BrowserContextOptions, only?: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
     await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     await loadAxe(page)
@@ -44,14 +46,31 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
     const grave: Record<string, readonly string[]> = {}
     for (const hash of pages) {
       await goTo(page, hash)
+      const moving = options.reducedMotion === 'reduce' ? list.parse(await page.evaluate(MOVING)) : []
+      if (moving.length > 0) grave[`${hash} moves`] = moving
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme })
         await page.waitForSelector(`html[data-theme="${colorScheme}"]`)
-        const told = await faults(page)
+        const told = await faults(page, only)
         if (told.length > 0) grave[`${hash} ${colorScheme}`] = told
       }
     }
-    expect(grave).toEqual({})
+    return grave
+  }
+
+  test.each([
+    ['a desk', DESKTOP],
+    ['a phone', PHONE],
+  ])('no page has a serious fault on %s, dark or light', async (_place, options) => {
+    expect(await graveFaults(options)).toEqual({})
+  })
+
+  test.each([
+    ['a small screen', SMALL],
+    ['a wide screen', WIDE],
+    ['a screen at 200 %, for those who want no motion', { ...ZOOMED, reducedMotion: 'reduce' }],
+  ] as const)('everything can be read and hit on %s, dark or light', async (_place, options) => {
+    expect(await graveFaults(options, LAYOUT_RULES)).toEqual({})
   })
 
   test('Tab reaches every control of every page, and shows where it is', async () => {

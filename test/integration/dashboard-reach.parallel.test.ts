@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { startSimulatedHost } from '../../bench/lib/simulated-host.ts'
 import { SHORT_PAST, startAgent } from '../setup/agent.ts'
-import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, ZOOMED } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
 import { goTo } from '../setup/dashboard-walk.ts'
 import { poll } from '../setup/poll.ts'
@@ -114,9 +114,12 @@ describe.skipIf(!hasChromium)('getting around the dashboard (needs Debian’s ch
         .evaluate((card) => card.getBoundingClientRect().bottom + card.ownerDocument.documentElement.scrollTop)
       expect(bottom).toBeLessThanOrEqual(2 * (PHONE.viewport?.height ?? 0))
       expect(await opened.page.evaluate(STICKING_OUT)).toEqual([])
+      // A list that is longer than the window begins at its title.
+      await opened.page.keyboard.press('?')
+      await opened.page.waitForSelector('.shortcuts h2')
+      expect(await opened.page.evaluate(`[document.querySelector('dialog').scrollTop, document.querySelector('.dialog-body').scrollTop]`)).toEqual([0, 0])
     }
-    // 200 % of a screen of 1280 x 800.
-    await using zoomed = await openPage(scene.browser, scene.agent.url, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 })
+    await using zoomed = await openPage(scene.browser, scene.agent.url, ZOOMED)
     await zoomed.page.waitForSelector('.gpu')
     expect(await zoomed.page.evaluate(STICKING_OUT)).toEqual([])
   })

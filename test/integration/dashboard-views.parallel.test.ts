@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT } from '../setup/browser.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, SMALL, STICKING_OUT, WIDE, ZOOMED } from '../setup/browser.ts'
 import { useIncidentScene } from '../setup/dashboard-pages.ts'
 import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
 import { poll } from '../setup/poll.ts'
@@ -14,6 +14,13 @@ const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
 /** What names and texts from outside the agent stand under, in the API and in the stream. */
 const FOREIGN = new Set(['host', 'hostname', 'container', 'process', 'image', 'name', 'compose_project', 'compose_service', 'title', 'verdict', 'detail'])
 const POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+/** A question that is asked and answered. */
+const FIT_ANSWER = '#/fit?params=8b&context=8192'
+/** What stands there to be pressed or filled in. The head of a table sorts, an occurrence says when it was, that a process has ended is said beside a button, and which one it is by a choice. */
+const TO_PRESS = `Array.from(document.querySelectorAll('nav, main form, main input, main select, main textarea, main button'))
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.closest('th, .ended, .occurrence-picker, .allocator-picker') === null)
+  .map((each) => each.outerHTML.slice(0, 160))`
 
 /** The same JSON with markup behind every such text. The agent’s own keys stay, so that the page finds its way. */
 const poisoned = (text: string): string =>
@@ -76,7 +83,9 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
 
   const sizes: readonly (readonly [string, BrowserContextOptions])[] = [
     ['a laptop', { viewport: { width: 1440, height: 900 } }],
-    ['a small screen', { viewport: { width: 1024, height: 768 } }],
+    ['a small screen', SMALL],
+    ['a wide screen', WIDE],
+    ['a screen at 200 %', ZOOMED],
     ['a phone', PHONE],
   ]
   test.each(sizes)('nothing sticks out on %s', async (_name, options) => {
@@ -100,6 +109,23 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
       )
     }
     expect(out).toEqual({})
+  })
+
+  test('on paper there is nothing to press on any page, and all of it begins at one edge', async () => {
+    await using opened = await openPage(scene.browser, scene.agent.url)
+    const { page } = opened
+    const pages = [...(await pagesOf(page, scene.incident)), FIT_ANSWER]
+    await page.emulateMedia({ media: 'print' })
+    const pressed: Record<string, unknown> = {}
+    for (const hash of pages) {
+      await goTo(page, hash)
+      const left = z.array(z.string()).parse(await page.evaluate(TO_PRESS))
+      const edges = z
+        .array(z.number())
+        .parse(await page.evaluate(`['.masthead > *', '.content'].map((part) => document.querySelector(part).getBoundingClientRect().left)`))
+      if (left.length > 0 || new Set(edges).size > 1) pressed[hash] = { left, edges }
+    }
+    expect(pressed).toEqual({})
   })
 
   test('names and texts from outside are shown as text', async () => {

@@ -13,11 +13,13 @@ const found = z.array(
 
 export const loadAxe = async (page: Page): Promise<unknown> => page.evaluate(SOURCE)
 
-/** What axe holds against the page as it is, one line each. */
-export async function faults(page: Page): Promise<readonly string[]> {
-  const answer: unknown = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }).then(({ violations }) => violations)`,
-  )
+/** The rules whose answer depends on the width of the window: names, roles and headings are the same at any. */
+export const LAYOUT_RULES = ['color-contrast', 'target-size'] as const
+
+/** What axe holds against the page as it is, one line each. `only`: by these rules. */
+export async function faults(page: Page, only?: readonly string[]): Promise<readonly string[]> {
+  const which = only === undefined ? `rules: { 'target-size': { enabled: true } }` : `runOnly: ${JSON.stringify(only)}`
+  const answer: unknown = await page.evaluate(`axe.run(document, { resultTypes: ['violations'], ${which} }).then(({ violations }) => violations)`)
   return found
     .parse(answer)
     .filter(({ impact }) => GRAVE.includes(impact ?? ''))

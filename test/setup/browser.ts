@@ -21,6 +21,10 @@ const FLAGS = [
 export const hasChromium = [WHOLE, WINDOWLESS].some((path) => existsSync(path))
 
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1600, height: 1000 } }
+/** A window of 1280 × 800 at 200 %. */
+export const ZOOMED: BrowserContextOptions = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }
+export const SMALL: BrowserContextOptions = { viewport: { width: 1024, height: 768 } }
+export const WIDE: BrowserContextOptions = { viewport: { width: 2560, height: 1300 } }
 export const PHONE: BrowserContextOptions = { viewport: { width: 375, height: 812 }, hasTouch: true, isMobile: true }
 
 export type Opened = {

@@ -94,12 +94,12 @@ export const driverHung = defineDetector({
         facts: { ...(all ? {} : { gpu_index: index }), sample_age_seconds: Math.round(age), ...call, ...(users.length === 0 ? {} : { affected: users }) },
         remedies: [
           {
-            text: 'See what the kernel says of it: Xids, hung tasks, GSP time-outs.',
+            text: 'See what the kernel logged: Xids, hung tasks, GSP time-outs.',
             command: "sudo dmesg -T | grep -iE 'NVRM|Xid|GSP|blocked for more' | tail -30",
           },
           { text: 'See which processes wait in the driver (state D) and where.', command: "ps -eo pid,stat,wchan:32,comm | awk '$2 ~ /^D/'" },
           {
-            text: `End what works on ${all ? 'the GPUs' : 'the GPU'}, then reset ${all ? 'them' : 'it'}.`,
+            text: `Stop the processes on ${all ? 'the GPUs' : 'the GPU'}, then reset ${all ? 'them' : 'it'}.`,
             command: `sudo timeout 60 nvidia-smi --gpu-reset${pick}`,
           },
           {

@@ -87,7 +87,7 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
         if (known === undefined || known.lastT < ring.lastT) seen.set(key, ring)
       }
       for (const ring of seen.values()) {
-        const { pid, inner_pid: inner, process, gpu, uuid, container, slurm_job: slurm, unit } = ring.labels
+        const { pid, inner_pid: inner, process, gpu, uuid, container, namespace, pod, slurm_job: slurm, unit } = ring.labels
         found.push({
           pid: Number(pid),
           ...(inner === undefined ? {} : { inner_pid: Number(inner) }),
@@ -95,6 +95,8 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
           ...(gpu === undefined ? {} : { gpu }),
           ...(uuid === undefined ? {} : { uuid }),
           ...(container === undefined ? {} : { container }),
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(pod === undefined ? {} : { pod }),
           ...(slurm === undefined ? {} : { slurm_job: slurm }),
           ...(unit === undefined ? {} : { unit }),
           gpu_memory_bytes: lastValue(ring),

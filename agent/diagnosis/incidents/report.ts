@@ -46,7 +46,7 @@ function seriesRow({ metric, labels, t, value }: IncidentSeries, startedAt: numb
 const processRow = (row: IncidentProcess): readonly string[] => [
   String(row.pid) + (row.inner_pid === undefined ? '' : ` (${row.inner_pid} inside)`),
   row.process === undefined ? '' : code(row.process),
-  row.container === undefined ? '' : code(row.container),
+  row.container === undefined ? '' : code([row.namespace, row.pod, row.container].filter(Boolean).join('/')),
   row.gpu ?? '',
   bytesText(row.gpu_memory_bytes),
 ]

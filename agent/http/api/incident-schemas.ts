@@ -76,6 +76,8 @@ const processRow = z
     gpu: z.string().optional(),
     uuid: z.string().optional(),
     container: z.string().optional(),
+    namespace: z.string().optional(),
+    pod: z.string().optional(),
     slurm_job: z.string().optional(),
     unit: z.string().optional(),
     gpu_memory_bytes: bytes,

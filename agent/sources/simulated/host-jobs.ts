@@ -2,7 +2,7 @@
 import type { ProcessEvent, SlurmDetails } from '../../model/event.ts'
 import { isAlive, type Process, type World } from './world.ts'
 
-type Submitted = SlurmDetails & { readonly slurm_name: string }
+type Submitted = SlurmDetails & { readonly slurm_name: string; readonly slurm_user: string }
 
 /** What the controller knows of each job, by the script that it runs. Accounts and users are invented. */
 const SUBMITTED: Readonly<Record<string, Submitted>> = {
@@ -21,6 +21,9 @@ const KILLED_AT_LIMIT = { reported_by: 'Slurm', reported_words: 'OUT_OF_MEMORY',
 
 /** The root of its job: the process itself, which the simulated host starts directly. */
 const rootOf = ({ pid, identity, name, script }: Process): ProcessEvent['root'] => ({ pid, start_ticks: identity.startTicks, command: `${name} ${script}` })
+
+/** Who runs a process that is in no container. */
+export const userOutside = ({ script, identity: { unit } }: Process): string => (unit === undefined ? (SUBMITTED[script] ?? NOTEBOOK).slurm_user : SESSION_USER)
 
 function seenEvent(process: Process, t: number): ProcessEvent {
   const { pid, script, identity } = process

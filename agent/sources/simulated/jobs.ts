@@ -6,6 +6,8 @@ export type BoxPlan = {
   readonly image: string
   readonly project?: string
   readonly service?: string
+  /** Of its image. */
+  readonly user: string
   /** Memory limit of the container; none when absent. */
   readonly limitGib?: number
   /** Working set at rest, and CPU cores beside those of its GPU processes. */
@@ -26,16 +28,34 @@ export type ProcessPlan = {
 }
 
 export const BOXES: readonly BoxPlan[] = [
-  { name: 'pretrain-trainer-1', image: 'lab/llm-train:26.10', project: 'pretrain', service: 'trainer', limitGib: 512, memoryGib: 148, cores: 1.5 },
-  { name: 'chat-vllm-1', image: 'lab/vllm-openai:0.14', project: 'chat', service: 'vllm', limitGib: 128, memoryGib: 31, cores: 0.4 },
-  { name: 'chat-gateway-1', image: 'lab/gateway:3.2', project: 'chat', service: 'gateway', limitGib: 2, memoryGib: 0.21, cores: 0.12 },
-  { name: 'search-embedder-1', image: 'lab/embedder:1.9', project: 'search', service: 'embedder', limitGib: 64, memoryGib: 12.5, cores: 0.3 },
-  { name: 'search-reranker-1', image: 'lab/reranker:1.4', project: 'search', service: 'reranker', limitGib: 32, memoryGib: 7.8, cores: 0.2 },
-  { name: 'search-index-1', image: 'lab/vector-index:2.7', project: 'search', service: 'index', memoryGib: 42, cores: 0.9 },
-  { name: 'finetune-lora', image: 'lab/finetune:0.8', limitGib: 96, memoryGib: 22, cores: 0.6 },
-  { name: 'notebook-lab-1', image: 'lab/jupyter-torch:2026.3', project: 'notebook', service: 'lab', limitGib: 64, memoryGib: 9.2, cores: 0.1 },
-  { name: 'old-experiment', image: 'lab/research:2025.11', memoryGib: 5.1, cores: 0.01 },
-  { name: 'monitoring-prometheus-1', image: 'lab/prometheus:3.5', project: 'monitoring', service: 'prometheus', limitGib: 4, memoryGib: 1.3, cores: 0.06 },
+  {
+    name: 'pretrain-trainer-1',
+    user: 'root',
+    image: 'lab/llm-train:26.10',
+    project: 'pretrain',
+    service: 'trainer',
+    limitGib: 512,
+    memoryGib: 148,
+    cores: 1.5,
+  },
+  { name: 'chat-vllm-1', user: 'vllm', image: 'lab/vllm-openai:0.14', project: 'chat', service: 'vllm', limitGib: 128, memoryGib: 31, cores: 0.4 },
+  { name: 'chat-gateway-1', user: 'root', image: 'lab/gateway:3.2', project: 'chat', service: 'gateway', limitGib: 2, memoryGib: 0.21, cores: 0.12 },
+  { name: 'search-embedder-1', user: 'root', image: 'lab/embedder:1.9', project: 'search', service: 'embedder', limitGib: 64, memoryGib: 12.5, cores: 0.3 },
+  { name: 'search-reranker-1', user: 'root', image: 'lab/reranker:1.4', project: 'search', service: 'reranker', limitGib: 32, memoryGib: 7.8, cores: 0.2 },
+  { name: 'search-index-1', user: 'root', image: 'lab/vector-index:2.7', project: 'search', service: 'index', memoryGib: 42, cores: 0.9 },
+  { name: 'finetune-lora', user: 'root', image: 'lab/finetune:0.8', limitGib: 96, memoryGib: 22, cores: 0.6 },
+  { name: 'notebook-lab-1', user: 'lab', image: 'lab/jupyter-torch:2026.3', project: 'notebook', service: 'lab', limitGib: 64, memoryGib: 9.2, cores: 0.1 },
+  { name: 'old-experiment', user: 'root', image: 'lab/research:2025.11', memoryGib: 5.1, cores: 0.01 },
+  {
+    name: 'monitoring-prometheus-1',
+    user: 'nobody',
+    image: 'lab/prometheus:3.5',
+    project: 'monitoring',
+    service: 'prometheus',
+    limitGib: 4,
+    memoryGib: 1.3,
+    cores: 0.06,
+  },
 ]
 
 const rank = (gpu: number): ProcessPlan => ({

@@ -12,8 +12,8 @@ const THROTTLE: Readonly<Record<string, ThrottleWord>> = {
   sync_boost: { text: 'held to the slowest GPU of its group', harmful: false },
   sw_power_cap: { text: 'at its power limit', harmful: false },
   hw_slowdown: { text: 'hardware slowdown', harmful: true },
-  sw_thermal_slowdown: { text: 'slowed by heat (driver)', harmful: true },
-  hw_thermal_slowdown: { text: 'slowed by heat (hardware)', harmful: true },
+  sw_thermal_slowdown: { text: 'thermally throttled (driver)', harmful: true },
+  hw_thermal_slowdown: { text: 'thermally throttled (hardware)', harmful: true },
   hw_power_brake_slowdown: { text: 'power brake of the server', harmful: true },
   hw_power_brake: { text: 'power brake of the server', harmful: true },
 }

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { containerJob } from '../../../agent/jobs/identity.ts'
 import { containerInfo, containerMemoryBytes, containerOomKillsTotal } from '../../../agent/metrics/container.ts'
+import { processInfo } from '../../../agent/metrics/process.ts'
 import type { Labels } from '../../../agent/model/series.ts'
-import { A, B, GIB, T, reading, useTracker } from './tracker-scene.ts'
+import { A, B, GIB, GPU, T, reading, useTracker } from './tracker-scene.ts'
 
 const { tracker, event, scrape, second, rows, named, restarted } = useTracker()
 
@@ -131,4 +132,12 @@ test('outcomes are counted when late words can no longer change them', () => {
   expect(failed()).toBe(1)
   tracker().tick(T + 13_000)
   expect(failed()).toBe(1)
+})
+
+test('who runs a container’s processes stays known when its engine lists it again', () => {
+  const list = (t: number): void => scrape('containers', 'identity', t, [reading(containerInfo, A, 1)])
+  list(T)
+  scrape('process-details', '', T + 1_000, [reading(processInfo, { ...GPU, pid: '7', container_id: A.container_id, user: 'lab' }, 1)])
+  list(T + 2_000)
+  expect(rows().map(({ user }) => user)).toEqual(['lab'])
 })

@@ -58,7 +58,13 @@ describe('simulated source', () => {
 
   test('speaks as the real sources do', async () => {
     const { events } = await started(0)
-    expect([...new Set(events.flatMap((event) => (event.type === 'scrape' ? [event.source] : [])))]).toEqual(['gpu', 'containers', 'host', 'allocator'])
+    expect([...new Set(events.flatMap((event) => (event.type === 'scrape' ? [event.source] : [])))]).toEqual([
+      'gpu',
+      'process-details',
+      'containers',
+      'host',
+      'allocator',
+    ])
   })
 
   test('stops', async () => {

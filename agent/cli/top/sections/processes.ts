@@ -6,30 +6,20 @@ import { twoUnitSpan } from '../../../text/span.ts'
 import type { Holders } from './holders.ts'
 import { orUnknown, UNKNOWN, type Row, type Section } from './section.ts'
 
-const textOf = (row: ProcessRow, name: string): string | undefined => (typeof row[name] === 'string' && row[name] !== '' ? row[name] : undefined)
-const numberOf = (row: ProcessRow, ...names: readonly string[]): number | undefined => {
-  for (const name of names) if (typeof row[name] === 'number') return row[name]
-  return undefined
-}
-
 /** Absent where the agent does not say. */
-function ageMs(row: ProcessRow, t: number): number | undefined {
-  const seconds = numberOf(row, 'age_seconds')
-  if (seconds !== undefined) return seconds * 1_000
-  const started = numberOf(row, 'started_at') ?? (numberOf(row, 'start_time_seconds') ?? Number.NaN) * 1_000
-  return Number.isNaN(started) ? undefined : Math.max(0, t - started)
-}
+const ageMs = ({ start_timestamp_seconds: started }: ProcessRow, t: number): number | undefined =>
+  started === undefined ? undefined : Math.max(0, t - started * 1_000)
 
 function rowOf(rows: readonly ProcessRow[], frame: FrameMessage, holders: Holders): Row | undefined {
   const [first] = rows
   if (first === undefined) return undefined
-  const { pid, process, container } = first
+  const { pid, process, container, user, command = process } = first
   const known = rows.flatMap(({ gpu_memory_bytes: bytes }) => bytes ?? [])
   const bytes = known.length === 0 ? undefined : known.reduce((sum, own) => sum + own, 0)
-  const ratios = rows.flatMap((row) => numberOf(row, 'gpu_utilization_ratio', 'utilization_ratio') ?? [])
+  const ratios = rows.flatMap(({ gpu_utilization_ratio: share }) => share ?? [])
   const ratio = ratios.length === 0 ? undefined : Math.max(...ratios)
   const gpus = [...new Set(rows.map(({ gpu, gi }) => (gi === undefined ? gpu : `${gpu}:${gi}`)))].join(',')
-  const [user, command, lasted] = [textOf(first, 'user'), textOf(first, 'command') ?? process, ageMs(first, frame.t)]
+  const lasted = ageMs(first, frame.t)
   const job = holders.nameOf(first)
   return {
     key: String(pid),

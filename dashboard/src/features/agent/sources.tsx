@@ -68,7 +68,7 @@ export function Sources({ sources, figures, asked }: Props) {
       rows={sources}
       rowKey={({ source }) => source}
       sort={{ column: 'status', descending: false }}
-      empty="The agent has no source that speaks."
+      empty="No source of the agent has reported yet."
     />
   )
 }

@@ -1,5 +1,5 @@
 // What went wrong with one GPU before and now, the newest first.
-import { momentText } from '../../../../agent/text/time.ts'
+import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import { StateMark } from '../../parts/incident/account.tsx'
 import { incidents } from '../../parts/incident/known.ts'
 import { agentNow } from '../../parts/live/state.ts'
@@ -14,24 +14,23 @@ export function GpuIncidents({ uuid }: { readonly uuid: string }) {
     <section class="panel gpu-incidents" aria-labelledby="gpu-incidents-title">
       <h2 id="gpu-incidents-title">Incidents of this GPU</h2>
       {all.length === 0 ? (
-        <p class="faint">No recent incident on this GPU.</p>
+        <p class="nothing">No recent incident on this GPU.</p>
       ) : (
-        <ul>
+        <ul class="incident-lines">
           {all.slice(0, MOST).map((incident) => (
             <li key={incident.id} data-severity={incident.severity} data-status={incident.status}>
-              <StateMark incident={incident} /> <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>{' '}
-              <span class="sub">
-                {momentText(incident.started_at, agentNow.peek())}
+              <StateMark incident={incident} />
+              <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+              <span class="of">
+                {`${momentText(incident.started_at, agentNow.peek())} ${zoneName(incident.started_at)}`}
                 {incident.count > 1 ? ` · ${incident.count} times` : ''}
               </span>
             </li>
           ))}
+          <li>
+            <a href={hrefOf('incidents', [], { text: uuid })}>All incidents of this GPU</a>
+          </li>
         </ul>
-      )}
-      {all.length > 0 && (
-        <p>
-          <a href={hrefOf('incidents', [], { text: uuid })}>All incidents of this GPU</a>
-        </p>
       )}
     </section>
   )

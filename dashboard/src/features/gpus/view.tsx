@@ -10,7 +10,7 @@ import { GpuServers } from '../../parts/server/gpu.tsx'
 import { firingOn } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { type ProcessView, processViews } from '../../parts/live/rows.ts'
-import { follow, frame, stale, views } from '../../parts/live/state.ts'
+import { agentNow, follow, frame, stale, views } from '../../parts/live/state.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { ChartBar } from '../../parts/range/bar.tsx'
 import { showRange } from '../../parts/range/charted.ts'
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<ProcessView>[] = [
 ]
 
 /** Those that hold memory of this GPU now. */
-function GpuProcesses({ view: { uuid, trouble, lastProcesses } }: { readonly view: GpuView }) {
+function GpuProcesses({ view: { uuid, trouble, lastProcesses, sinceMs } }: { readonly view: GpuView }) {
   const now = (frame.value?.processes ?? []).filter((row) => row.uuid === uuid)
   const before = trouble !== undefined && now.length === 0
   return (
@@ -43,7 +43,7 @@ function GpuProcesses({ view: { uuid, trouble, lastProcesses } }: { readonly vie
       id="gpu-processes"
       title={before ? 'GPU processes when it was last read' : 'GPU processes'}
       columns={COLUMNS}
-      rows={processViews(before ? lastProcesses : now)}
+      rows={before ? processViews(lastProcesses, sinceMs ?? agentNow.value) : processViews(now, agentNow.value)}
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
       empty={before ? 'The driver lists no processes of a GPU that it cannot read. Its incidents show who was on it.' : 'No process holds memory of this GPU.'}

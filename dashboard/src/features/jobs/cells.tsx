@@ -5,7 +5,7 @@ import { since, zoneName } from '../../../../agent/text/time.ts'
 import { Meter } from '../../parts/figure.tsx'
 import { agentNow } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
-import { typeText } from '../../parts/table/processes.tsx'
+import { Named, whoText } from '../../parts/table/processes.tsx'
 import { Holdings } from '../../parts/table/holdings.tsx'
 import { DASH, memory, percent } from '../../text/format.ts'
 import { range, spanWords } from './range.tsx'
@@ -16,7 +16,13 @@ import { type JobRow, wasted } from './table/rows.ts'
 export const None = ({ nothing = false }: { readonly nothing?: boolean }) => <span class={nothing ? 'faint zero' : 'faint'}>{DASH}</span>
 
 /** It holds no GPU, so that nothing of one is missing. */
-export const without = ({ holdings, partial }: Job): boolean => holdings.length === 0 && !partial
+export const without = ({ holdings, unread }: Job): boolean => holdings.length === 0 && unread.length === 0
+
+/** Nothing reads cores, host memory, kills and restarts of it. */
+export const outside = ({ containers }: Job): boolean => containers.length === 0
+
+/** At least this much, where one of its GPUs cannot be read. */
+export const gpuMemory = ({ unread, gpuBytes }: Job): string => `${unread.length > 0 && gpuBytes !== undefined ? '≥ ' : ''}${memory(gpuBytes)}`
 
 export function Cards({ row: { job, endedAt } }: { readonly row: JobRow }) {
   if (endedAt !== undefined)
@@ -28,6 +34,9 @@ export function Cards({ row: { job, endedAt } }: { readonly row: JobRow }) {
   return (
     <span class="cards">
       <Holdings holdings={job.holdings} />
+      {job.unread.length > 0 && (
+        <span class="unused" title="What it holds of these GPUs is not known while they do not answer.">{`${indexRanges(job.unread)} not read`}</span>
+      )}
       {job.unused.length > 0 && <span class="unused" title="It asked for these GPUs, but holds no memory there.">{`${indexRanges(job.unused)} unused`}</span>}
     </span>
   )
@@ -54,7 +63,7 @@ export function Busy({ job }: { readonly job: Job }) {
 }
 
 export function HostMemory({ job }: { readonly job: Job }) {
-  if (job.memoryBytes === undefined) return <None />
+  if (job.memoryBytes === undefined) return <None nothing={outside(job)} />
   return (
     <span class="against">
       <Meter value={job.memoryBytes} limit={job.limitBytes} label={`host memory of ${job.name} against its limit`} />
@@ -66,8 +75,8 @@ export function HostMemory({ job }: { readonly job: Job }) {
   )
 }
 
-export function Count({ value, bad = false }: { readonly value: number | undefined; readonly bad?: boolean }) {
-  if (value === undefined) return <None />
+export function Count({ value, nothing = false, bad = false }: { readonly value: number | undefined; readonly nothing?: boolean; readonly bad?: boolean }) {
+  if (value === undefined) return <None nothing={nothing} />
   return <span class={value > 0 ? (bad ? 'bad' : '') : 'faint zero'}>{value}</span>
 }
 
@@ -112,13 +121,13 @@ export function JobProcesses({ job }: { readonly job: Job }) {
     <ul class="job-processes" aria-label={`Processes of ${job.name}`}>
       {job.processes
         .toSorted((a, b) => (b.gpuBytes ?? 0) - (a.gpuBytes ?? 0) || a.pid - b.pid)
-        .map(({ key, pid, process, type, gpuBytes, holdings }) => (
-          <li key={key}>
-            <span class="name">{process}</span>
-            <span class="of">pid {pid}</span>
-            <span class="of">{typeText({ type })}</span>
-            <span class="job-process-memory">{memory(gpuBytes)}</span>
-            <Holdings holdings={holdings} />
+        .map((view) => (
+          <li key={view.key}>
+            <Named view={view} />
+            <span class="of">pid {view.pid}</span>
+            <span class="of">{whoText(view)}</span>
+            <span class="job-process-memory">{memory(view.gpuBytes)}</span>
+            <Holdings holdings={view.holdings} />
           </li>
         ))}
     </ul>

@@ -1,6 +1,6 @@
 // What a job is called: its colour, its name as a link, what it is.
 import { PALETTES } from '../../parts/chart/palette.ts'
-import { colours } from '../../parts/live/state.ts'
+import { colours, frame } from '../../parts/live/state.ts'
 import { KIND_WORDS, type JobName } from '../../parts/job/identity.ts'
 import type { Job } from './running.ts'
 import { hrefOf, route } from '../../parts/route.ts'
@@ -16,10 +16,18 @@ export const Swatch = ({ job }: { readonly job: Pick<JobName, 'colourKey'> }) =>
 /** The same range on the job's own page. */
 export const jobHref = (key: string): string => hrefOf('jobs', [key], { range: route.value.params.get('range') })
 
+/** What its script is called and who submitted it, as the controller says. */
+function submitted({ kind, name }: Job): readonly (string | undefined)[] {
+  if (kind !== 'slurm') return []
+  const run = frame.value?.jobs.find(({ slurm_job: id }) => id === name)
+  return [run?.job, run?.user]
+}
+
 /** Image and project of its containers, else what kind of thing it is. */
-export function describe({ kind, containers }: Job): string {
+export function describe(job: Job): string {
+  const { kind, containers } = job
   const [first] = containers
   const images = [...new Set(containers.flatMap(({ row }) => (row.image === undefined || row.image === '' ? [] : [row.image])))]
-  const parts = [kind === 'container' && images.length > 0 ? undefined : KIND_WORDS[kind], images.join(', '), first?.row.compose_project]
+  const parts = [kind === 'container' && images.length > 0 ? undefined : KIND_WORDS[kind], images.join(', '), first?.row.compose_project, ...submitted(job)]
   return parts.filter((part) => part !== undefined && part !== '').join(' · ')
 }

@@ -9,11 +9,11 @@ export type Job = JobName & {
   /** By GPU, in the order of the host. */
   readonly holdings: readonly Holding[]
   readonly gpuBytes: number | undefined
-  /** A GPU that it asked for cannot be read: it may hold more. */
-  readonly partial: boolean
+  /** GPUs that it asked for and that cannot be read: it may hold more. */
+  readonly unread: readonly number[]
   /** GPUs that it asked for and does not use. */
   readonly unused: readonly number[]
-  /** GPUs on which it holds memory and that do not say how busy they are. */
+  /** GPUs that it holds or asked for and that do not say how busy they are. */
   readonly silent: readonly number[]
   /** How busy the others of them are. */
   readonly busy: readonly { readonly index: number; readonly ratio: number; readonly shared: boolean }[]
@@ -66,7 +66,7 @@ export const BUSY_S = 30
 export function jobsOf(frame: FrameMessage, recentlyOf: (gpu: GpuRow) => number | undefined = (gpu) => gpu.utilization_ratio): readonly Job[] {
   const ratioOf = new Map(frame.gpus.map((gpu) => [gpu.index, gpu.utilization_ratio === undefined ? undefined : recentlyOf(gpu)]))
   const found = gather(frame).map(({ name, containers, rows }) => {
-    const processes = processViews(rows)
+    const processes = processViews(rows, frame.t)
     // Where the engine tells no container, its processes still name it.
     const told = containers.filter(({ gpuBytes }) => gpuBytes !== undefined)
     return { name, containers, processes, holdings: byGpu((told.length > 0 ? told : processes).flatMap(({ holdings }) => holdings)) }
@@ -76,15 +76,16 @@ export function jobsOf(frame: FrameMessage, recentlyOf: (gpu: GpuRow) => number 
   return found.map(({ name, containers, processes, holdings }): Job => {
     const rows = containers.map(({ row }) => row)
     const limits = rows.map((row) => row.memory_limit_bytes)
+    const unread = [...new Set(containers.flatMap((container) => container.unread))]
     return {
       ...name,
       containers,
       processes,
       holdings,
       gpuBytes: sumOf(holdings.map(({ bytes }) => bytes)),
-      partial: containers.some(({ partial }) => partial),
+      unread,
       unused: [...new Set(containers.flatMap(({ unused }) => unused))].filter((index) => !holdings.some((held) => held.index === index && held.bytes !== 0)),
-      silent: heldIn(holdings).filter((index) => ratioOf.get(index) === undefined),
+      silent: [...new Set([...heldIn(holdings).filter((index) => ratioOf.get(index) === undefined), ...unread])].toSorted((a, b) => a - b),
       busy: heldIn(holdings).flatMap((index) => {
         const ratio = ratioOf.get(index)
         return ratio === undefined ? [] : [{ index, ratio, shared: (holders.get(index) ?? 0) > 1 }]

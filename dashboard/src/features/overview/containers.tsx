@@ -66,7 +66,7 @@ function HostMemory({ view }: { readonly view: ContainerView }) {
   )
 }
 
-const gpuText = (view: ContainerView): string => `${view.partial && view.gpuBytes !== undefined ? '≥ ' : ''}${memory(view.gpuBytes)}`
+const gpuText = (view: ContainerView): string => `${view.unread.length > 0 && view.gpuBytes !== undefined ? '≥ ' : ''}${memory(view.gpuBytes)}`
 const cpuText = (view: ContainerView): string => cores(view.row.cpu_cores)
 const killsText = (view: ContainerView): string => String(view.row.oom_kills_total ?? DASH)
 

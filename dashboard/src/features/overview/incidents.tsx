@@ -25,11 +25,11 @@ function open(event: MouseEvent, path: string): void {
 }
 
 /** What comes and goes is led to its history, in which each time stands. */
-function Flapping({ of: { incident, times, since: begun, flapping } }: { readonly of: Repeated }) {
+function Times({ of: { incident, times, since: begun } }: { readonly of: Repeated }) {
   if (times < 2) return null
   const { kind, subject } = incident
   const href = hrefOf('incidents', [], { kind, text: subject.gpu?.uuid ?? subject.container?.name })
-  return <a class="flapping" href={href}>{`${flapping ? 'flapping: ' : ''}${times} times since ${since(begun, agentNow.peek())}`}</a>
+  return <a class="flapping" href={href}>{`${times} times, first ${since(begun, agentNow.peek())}`}</a>
 }
 
 const whenText = ({ status, started_at: startedAt, resolved_at: resolvedAt, last_seen_at: lastSeen }: Repeated['incident']): string =>
@@ -44,8 +44,8 @@ function Member({ of }: { readonly of: Repeated }) {
       <b>
         <a href={hrefOf('incidents', [id])}>{placedTitle(of.incident)}</a>
       </b>
-      <span>{whenText(of.incident)}</span>
-      <Flapping of={of} />
+      <span>{`${of.flapping ? 'flapping, ' : ''}${whenText(of.incident)}`}</span>
+      <Times of={of} />
     </li>
   )
 }
@@ -92,7 +92,7 @@ function Entry({ of, open: isOpen }: { readonly of: Group; readonly open: boolea
           {count > 1 ? ` · ${count} times${status === 'resolved' ? '' : `, last ${since(lastSeen, agentNow.peek())}`}` : ''}
           {consequences.length > 0 ? ` · ${consequences.length === 1 ? '1 consequence' : `${consequences.length} consequences`}` : ''}
         </span>
-        <Flapping of={of} />
+        <Times of={of} />
         <a class="report" href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
           report
         </a>

@@ -12,7 +12,7 @@ export function jobName(job: string, containers: readonly Container[]): string {
 }
 
 export const UNKNOWN_OWNER: Readonly<Record<WasteGroup, string>> = {
-  user: 'No user is known of containers: the engine does not say who started them. Jobs lists each with what it wasted.',
+  user: 'Not known: the engine does not say who started a container, and no process of it has told yet. Jobs lists each with what it wasted.',
   namespace: 'No namespace is known of jobs outside of Kubernetes.',
   account: 'No account is known of jobs that Slurm did not start.',
 }

@@ -4,4 +4,4 @@ import { containerViews, processViews } from './rows.ts'
 import { frame } from './state.ts'
 
 export const containers = computed(() => (frame.value === undefined ? [] : containerViews(frame.value)))
-export const processes = computed(() => (frame.value === undefined ? [] : processViews(frame.value.processes)))
+export const processes = computed(() => (frame.value === undefined ? [] : processViews(frame.value.processes, frame.value.t)))

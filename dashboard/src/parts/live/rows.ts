@@ -15,8 +15,8 @@ export type ContainerView = {
   readonly requested: readonly number[]
   /** Requested GPUs on which it holds nothing. */
   readonly unused: readonly number[]
-  /** One of its GPUs cannot be read: `gpuBytes` is what is known, the rest may be more. */
-  readonly partial: boolean
+  /** Requested GPUs that cannot be read: `gpuBytes` is what is known, the rest may be more. */
+  readonly unread: readonly number[]
 }
 
 export type ProcessView = {
@@ -34,6 +34,8 @@ export type ProcessView = {
   readonly command: string | undefined
   /** Its share of the time in which kernels ran, of its busiest GPU. */
   readonly busy: number | undefined
+  /** Milliseconds since its start. */
+  readonly age: number | undefined
   readonly holdings: readonly Holding[]
   readonly gpuBytes: number | undefined
 }
@@ -88,12 +90,13 @@ export function containerViews(frame: FrameMessage): readonly ContainerView[] {
       requested,
       // Of a GPU that does not answer nobody knows whether it is used.
       unused: requested.filter((index) => !held.has(index) && !unread.has(index)),
-      partial: requested.some((index) => unread.has(index)),
+      unread: requested.filter((index) => unread.has(index)),
     }
   })
 }
 
-export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[] {
+/** Of processes as they were at `t`, Unix ms. */
+export function processViews(rows: readonly ProcessRow[], t: number): readonly ProcessView[] {
   const byPid = new Map<number, ProcessRow[]>()
   for (const row of rows) {
     const known = byPid.get(row.pid)
@@ -108,7 +111,7 @@ export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[
     const holdings = members
       .map((row) => ({ index: Number(row.gpu), ...(row.gi !== undefined && row.gi !== '' && { gi: row.gi }), bytes: row.gpu_memory_bytes }))
       .sort((a, b) => a.index - b.index || Number(a.gi ?? -1) - Number(b.gi ?? -1))
-    const { process, type, user, command } = first
+    const { process, type, user, command, start_timestamp_seconds: start } = first
     const ratios = members.flatMap((row) => row.gpu_utilization_ratio ?? [])
     views.push({
       key: String(pid),
@@ -121,6 +124,7 @@ export function processViews(rows: readonly ProcessRow[]): readonly ProcessView[
       user,
       command,
       busy: ratios.length === 0 ? undefined : Math.max(...ratios),
+      age: start === undefined ? undefined : Math.max(0, t - start * 1000),
       holdings,
       gpuBytes: total(holdings),
     })

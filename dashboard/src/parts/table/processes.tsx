@@ -1,5 +1,6 @@
 // Processes that hold GPU memory, one row each over all GPUs they use.
 import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { roughSpan } from '../../../../agent/text/span.ts'
 import { jobHref } from '../job/links.ts'
 import { processes } from '../live/listed.ts'
 import { views } from '../live/state.ts'
@@ -14,15 +15,38 @@ const PROCESS_TYPES: Readonly<Record<string, string>> = { C: 'compute', G: 'grap
 
 export const typeText = ({ type }: Pick<ProcessView, 'type'>): string => (type === undefined ? DASH : (PROCESS_TYPES[type] ?? type))
 
-const named = ({ process, command }: ProcessView) => (
-  <span class="name" title={command}>
-    {process}
+/** A command line is long: two lines of it, all of it under the pointer. */
+export const Named = ({ view: { process, command } }: { readonly view: Pick<ProcessView, 'process' | 'command'> }) => (
+  <span class="named-text">
+    <span class="name">{process}</span>
+    {command !== undefined && (
+      <span class="sub command-line" title={command}>
+        {command}
+      </span>
+    )}
   </span>
 )
+const ageText = ({ age }: Pick<ProcessView, 'age'>): string => (age === undefined ? '' : roughSpan(age))
+/** What is known of it beside its memory, on one line: user, kind, age, how busy it keeps its GPU. */
+export const whoText = (view: Pick<ProcessView, 'user' | 'type' | 'age' | 'busy'>): string =>
+  [
+    view.user,
+    typeText(view),
+    view.age === undefined ? undefined : `running ${ageText(view)}`,
+    view.busy === undefined ? undefined : `${percent(view.busy)} busy`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
 
 /** Of a process, in each table of processes. */
 export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
-  { id: 'process', label: 'Process', key: (view) => view.process, shows: (view) => view.process, cell: named },
+  {
+    id: 'process',
+    label: 'Process',
+    key: (view) => view.process,
+    shows: (view) => `${view.process} ${view.command ?? ''}`,
+    cell: (view) => <Named view={view} />,
+  },
   { id: 'pid', label: 'PID', numeric: true, key: (view) => view.pid, shows: (view) => String(view.pid), cell: (view) => view.pid },
   {
     id: 'owner',
@@ -36,6 +60,7 @@ export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
     ),
   },
   { id: 'user', label: 'User', spare: true, key: (view) => view.user, shows: (view) => view.user ?? '', cell: (view) => view.user ?? DASH },
+  { id: 'age', label: 'Age', numeric: true, spare: true, key: (view) => view.age, shows: ageText, cell: (view) => ageText(view) || DASH },
   {
     id: 'busy',
     label: 'Busy',
@@ -57,13 +82,17 @@ const COLUMNS: readonly Column<ProcessView>[] = [
 ]
 
 /** A table that looks whole must not leave out a GPU in silence. */
-function unread(): string | undefined {
+export const unreadNote = (silent: readonly number[]): string | undefined =>
+  silent.length === 0
+    ? undefined
+    : silent.length === 1
+      ? `GPU ${indexRanges(silent)} is not read: its processes are missing here.`
+      : `GPUs ${indexRanges(silent)} are not read: their processes are missing here.`
+
+/** Those that cannot be read, and of which no process is listed. */
+function unreadGpus(): readonly number[] {
   const listed = new Set(processes.value.flatMap(({ holdings }) => holdings.map(({ index }) => index)))
-  const silent = (views.value ?? []).flatMap(({ trouble, index }) => (trouble === undefined || listed.has(index) ? [] : [index]))
-  if (silent.length === 0) return undefined
-  return silent.length === 1
-    ? `GPU ${indexRanges(silent)} is not read: its processes are missing here.`
-    : `GPUs ${indexRanges(silent)} are not read: their processes are missing here.`
+  return (views.value ?? []).flatMap(({ trouble, index }) => (trouble === undefined || listed.has(index) ? [] : [index]))
 }
 
 export function ProcessTable() {
@@ -76,7 +105,7 @@ export function ProcessTable() {
       rowKey={(view) => view.key}
       sort={{ column: 'gpu', descending: true }}
       empty={words.value.length > 0 ? 'No process fits the filter.' : 'No process holds GPU memory.'}
-      note={unread()}
+      note={unreadNote(unreadGpus())}
     />
   )
 }

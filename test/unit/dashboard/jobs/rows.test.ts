@@ -44,6 +44,13 @@ describe('a job', () => {
     expect(jobOf(labels)).toMatchObject({ key, kind })
   })
 
+  test('a GPU that does not answer is named beside what is known of the others', () => {
+    const row = container('a', { 'GPU-0': 5 }, { gpus_requested: 'GPU-0,GPU-1' })
+    const [job] = jobsOf(frame(0, [gpu(0), silentGpu(1, 'timeout')], [row]))
+    expect(job).toMatchObject({ gpuBytes: 5, unread: [1], silent: [1], unused: [] })
+    expect(job?.busy.map(({ index }) => index)).toEqual([0])
+  })
+
   test('a pod is one job: its containers’ figures together, by GPU', () => {
     const of = (name: string, bytes: number, more = {}) =>
       container(name, { 'GPU-1': bytes }, { namespace: 'ml', pod: 'p', cpu_cores: 1.5, memory_bytes: 10, memory_limit_bytes: 100, oom_kills_total: 1, ...more })

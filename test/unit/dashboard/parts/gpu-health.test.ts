@@ -88,7 +88,7 @@ describe('summary', () => {
     const { attention } = summarise(gpuViews(frame(T, rows), new Map(), nothing), T)
     expect(attention.map((item) => [item.severity, item.text])).toEqual([
       ['critical', 'GPU 3 has not answered since 12:04'],
-      ['warning', 'GPU 0: slowed by heat (hardware)'],
+      ['warning', 'GPU 0: thermally throttled (hardware)'],
     ])
   })
 

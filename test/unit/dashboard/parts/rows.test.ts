@@ -17,7 +17,7 @@ const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
 
 describe('rows', () => {
   test('a process on several GPUs is one row; what its driver does not tell is not counted as zero', () => {
-    const views = processViews([process(7, 1, 20), process(7, 0, 10), process(8, 0)])
+    const views = processViews([process(7, 1, 20), process(7, 0, 10), process(8, 0)], 0)
     expect(views.map((view) => [view.pid, view.gpuBytes, view.holdings.map((holding) => [holding.index, holding.bytes])])).toEqual([
       [
         7,
@@ -29,6 +29,11 @@ describe('rows', () => {
       ],
       [8, undefined, [[0, undefined]]],
     ])
+  })
+
+  test('a process is as old as the figures beside it say; one whose start is not known has no age', () => {
+    const views = processViews([{ ...process(7, 0), start_timestamp_seconds: 1_000 }, process(8, 0)], 1_090_000)
+    expect(views.map(({ age }) => age)).toEqual([90_000, undefined])
   })
 
   test('a container shows what it asked for and does not use', () => {
@@ -80,7 +85,7 @@ describe('a GPU that does not answer', () => {
   test('is not called unused, and the sum says that it may be more', () => {
     const row = container('a', { 'GPU-1': 5 }, { gpus_requested: 'GPU-0,GPU-1' })
     const [view] = containerViews(frame(0, [silentGpu(0, 'timeout'), gpu(1)], [row]))
-    expect([view?.requested, view?.unused, view?.gpuBytes, view?.partial]).toEqual([[0, 1], [], 5, true])
+    expect([view?.requested, view?.unused, view?.gpuBytes, view?.unread]).toEqual([[0, 1], [], 5, [0]])
   })
 })
 

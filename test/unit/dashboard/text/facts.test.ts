@@ -61,7 +61,7 @@ describe('facts', () => {
       'oom_restart_loop',
     )
     expect(rows.map(({ label }) => label)).toEqual(['Crashes', 'In use by PyTorch', 'Reserved by PyTorch', 'Free', 'Active reasons'])
-    expect(rows.at(-1)?.value).toBe('slowed by heat (driver); memory temperature')
+    expect(rows.at(-1)?.value).toBe('thermally throttled (driver); memory temperature')
     expect(factRows({ since_ms: NOW }, NOW, 'oom_restart_loop')[0]?.label).toBe('First crash')
     expect(factRows({ since_ms: NOW }, NOW, 'memory_leak')[0]?.label).toBe('Grown since')
   })

@@ -30,7 +30,7 @@ describe('words', () => {
     const active = { gpu_idle: 1, sw_power_cap: 1, hw_slowdown: 1, hw_thermal_slowdown: 1, sync_boost: 0, brand_new: 1 }
     expect(activeThrottles(active).map((throttle) => [throttle.text, throttle.harmful])).toEqual([
       ['brand new', true],
-      ['slowed by heat (hardware)', true],
+      ['thermally throttled (hardware)', true],
       ['at its power limit', false],
     ])
   })

@@ -30,7 +30,7 @@ export function ProcessPicker() {
         <span>Process</span>
         <select name="process" value={now} onChange={(event) => setParams({ process: event.currentTarget.value })}>
           {!all.some(({ key }) => key === now) && <option value={now}>{now === '' ? 'none' : `${now}: not known here`}</option>}
-          <optgroup label="Speaking now">
+          <optgroup label="Connected">
             <Options of={speaking} />
           </optgroup>
           {ended.length > 0 && (

@@ -83,7 +83,8 @@ export function ProcessPart() {
       {one === undefined ? (
         chosenKey.value !== undefined && (
           <p class="nothing" role="status">
-            No probe spoke for process <code>{chosenKey.value.slice(0, 40)}</code> in this span: it may have ended before. Choose another one, or a longer span.
+            No probe was connected for process <code>{chosenKey.value.slice(0, 40)}</code> in this span: it may have ended before. Choose another one, or a
+            longer span.
           </p>
         )
       ) : (

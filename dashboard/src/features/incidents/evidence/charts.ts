@@ -157,7 +157,7 @@ const FAILS: Readonly<Record<string, string>> = {
   gpu_lost: 'lost',
   gpu_missing: 'missing',
   driver_hung: 'not responding',
-  throttling: 'slowed',
+  throttling: 'throttled',
 }
 
 /** What happened when, within the window: the fault itself, what followed from it in other seconds, and each time that it came again. */

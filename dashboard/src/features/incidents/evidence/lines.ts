@@ -130,7 +130,8 @@ export function processesAt(
   }
   const isTable = second === fault || !areRecorded(series)
   for (const row of processes) {
-    const { pid, inner_pid: inner, process, gpu, container, gpu_memory_bytes: bytes } = row
+    const { pid, inner_pid: inner, process, gpu, gpu_memory_bytes: bytes } = row
+    const container = row.container === undefined ? undefined : containerKey(row)
     const key = keyOf(pid, gpu)
     const known = rows.get(key)
     if (known !== undefined && !isTable) continue

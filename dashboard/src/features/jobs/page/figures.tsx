@@ -3,11 +3,11 @@ import { since } from '../../../../../agent/text/time.ts'
 import type { ComponentChildren } from 'preact'
 import { agentNow, frame } from '../../../parts/live/state.ts'
 import { cores, memory } from '../../../text/format.ts'
-import { Busy, Cards, Count, HostMemory, None, Wasted, WASTED_MEANS } from '../cells.tsx'
+import { Busy, Cards, Count, gpuMemory, HostMemory, None, outside, Wasted, WASTED_MEANS } from '../cells.tsx'
 import { progressOf } from '../progress-of.ts'
 import { Progress } from '../progress.tsx'
 import { range } from '../range.tsx'
-import { BUSY_S } from '../running.ts'
+import { BUSY_S, type Job } from '../running.ts'
 import type { JobRow } from '../table/rows.ts'
 
 type FigureProps = { readonly id: string; readonly label: string; readonly means?: string; readonly children: ComponentChildren }
@@ -17,6 +17,24 @@ const Item = ({ id, label, means, children }: FigureProps) => (
     <dt title={means}>{label}</dt>
     <dd>{children}</dd>
   </div>
+)
+
+/** Read from their cgroups and their engine: nothing tells it of a process outside of containers. */
+const OfContainers = ({ job }: { readonly job: Job }) => (
+  <>
+    <Item id="cores" label="CPU cores">
+      {job.cores === undefined ? <None /> : cores(job.cores)}
+    </Item>
+    <Item id="host" label="Host memory">
+      <HostMemory job={job} />
+    </Item>
+    <Item id="oom" label="OOM kills">
+      <Count value={job.oomKills} bad />
+    </Item>
+    <Item id="restarts" label="Restarts">
+      <Count value={job.restarts} />
+    </Item>
+  </>
 )
 
 export function JobFigures({ row }: { readonly row: JobRow }) {
@@ -43,7 +61,7 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
         </Item>
       )}
       <Item id="memory" label="GPU memory">
-        {job.gpuBytes === undefined ? <None /> : memory(job.gpuBytes)}
+        {job.gpuBytes === undefined ? <None /> : gpuMemory(job)}
       </Item>
       <Item id="gpus" label="By GPU">
         <Cards row={row} />
@@ -54,18 +72,7 @@ export function JobFigures({ row }: { readonly row: JobRow }) {
       <Item id="busy" label={`GPU busy ${BUSY_S} s`}>
         <Busy job={job} />
       </Item>
-      <Item id="cores" label="CPU cores">
-        {job.cores === undefined ? <None /> : cores(job.cores)}
-      </Item>
-      <Item id="host" label="Host memory">
-        <HostMemory job={job} />
-      </Item>
-      <Item id="oom" label="OOM kills">
-        <Count value={job.oomKills} bad />
-      </Item>
-      <Item id="restarts" label="Restarts">
-        <Count value={job.restarts} />
-      </Item>
+      {!outside(job) && <OfContainers job={job} />}
       <Item id="wasted" label={`Wasted ${back}`} means={WASTED_MEANS}>
         <Wasted row={row} />
       </Item>

@@ -18,7 +18,7 @@ export function JobIncidents({ row: { job, incidents } }: { readonly row: JobRow
       {incidents.length === 0 ? (
         <p class="nothing">{`No incident in ${spanWords(range.value)}.`}</p>
       ) : (
-        <ul class="job-incidents">
+        <ul class="job-incidents incident-lines">
           {incidents.slice(0, MOST).map((incident) => (
             <li key={incident.id}>
               <StateMark incident={incident} />

@@ -76,7 +76,9 @@ export const beside = (own: Lines, theirs: Lines): Lines => ({
   lines: [...own.lines.map((line) => ({ ...line, slot: 0 })), ...theirs.lines.map((line) => ({ ...line, slot: 1 }))],
 })
 
-/** The newest value of a line, for where nobody points. */
-export const newest = ({ values }: Line): number | undefined => values.findLast((value) => value !== null) ?? undefined
+/** A reading comes a moment after its step, and a rate one step later; what is older is not the figure of now. */
+const NEWEST_STEPS = 3
+/** The newest value of a line, for where nobody points; none once its readings have stopped. */
+export const newest = ({ values }: Line): number | undefined => values.slice(-NEWEST_STEPS).findLast((value) => value !== null) ?? undefined
 export const highest = ({ lines }: Lines): number =>
   lines.reduce((top, { values }) => values.reduce<number>((high, value) => Math.max(high, value ?? 0), top), 0)

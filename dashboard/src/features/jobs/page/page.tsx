@@ -1,10 +1,11 @@
-// One job: its figures now, its readings over the range, who else held its cards, its settings, processes and incidents.
+// One job: its figures now, its readings over the range, its runs, who else held its cards, its settings, processes and incidents.
 import { computed } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { rangeParams } from '../../../parts/range/range.ts'
 import { ChartControls } from '../../../parts/range/picker.tsx'
 import { takeWindows } from '../../../parts/range/window-view.ts'
 import { hrefOf } from '../../../parts/route.ts'
+import { unreadNote } from '../../../parts/table/processes.tsx'
 import { JobProcesses } from '../cells.tsx'
 import { describe, Swatch } from '../name.tsx'
 import { past } from '../past.ts'
@@ -16,6 +17,7 @@ import { JobCharts } from './charts.tsx'
 import { JobFigures } from './figures.tsx'
 import { JobIncidents } from './incidents.tsx'
 import { JobLog } from './log.tsx'
+import { JobRuns } from './runs.tsx'
 import { charts, watchCharts } from './readings.ts'
 import { JobServers } from './servers.tsx'
 import { JobSettings } from './settings.tsx'
@@ -64,18 +66,20 @@ function Present({ jobKey }: { readonly jobKey: string }) {
       <Unknown jobKey={jobKey} />
     )
   }
+  const unread = unreadNote(row.job.unread)
   return (
     <article class="job-page" data-job={jobKey} aria-labelledby="job-title">
       <Head row={row} />
       <JobFigures row={row} />
       <JobServers jobKey={jobKey} />
       <JobIncidents row={row} />
-      {row.job.processes.length > 0 && (
+      {(row.job.processes.length > 0 || unread !== undefined) && (
         <section aria-labelledby="job-processes-title">
           <h3 id="job-processes-title">
             GPU processes <span class="count">{row.job.processes.length}</span>
           </h3>
-          <JobProcesses job={row.job} />
+          {unread !== undefined && <p class="table-note">{unread}</p>}
+          {row.job.processes.length > 0 && <JobProcesses job={row.job} />}
         </section>
       )}
       <div class="job-beside">
@@ -84,6 +88,11 @@ function Present({ jobKey }: { readonly jobKey: string }) {
       </div>
     </article>
   )
+}
+
+function History({ jobKey }: { readonly jobKey: string }) {
+  const row = all.value.find(({ job }) => job.key === jobKey)
+  return row === undefined ? null : <JobRuns job={row.job} />
 }
 
 function Settings({ jobKey }: { readonly jobKey: string }) {
@@ -101,6 +110,7 @@ export function JobPage({ jobKey }: { readonly jobKey: string }) {
         <a href={hrefOf('jobs', [], { ...rangeParams.value })}>← All jobs</a>
       </p>
       <Present jobKey={jobKey} />
+      <History jobKey={jobKey} />
       <Neighbours jobKey={jobKey} />
       <Settings jobKey={jobKey} />
     </>

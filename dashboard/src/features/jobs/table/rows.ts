@@ -34,7 +34,7 @@ const ended = (name: JobName): Job => ({
   processes: [],
   holdings: [],
   gpuBytes: undefined,
-  partial: false,
+  unread: [],
   unused: [],
   silent: [],
   busy: [],

@@ -1,7 +1,7 @@
 // The jobs as a table; a row opens to the processes behind it. Order, words and open rows stand in the address.
 import { type ComponentChildren, Fragment } from 'preact'
 import { cores, memory } from '../../../text/format.ts'
-import { Busy, Cards, Count, HostMemory, Incidents, JobProcesses, None, Wasted, WASTED_MEANS, without } from '../cells.tsx'
+import { Busy, Cards, Count, gpuMemory, HostMemory, Incidents, JobProcesses, None, outside, Wasted, WASTED_MEANS, without } from '../cells.tsx'
 import { describe, jobHref, Swatch } from '../name.tsx'
 import { range } from '../range.tsx'
 import { BUSY_S } from '../running.ts'
@@ -45,8 +45,6 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
   )
 }
 
-const gpuMemory = ({ job }: JobRow): string => `${job.partial && job.gpuBytes !== undefined ? '≥ ' : ''}${memory(job.gpuBytes)}`
-
 const COLUMNS: readonly Column[] = [
   { id: 'job', label: 'Job', cell: (row) => <Name row={row} /> },
   { id: 'gpus', label: 'GPUs', cell: (row) => <Cards row={row} /> },
@@ -55,7 +53,7 @@ const COLUMNS: readonly Column[] = [
     label: 'GPU memory',
     numeric: true,
     means: 'held now, on all its GPUs',
-    cell: (row) => (row.job.gpuBytes === undefined ? <None nothing={without(row.job)} /> : gpuMemory(row)),
+    cell: (row) => (row.job.gpuBytes === undefined ? <None nothing={without(row.job)} /> : gpuMemory(row.job)),
   },
   {
     id: 'peak',
@@ -71,15 +69,21 @@ const COLUMNS: readonly Column[] = [
     means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s`,
     cell: ({ job }) => <Busy job={job} />,
   },
-  { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None /> : cores(job.cores)) },
+  { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None nothing={outside(job)} /> : cores(job.cores)) },
   { id: 'host', label: 'Host memory', numeric: true, means: 'working set against its limit', cell: ({ job }) => <HostMemory job={job} /> },
-  { id: 'oom', label: 'OOM kills', numeric: true, means: 'by the kernel, because host memory ran out', cell: ({ job }) => <Count value={job.oomKills} bad /> },
+  {
+    id: 'oom',
+    label: 'OOM kills',
+    numeric: true,
+    means: 'by the kernel, because host memory ran out',
+    cell: ({ job }) => <Count value={job.oomKills} nothing={outside(job)} bad />,
+  },
   {
     id: 'restarts',
     label: 'Restarts',
     numeric: true,
     means: 'by the engine since the container was created',
-    cell: ({ job }) => <Count value={job.restarts} />,
+    cell: ({ job }) => <Count value={job.restarts} nothing={outside(job)} />,
   },
   { id: 'incidents', label: 'Incidents', numeric: true, cell: (row) => <Incidents row={row} /> },
   { id: 'wasted', label: 'Wasted', numeric: true, means: WASTED_MEANS, cell: (row) => <Wasted row={row} /> },
