@@ -9,7 +9,7 @@ import { rounds } from '../../setup/rounds.ts'
 
 const KILLS = rounds({ full: 200, quick: 10 })
 
-test(`killed ${KILLS} times, each action runs at most once`, { timeout: KILLS * 5_000 }, async () => {
+test(`killed ${KILLS} times, each action runs at most once`, { timeout: 60_000 + KILLS * 5_000 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'warpwatch-actions-'))
   const record = join(directory, 'done.txt')
   let first = 0
