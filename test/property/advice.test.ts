@@ -81,7 +81,8 @@ const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   [/--max-batch-prefill-tokens|--cuda-memory-fraction/, /text[-_]generation|Not enough memory to handle|max-batch-prefill/i],
   [/OLLAMA_|\bollama /, /ollama|\bsource=\w+\.go:\d|llama runner process|requires more system memory/i],
   [/--n-gpu-layers|--ctx-size|--ubatch-size/, /ggml|llama|cudaMalloc|(?:CUDA|ROCm)\d? buffer|compute buffers|kv cache/i],
-  [/XLA_PYTHON_CLIENT/, /jax|XlaRuntime|executable_name/i],
+  // Paths of JAX's build; TensorFlow's are external/local_xla.
+  [/XLA_PYTHON_CLIENT/, /jax|XlaRuntime|executable_name|\bexternal\/xla\//i],
   [/TF_FORCE_GPU/, /tensorflow|keras|ResourceExhausted|TF_|tf_/i],
   [/CUDF_SPILL/, /rmm|cudf|cuml|cugraph|rapids/i],
   [
