@@ -10,7 +10,7 @@ describe.skipIf(bareDebianMissing !== undefined)(`a bare Debian 12${bareDebianMi
   let host: BareDebian
   beforeAll(async () => {
     host = await startBareDebian()
-  }, 600_000)
+  }, 1_800_000)
   afterAll(() => host?.close())
 
   test('has Node 18, npm 9, and no compiler', async () => {
@@ -34,7 +34,7 @@ describe.skipIf(bareDebianMissing !== undefined)(`a bare Debian 12${bareDebianMi
     ])
     // What was made is ignored, and the Node that ran npm is gone.
     expect((await host.run('cd warpwatch && git status --porcelain && ls .cache')).stdout).toBe('')
-  }, 600_000)
+  }, 1_800_000)
 
   /** Starts the agent with the README's command; gives its address and what it has printed. */
   async function started(command: string) {
