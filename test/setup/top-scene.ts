@@ -21,7 +21,7 @@ const gpu = (index: number): GpuRow => ({
   temperature_celsius: 40 + index * 3,
   sample_age_seconds: index === 15 ? 34 : 0.2,
 })
-const process = (pid: number, index: number, container: string, more: Readonly<Record<string, string | number>> = {}): ProcessRow => ({
+const process = (pid: number, index: number, container: string, more: Partial<ProcessRow> = {}): ProcessRow => ({
   pid,
   process: 'python',
   uuid: uuid(index),
@@ -71,8 +71,13 @@ const frame = (gpus: number): FrameMessage => ({
   allocators: [],
   host: { hostname: 'gpu-07' },
   processes: [
-    process(2072, 0, 'pretrain', { user: 'ada', command: 'python train.py --config large.yaml', age_seconds: 10_800, gpu_utilization_ratio: 0.97 }),
-    process(2072, 1, 'pretrain', { user: 'ada', command: 'python train.py --config large.yaml', age_seconds: 10_800 }),
+    process(2072, 0, 'pretrain', {
+      user: 'ada',
+      command: 'python train.py --config large.yaml',
+      start_timestamp_seconds: T / 1_000 - 10_800,
+      gpu_utilization_ratio: 0.97,
+    }),
+    process(2072, 1, 'pretrain', { user: 'ada', command: 'python train.py --config large.yaml', start_timestamp_seconds: T / 1_000 - 10_800 }),
     process(2590, 3, 'finetune-lora', { user: '小林', command: 'python 微調整.py \u001b[31mred\u0007' }),
     process(3001, 4, 'chat-vllm'),
     process(3002, 2, 'notebook', { process: 'jupyter-lab' }),
