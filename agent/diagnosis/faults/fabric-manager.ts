@@ -82,7 +82,7 @@ export const fabricManager = ruleFamily({
         "The driver container called the Fabric Manager's start script with arguments that this release does not take, so the fabric has no manager. CUDA fails with error 802.",
       remedies: [
         {
-          text: 'Take a newer GPU Operator, or an image of the driver whose script fits: driver.version in its values.',
+          text: 'Use a newer GPU Operator, or a driver image whose start script fits (driver.version in its values).',
           command: 'kubectl get clusterpolicies -o yaml | grep -A6 "driver:"',
         },
         FABRIC_STATE,

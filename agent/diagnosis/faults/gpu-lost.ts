@@ -69,7 +69,7 @@ const REASONS: readonly Reason[] = [
       { text: 'Free host memory, then start the GPU again: the next use tries it.', command: 'free -m; cat /proc/buddyinfo; nvidia-smi' },
       { text: 'Keep the driver initialised, so that it needs this memory only once after the boot.', command: 'sudo nvidia-smi -pm 1' },
       {
-        text: 'See whether a container, cgroup or the IOMMU limits it, and what else the kernel says of memory.',
+        text: 'See whether a cgroup or the IOMMU limits the memory, and what else the kernel logged about memory.',
         command: "sudo dmesg -T | grep -iE 'NVRM|out of memory|page allocation|swiotlb' | tail -n 30",
       },
     ],
@@ -106,7 +106,7 @@ const REASONS: readonly Reason[] = [
     pieces: (facts, situation) => [
       powerCycle,
       {
-        text: `Install another driver release than${driverVersion(situation) === '' ? ' this one' : driverVersion(situation)}, with its own firmware files, and update the firmware (BIOS) of the machine and the VBIOS of the card.`,
+        text: `Install a different driver release than${driverVersion(situation) === '' ? ' this one' : driverVersion(situation)}, with its own firmware files, and update the firmware (BIOS) of the machine and the VBIOS of the card.`,
       },
       kernelLines(facts),
       replaceIt(facts),

@@ -49,7 +49,7 @@ const ROWS: readonly Row[] = [
     ...WRONG,
     pattern:
       /invalid GRES core specification \(([\d,-]{1,120})\) on node (\S{1,60})|GRES core specification ([\d,-]{1,120}) for node (\S{1,60}) doesn't match socket boundaries/,
-    title: 'Slurm rejects the cores of the GPUs of a node',
+    title: 'Slurm rejects the CPU cores that gres.conf assigns to the GPUs of a node',
     verdict: ({ match }) =>
       `gres.conf ties GPUs of ${match[2] ?? match[4]} to cores ${match[1] ?? match[3]}, and ${match[1] === undefined ? 'they reach over the border of a socket as slurm.conf describes it' : 'the node does not have all of them'}. Cores= counts cores as Slurm does (from 0, without threads), not the CPUs of Linux.`,
     remedies: ({ match }) => [

@@ -1,16 +1,8 @@
 // What a training says of its own numbers, samples and workers.
 import { expect, test } from 'vitest'
-import { explainText } from '../../../agent/diagnosis/explain.ts'
-import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { answer } from './answer.ts'
 
 const traceback = (error: string): string => `Traceback (most recent call last):\n  File "/home/u/learn.py", line 12, in <module>\n    main()\n${error}`
-const answer = (text: string) => {
-  const fault = explainText(logScanner(), text)[0]
-  return {
-    kind: fault?.kind,
-    all: `${fault?.title}\n${fault?.verdict}\n${(fault?.remedies ?? []).map((one) => `${one.text} $ ${one.command ?? ''}`).join('\n')}`,
-  }
-}
 const GRAPH = 'tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n'
 const NORMAL =
   'ValueError: Expected parameter loc (Tensor of shape (2, 3)) of distribution Normal(loc: torch.Size([2, 3]), scale: torch.Size([2, 3])) to satisfy the constraint Real(), but found invalid values:\n'

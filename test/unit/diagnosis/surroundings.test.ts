@@ -1,7 +1,6 @@
 // What a training does not find around it: variables, a user, compiled parts, files that can be read.
 import { expect, test } from 'vitest'
-import { explainText } from '../../../agent/diagnosis/explain.ts'
-import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { answer } from './answer.ts'
 
 const PACKAGES = '/opt/env/lib/python3.12/site-packages'
 const traceback = (error: string, frames: readonly (readonly [file: string, name: string])[] = []): string =>
@@ -12,15 +11,8 @@ const traceback = (error: string, frames: readonly (readonly [file: string, name
     ...frames.flatMap(([file, name]) => [`  File "${file}", line 41, in ${name}`, '    run()']),
     error,
   ].join('\n')
-const answer = (text: string) => {
-  const fault = explainText(logScanner(), text)[0]
-  return {
-    kind: fault?.kind,
-    all: `${fault?.title}\n${fault?.verdict}\n${(fault?.remedies ?? []).map((one) => `${one.text} $ ${one.command ?? ''}`).join('\n')}`,
-  }
-}
 
-test('a variable of the environment is told from a key of the data', () => {
+test('a missing environment variable is not taken for a missing key of the data', () => {
   const os = [['/opt/env/lib/python3.12/os.py', '__getitem__']] as const
   expect(answer(traceback("KeyError: 'LOCAL_RANK'", os)).all).toMatch(/variable LOCAL_RANK is not set[^]*torchrun[^]*tune\.py/)
   const { all } = answer(traceback("KeyError: 'ROW_TABLE'", [['<frozen os>', '__getitem__']]))

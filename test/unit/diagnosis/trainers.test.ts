@@ -1,7 +1,6 @@
 // Messages of trainers, of PyTorch on several GPUs and of installs: what the answer must say, and what it must not.
 import { expect, test } from 'vitest'
-import { explainText } from '../../../agent/diagnosis/explain.ts'
-import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import { answer } from './answer.ts'
 
 const PACKAGES = '/opt/env/lib/python3.12/site-packages'
 /** A traceback through the user's script (where there is one) and files of packages. */
@@ -12,13 +11,6 @@ const raised = (error: string, files: readonly string[] = [], script = '/home/u/
     ...files.flatMap((file) => [`  File "${PACKAGES}/${file}", line 41, in run`, '    run()']),
     error,
   ].join('\n')
-const answer = (text: string) => {
-  const fault = explainText(logScanner(), text)[0]
-  return {
-    kind: fault?.kind,
-    all: `${fault?.title}\n${fault?.verdict}\n${(fault?.remedies ?? []).map((one) => `${one.text} $ ${one.command ?? ''}`).join('\n')}`,
-  }
-}
 
 test.each([
   [
@@ -127,11 +119,11 @@ test('the command that an ImportError names is given, and what it is not is no n
 test('a setting that a check refuses: what it may be, or that the check itself is wrong', () => {
   const check = (message: string): string => answer(raised(`ValueError: ${message}`, ['rowlib/config.py'])).all
   expect(check("row_mode must be one of ['near', 'far'], got 'up'")).toMatch(/Set row_mode to one of near, far \(it is up\)/)
-  expect(check("row_mode must be either 'near' or 'far', got 'far'.")).toMatch(/Update rowlib: the message refuses far[^]*--upgrade rowlib/)
+  expect(check("row_mode must be either 'near' or 'far', got 'far'.")).toMatch(/Update rowlib: its message rejects far[^]*--upgrade rowlib/)
   expect(check('Packed rows are not supported with sparse rows.')).toMatch(/Leave out one of the two/)
 })
 
-test('a layer of a library: its input is corrected, not the layer; vectors side by side are told', () => {
+test('a layer of a library: its input is corrected, not the layer; vectors side by side are recognized', () => {
   const { all } = answer(
     raised('RuntimeError: mat1 and mat2 shapes cannot be multiplied (1x2304 and 768x96)', ['diffusers/models/rows.py', 'torch/nn/modules/linear.py']),
   )

@@ -104,7 +104,7 @@ function correct(told: EndTold): Piece {
     const brought = caller(told)
     if (value !== undefined && choices.includes(value))
       return {
-        text: `Update ${brought ?? 'the program'}: the message refuses ${value}, which it allows itself, so that its check is wrong and not the setting.`,
+        text: `Update ${brought ?? 'the program'}: its message rejects ${value} and lists it as allowed, so the check is wrong, not the setting.`,
         ...(brought === undefined ? {} : { command: `python -m pip install --upgrade ${brought}` }),
       }
     return { text: `Set ${named} to one of ${choices.join(', ')}${value === undefined ? '' : ` (it is ${value})`}, ${where}.` }

@@ -39,7 +39,10 @@ export const nanLoss: EndKind = {
             text: 'Compute the part that overflows in full precision: the VAE first, then the whole model.',
             command: told.situation.programs.has('comfyui') ? 'python main.py --fp32-vae' : '--no-half-vae',
           },
-          !told.situation.programs.has('comfyui') && { text: 'If it stays, load the whole model in full precision (twice the memory).', command: '--no-half' },
+          !told.situation.programs.has('comfyui') && {
+            text: 'If it happens again, load the whole model in full precision (twice the memory).',
+            command: '--no-half',
+          },
           { text: 'See whether the model file is damaged: compare its hash with that of its page.' },
         ]
       : [

@@ -49,7 +49,7 @@ export const COMFYUI: readonly Known[] = [
     pattern: /Error\(s\) in loading state_dict for (\w{2,60})/,
     when: images,
     title: ([, name]) => `The file is no ${name}, as which it was loaded`,
-    says: 'The program took the model for another one, by its type in the node or by the names in the file.',
+    says: 'The program took the model for one of another type, from the setting of the node or from the names in the file.',
     remedies: (_, { situation }) => [
       {
         text: `Update the program: it must know the model to tell it from others.${situation.system === 'windows' && situation.programs.has('comfyui') ? ' The portable ComfyUI: update/update_comfyui.bat.' : ''}`,

@@ -20,7 +20,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     /Could not push packet to decoder|Invalid data found when processing input|moov atom not found/,
-    'Find the files that cannot be read, and fetch or convert those anew: they are cut short, damaged, or pointers of Git LFS (git lfs pull).',
+    'Find the files that cannot be read, and download or convert them again: they are truncated, damaged, or Git LFS pointers (git lfs pull).',
     'find <DATASET> -name \'*.mp4\' -exec sh -c \'ffmpeg -v error -i "$1" -f null - >/dev/null 2>&1 || echo "$1"\' _ {} \\;',
     'FFmpeg finds no picture where one should be. If every file can be read on its own, the workers share an open decoder: open it in each of them, or use num_workers=0.',
     'A video of the data set cannot be decoded',

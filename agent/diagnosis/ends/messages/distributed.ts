@@ -70,7 +70,7 @@ export const DISTRIBUTED: readonly Known[] = [
     says: 'The model was made on the meta device, which holds shapes only, and these were not loaded afterwards.',
     remedies: ([, names = '']) => [
       {
-        text: 'After fully_shard: model.to_empty(device="cuda"), then load the weights (set_model_state_dict, or load_state_dict with DTensors) and compute the buffers anew.',
+        text: 'After fully_shard: model.to_empty(device="cuda"), then load the weights (set_model_state_dict, or load_state_dict with DTensors) and compute the buffers again.',
       },
       {
         text: `Compare the names with those in the checkpoint (${names.split(',')[0]?.replaceAll("'", '').trim()}): another prefix, or tied weights that are saved once, leave them out.`,

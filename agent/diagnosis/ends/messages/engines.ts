@@ -33,7 +33,9 @@ function moreForCache({ text }: Situation): Piece {
   if (now === undefined)
     return { text: 'Give the KV cache more of the card than now (see mem_fraction_static in its start).', command: '--mem-fraction-static <FRACTION>' }
   const more = Math.min(Number(now) + 0.04, 0.9)
-  return more > Number(now) && { text: `Give the KV cache more of the card: ${now} now.`, command: `--mem-fraction-static ${more.toFixed(2)}` }
+  return (
+    more > Number(now) && { text: `Give the KV cache a larger share of the GPU memory: it is ${now} now.`, command: `--mem-fraction-static ${more.toFixed(2)}` }
+  )
 }
 
 const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/

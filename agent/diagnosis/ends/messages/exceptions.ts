@@ -99,7 +99,7 @@ export const EXCEPTIONS: readonly Known[] = [
     pattern: /^ValueError: (?:too many|not enough) values to unpack/,
     remedies: (_, told) => [
       failedInLibrary(told) && versions(told),
-      { text: 'Print what is unpacked there: it has another number of parts than names on the left.' },
+      { text: 'Print the value that is unpacked there: it does not have as many items as there are names on the left.' },
     ],
   },
   {

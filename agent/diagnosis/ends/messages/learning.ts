@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     /Annotation must have data_list and metainfo keys/,
-    'Make the annotations anew with the tools of this release (tools/create_data.py of MMDetection3D, tools/dataset_converters of MMOCR), or update the old ones (update_infos_to_v2.py).',
+    'Generate the annotations again with the tools of this release (tools/create_data.py of MMDetection3D, tools/dataset_converters of MMOCR), or update the old ones (update_infos_to_v2.py).',
     undefined,
     'MMEngine reads a file with the entries metainfo and data_list; this one is of an older release.',
     'The annotations are of an older format',
@@ -156,7 +156,10 @@ export const LEARNING: readonly Known[] = [
     title: ([, type]) => `Transformers does not know the model type ${type}`,
     remedies: () => [
       { text: 'Update Transformers: the model is newer than the release that runs here.', command: 'python -m pip install --upgrade transformers' },
-      { text: 'It is that of the environment that the launcher starts: compare.', command: 'which python torchrun; python -m pip show transformers' },
+      {
+        text: 'See whether the launcher starts the Python that you updated: it may belong to another environment.',
+        command: 'which python torchrun; python -m pip show transformers',
+      },
       { text: 'Where the model brings its own code: trust_remote_code=True, if you trust it.' },
     ],
   },

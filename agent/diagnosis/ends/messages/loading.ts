@@ -129,7 +129,7 @@ export const LOADING: readonly Known[] = [
     remedies: ([, seconds]) => [
       { text: 'Give the start more time.', command: `export VLLM_ENGINE_READY_TIMEOUT_S=${seconds === undefined ? 1800 : Number(seconds) * 3}` },
       {
-        text: 'Read how far it came: the last line of (EngineCore …) or (Worker …). Weights from a network file system or the hub are slow at the first start; keep them, and ~/.cache/vllm, on a local disk.',
+        text: 'See how far the start got: read the last line of (EngineCore …) or (Worker …). Weights from a network file system or the hub are slow at the first start; keep them, and ~/.cache/vllm, on a local disk.',
       },
     ],
   },
@@ -161,7 +161,7 @@ export const LOADING: readonly Known[] = [
   {
     pattern: OF_WEIGHT,
     when: ({ error, situation }) => error?.name === 'KeyError' && (situation.programs.has('vllm') || situation.programs.has('sglang')),
-    title: 'The server does not know a weight of the model',
+    title: 'The model has a weight that the server does not recognize',
     says: ([tensor]) => `The files hold ${tensor.replaceAll("'", '')} and the code for this architecture has no such parameter: ${why(tensor)}.`,
     remedies: ([tensor], { situation }) => otherWeights(tensor, situation),
   },

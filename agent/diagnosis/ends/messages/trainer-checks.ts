@@ -126,7 +126,7 @@ export const TRAINER_CHECKS: readonly Known[] = [
     title: ([, what = '']) => `${what.toLowerCase() === 'latents' ? 'Cached latents do' : 'A cached text encoder does'} not go together with another option`,
     remedies: ([, what = '', options = '']) => [
       {
-        text: `Take ${options.replace(/ or (?=\w+$)/, ' and ')} out (those of them that are set), or the caching: ${what.toLowerCase() === 'latents' ? 'what is cached is the picture as it was cut and coloured once' : 'what is cached is the caption as it was once'}.`,
+        text: `Take ${options.replace(/ or (?=\w+$)/, ' and ')} out (those of them that are set), or the caching: ${what.toLowerCase() === 'latents' ? 'the cache holds one crop and one colour of each image' : 'the cache holds one version of each caption'}.`,
       },
     ],
   },

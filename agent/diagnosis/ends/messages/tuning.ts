@@ -119,7 +119,7 @@ export const TUNING: readonly Known[] = [
     title: 'Code that Unsloth generated fails',
     remedies: () => [
       {
-        text: 'Delete it, so that it is generated anew for the installed releases, and update Unsloth and TRL.',
+        text: 'Delete the folder, so that Unsloth generates it again for the installed releases, and update Unsloth and TRL.',
         command: 'rm -rf unsloth_compiled_cache; python -m pip install --upgrade unsloth unsloth_zoo trl',
       },
     ],
