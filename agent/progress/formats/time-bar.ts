@@ -8,13 +8,16 @@ const SECONDS: Readonly<Record<string, number>> = { sec: 1, min: 60, hrs: 3_600 
 const ITERATION = /\biteration (\d{1,4})(?: of (\d{1,4}))?\b/
 
 function createReader(): (line: Line) => Read | undefined {
-  let title = ''
+  let before = ''
   return ({ text, at }) => {
-    const found = text.includes('~~(,_,') ? BAR.exec(text) : null
-    if (found === null) {
-      if (text.trim() !== '' && !text.includes('~~(,_,')) title = text.slice(0, 80)
+    // Of each line that is no bar only this much is done.
+    if (!text.includes('~~(,_,')) {
+      if (text !== '') before = text
       return undefined
     }
+    const found = BAR.exec(text)
+    if (found === null) return undefined
+    const title = before.slice(0, 80)
     const [, spent, whole, unit = ''] = found
     const [elapsedSeconds, all] = [spent, whole].map((figure) => Number(figure) * (SECONDS[unit] ?? Number.NaN))
     if (elapsedSeconds === undefined || all === undefined || all === 0) return undefined
