@@ -1,6 +1,7 @@
 // Runs of containers: by the events of their engine, and where no engine says anything by the list of those that run.
 import type { ContainerEvent } from '../model/event.ts'
-import type { Labels, Series } from '../model/series.ts'
+import type { JobIdentity } from '../model/job.ts'
+import type { Series } from '../model/series.ts'
 import { containerJob } from './identity.ts'
 import { endRun, signalSent, type LiveRun } from './live-run.ts'
 import type { Runs } from './runs.ts'
@@ -21,6 +22,8 @@ export type ContainerRuns = {
 /** Not listed for so long: it has gone, and no engine said how. */
 const ABSENT_MS = 3_000
 const SAME_END_MS = 1_000
+/** A container can be seen at work before its engine stamps the start. */
+const TOLD_WITHIN_MS = 2_000
 /** An engine is asked for its list each 30 s. */
 const UNLISTED_MS = 20_000
 const NEVER_LISTED_MS = 90_000
@@ -29,21 +32,23 @@ export const containerKey = (id: string): string => `c:${id.slice(0, 12)}`
 const isContainer = ({ key }: LiveRun): boolean => key.startsWith('c:')
 /** When it was last there, of one that ended while no agent ran. */
 const lastSeen = (run: LiveRun, t: number): number => (run.isRestored ? run.seenAt : t)
-const labelsOf = ({ container, container_id: id, image }: ContainerEvent): Labels => ({
-  container,
-  container_id: id.slice(0, 12),
-  ...(image === undefined ? {} : { image }),
-})
+/** It is known by more than the id that stands in for its name. */
+const isNamed = ({ container, container_id: id }: JobIdentity): boolean => container !== id
 
 export function createContainerRuns(runs: Runs): ContainerRuns {
   const { running } = runs
   let now = Number.NEGATIVE_INFINITY
   const unlistedFor = (run: LiveRun): number => (isContainer(run) && !run.wasListed && !run.isRestored ? now - run.seenAt : 0)
+  const identityOf = ({ container, container_id, image = '', compose_project = '', compose_service = '', namespace = '', pod = '' }: ContainerEvent) =>
+    containerJob({ container, container_id, image, compose_project, compose_service, namespace, pod })
   const started = (event: ContainerEvent, key: string): LiveRun | undefined => {
-    // Compose labels and pods are told with the first list; until then it goes by its name.
-    const identity = runs.endedLately(key)?.identity ?? containerJob(labelsOf(event))
+    // Not every engine tells the labels with the event; until the first list it goes by its name.
+    const last = runs.endedLately(key)?.identity
+    const identity = last !== undefined && isNamed(last) ? last : identityOf(event)
     return identity === undefined ? undefined : runs.open(key, identity, { at: event.t, before: false }, event.t)
   }
+  /** Seen before its start was told: an engine that was slow tells it late. */
+  const isStartOf = (run: LiveRun | undefined, { t }: ContainerEvent): run is LiveRun => run?.sightedAt !== undefined && t <= run.sightedAt + TOLD_WITHIN_MS
   return {
     event(event) {
       const { t, action, exit_code: exitCode, signal } = event
@@ -51,6 +56,12 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
       const run = running.get(key)
       switch (action) {
         case 'start':
+          if (isStartOf(run, event)) {
+            run.sightedAt = undefined
+            const identity = isNamed(run.identity) ? undefined : identityOf(event)
+            if (identity !== undefined) runs.identify(run, { ...run.identity, ...identity })
+            return
+          }
           if (run !== undefined) runs.close(run, { t: lastSeen(run, t) })
           started(event, key)
           return
@@ -96,10 +107,11 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         if (last?.end !== undefined && (startedAt ?? 0) <= last.end.t) return
         run = runs.open(key, identity, { at: startedAt ?? t, before: startedAt === undefined }, t)
         if (run === undefined) return
+        run.sightedAt = t
       }
       // Its processes say who runs them, its engine does not.
       const { user } = run.identity
-      run.identity = user === undefined ? identity : { user, ...identity }
+      runs.identify(run, user === undefined ? identity : { user, ...identity })
       run.isRestored = false
       run.wasListed = true
       run.seenAt = t
@@ -110,7 +122,10 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
     },
     byProcess({ labels }, key, t) {
       const identity = containerJob(labels)
-      return identity === undefined || runs.endedLately(key) !== undefined ? undefined : runs.open(key, identity, { at: t, before: true }, t)
+      if (identity === undefined || runs.endedLately(key) !== undefined) return undefined
+      const run = runs.open(key, identity, { at: t, before: true }, t)
+      if (run !== undefined) run.sightedAt = t
+      return run
     },
     isMissing: (run) => unlistedFor(run) > UNLISTED_MS,
     tick(t) {

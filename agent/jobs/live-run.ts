@@ -1,5 +1,5 @@
 // A run while it is tracked, from its first sight until a moment after its end: what is known of it so far, and its row as everybody reads it.
-import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredRun } from '../model/job.ts'
+import type { JobIdentity, Outcome, Root, Run, RunIncident, StoredAs, StoredRun } from '../model/job.ts'
 import type { IncidentKind } from '../model/kinds.ts'
 import { outcomeOf, type EndVerdict, type SentSignal, type ToldOutcome } from './outcome.ts'
 import { createUsage, type Usage } from './usage.ts'
@@ -8,7 +8,11 @@ export type LiveRun = {
   /** One life: a container's id, the first process, the id of an `exec`. */
   readonly key: string
   identity: JobIdentity
-  readonly run: number
+  run: number
+  /** What it was stored as before its job was known. */
+  former: readonly StoredAs[]
+  /** When it was first seen, of one whose start no engine has told. */
+  sightedAt: number | undefined
   readonly startedAt: number
   readonly startedBefore: boolean
   readonly usage: Usage
@@ -108,9 +112,12 @@ export function storedRun(run: LiveRun): StoredRun {
     row: rowOf(run),
     ...(countedTo === undefined ? {} : { countedTo }),
     ...(run.pids.size === 0 ? {} : { pids: [...run.pids.keys()] }),
+    ...(run.former.length === 0 ? {} : { former: run.former }),
   }
 }
 const blank = () => ({
+  former: [],
+  sightedAt: undefined,
   pids: new Map(),
   memoryPeak: undefined,
   wasListed: false,

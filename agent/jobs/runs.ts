@@ -8,6 +8,8 @@ export type Runs = {
   readonly all: () => readonly LiveRun[]
   /** undefined: the host runs more than is tracked. */
   readonly open: (key: string, identity: JobIdentity, start: { readonly at: number; readonly before: boolean }, t: number) => LiveRun | undefined
+  /** It belongs to this job, as is known now: it gets the job's next number. */
+  readonly identify: (run: LiveRun, identity: JobIdentity) => void
   readonly close: (run: LiveRun, end: RunEnd) => void
   /** The newest one of that key which ended lately. */
   readonly endedLately: (key: string) => LiveRun | undefined
@@ -48,6 +50,14 @@ export function createRuns(nextRun: (jobId: string) => number): Runs {
       const run = openRun(key, identity, nextRun(identity.job_id), at, before, t)
       running.set(key, run)
       return run
+    },
+    identify(run, identity) {
+      if (identity.job_id !== run.identity.job_id) {
+        run.former = [...run.former, { job_id: run.identity.job_id, run: run.run }]
+        run.run = nextRun(identity.job_id)
+        run.isDirty = true
+      }
+      run.identity = identity
     },
     close(run, end) {
       running.delete(run.key)

@@ -117,6 +117,7 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
         run.isDirty = false
         run.hasMoved = false
         found.push(storedRun(run))
+        run.former = []
       }
       return found
     },
@@ -152,6 +153,16 @@ export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
       readings.restore(checkpoints)
       for (const one of stored) {
         const run = restoredRun(one)
+        const other = running.get(run.key)
+        if (other?.startedAt === run.startedAt) {
+          // Two rows of one run: before its job was known it was stored under another one, and that row stayed.
+          const [kept, stale] = run.seenAt > other.seenAt ? [run, other] : [other, run]
+          kept.former = [...kept.former, { job_id: stale.identity.job_id, run: stale.run }]
+          kept.isDirty = true
+          running.set(run.key, kept)
+          continue
+        }
+        if (other !== undefined) runs.close(other, { t: other.seenAt })
         running.set(run.key, run)
         for (const root of run.roots.keys()) runs.roots.set(root, run.key)
         host.restore(one.pids ?? [], run.key)

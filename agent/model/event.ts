@@ -49,6 +49,10 @@ export type ContainerEvent = {
   readonly container: string
   readonly container_id: string
   readonly image?: string
+  readonly compose_project?: string
+  readonly compose_service?: string
+  readonly namespace?: string
+  readonly pod?: string
   readonly exit_code?: number
   /** Number of the signal that was sent through the engine; of `kill`. */
   readonly signal?: number

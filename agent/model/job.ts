@@ -108,7 +108,11 @@ export type StoredRun = {
   readonly countedTo?: number
   /** Its processes on GPUs, as they were last listed. */
   readonly pids?: readonly number[]
+  /** Rows that it was stored as before its job was known. */
+  readonly former?: readonly StoredAs[]
 }
+/** What names a run in the store. */
+export type StoredAs = Pick<Run, 'job_id' | 'run'>
 
 /** One job with the sums of its runs. */
 export type JobRow = {

@@ -1,5 +1,5 @@
 // Keeps the runs of all jobs: on disk as soon as they change, in memory while the disk cannot be written.
-import type { JobsView, StoredRun } from '../model/job.ts'
+import type { JobsView, StoredAs, StoredRun } from '../model/job.ts'
 import type { Log } from '../model/source.ts'
 import { openDurable } from './durable.ts'
 import { openMemoryDatabase } from './open-database.ts'
@@ -22,6 +22,8 @@ const MAX_RUNS = 20_000
 /** In memory while there is no disk. */
 const MAX_WAITING = 1_000
 const TRIM_EVERY_MS = 60_000
+
+const keyOf = ({ job_id: id, run }: StoredAs): string => `${id} ${run}`
 
 export function createJobStore({ directory, log, maxRuns = MAX_RUNS }: { readonly directory: string; readonly log: Log; readonly maxRuns?: number }): JobStore {
   let trimmedAt = 0
@@ -50,9 +52,11 @@ export function createJobStore({ directory, log, maxRuns = MAX_RUNS }: { readonl
   return {
     save(runs) {
       for (const stored of runs) {
-        const key = `${stored.row.job_id} ${stored.row.run}`
+        const key = keyOf(stored.row)
+        const former = [...(waiting.get(key)?.former ?? []), ...(stored.former ?? [])]
+        for (const one of former) waiting.delete(keyOf(one))
         waiting.delete(key)
-        waiting.set(key, stored)
+        waiting.set(key, former.length === 0 ? stored : { ...stored, former })
       }
       if (waiting.size === 0) return
       if (durable.use((file) => file.put([...waiting.values()]))) {

@@ -54,8 +54,10 @@ const COMPARED = [
 
 function difference(card: CardFigures, row: Readonly<Record<string, unknown>>): string | undefined {
   for (const measure of COMPARED) {
-    const shown = parseFigure(card.figures[measure] ?? '')
+    const figure = card.figures[measure] ?? ''
     const told = row[measure]
+    if (figure === '') return `GPU ${String(row['index'])}: the card shows no ${measure}`
+    const shown = parseFigure(figure)
     if (typeof told !== 'number') return `GPU ${String(row['index'])}: the API tells no ${measure}`
     if (Math.abs(shown.value - told) > shown.half)
       return `GPU ${String(row['index'])} ${measure}: the API tells ${told}, the card shows ${card.figures[measure]}`

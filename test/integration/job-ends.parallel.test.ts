@@ -194,6 +194,10 @@ describe.skipIf(dockerMissing !== undefined)(`ends of jobs${dockerMissing === un
     })
     const ending = await docker.run({ name: 'ends-unseen', command: sh('trap "exit 5" TERM; while true; do sleep 0.05; done') })
     await docker.run({ name: 'goes-on', command: ['sleep', '600'] })
+    const compose = { 'com.docker.compose.project': 'shop', 'com.docker.compose.service': 'web' }
+    await docker.run({ name: 'shop-web-1', command: ['sleep', '600'], labels: compose })
+    await poll(async () => (await lastOf('web')) !== undefined, { what: 'the run of a service' })
+    expect(await lastOf('shop-web-1')).toBeUndefined()
     await poll(async () => (await lastOf('goes-on')) !== undefined && (await lastOf('ends-unseen')) !== undefined, { what: 'their runs' })
     const before = await lastOf('goes-on')
     await poll(async () => (await lastOf('restarting'))?.run === 2 && (await lastOf('restarting'))?.outcome === 'failed', { what: `two runs of ${restarting}` })

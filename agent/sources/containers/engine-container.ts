@@ -90,6 +90,17 @@ export function fromInspect(inspected: InspectedContainer): EngineContainer {
   }
 }
 
+type EventName = Pick<ContainerEvent, 'container' | 'container_id' | 'image' | 'compose_project' | 'compose_service' | 'namespace' | 'pod'>
+const nameOf = ({ id, name, image, composeProject, composeService, namespace, pod }: ContainerIdentity): EventName => ({
+  container: name,
+  container_id: id.slice(0, 12),
+  ...(image === undefined ? {} : { image }),
+  ...(composeProject === undefined ? {} : { compose_project: composeProject }),
+  ...(composeService === undefined ? {} : { compose_service: composeService }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(pod === undefined ? {} : { pod }),
+})
+
 /** Actions that say nothing about the container's state; `exec_create: …` also holds the command line of every health check. */
 const IGNORED = /^(exec_|top$|attach$|detach$|resize$|archive-path$|extract-to-dir$|copy$|export$|commit$|prune$)/
 
@@ -99,15 +110,13 @@ export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined
   const id = event.Actor.ID
   const exit = attributes['exitCode'] ?? (event.Action.startsWith('die') ? attributes['containerExitCode'] : undefined)
   const exitCode = exit === undefined || !/^\d+$/.test(exit) ? undefined : Number(exit)
-  const image = attributes['image']
   const signal = event.Action === 'kill' ? Number(attributes['signal']) : Number.NaN
   return {
     type: 'container',
     t: eventTime(event),
     action: event.Action,
-    container: attributes['name'] ?? id.slice(0, 12),
-    container_id: id.slice(0, 12),
-    ...(image === undefined || image === '' ? {} : { image }),
+    // The container's labels stand among the attributes.
+    ...nameOf(identify(id, attributes['name'], attributes['image'], attributes)),
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
     ...(Number.isInteger(signal) ? { signal } : {}),
   }
@@ -117,14 +126,11 @@ export function toContainerEvent(event: EngineEvent): ContainerEvent | undefined
 export function endOf({ Id: id, Name: name, Config: config, State: state }: InspectedContainer): ContainerEvent | undefined {
   const t = Date.parse(state.FinishedAt ?? '')
   if (state.Running === true || !(t > 0)) return undefined
-  const image = config?.Image ?? ''
   return {
     type: 'container',
     t,
     action: 'die',
-    container: identify(id, name, image, config?.Labels).name,
-    container_id: id.slice(0, 12),
-    ...(image === '' ? {} : { image }),
+    ...nameOf(identify(id, name, config?.Image, config?.Labels)),
     ...(typeof state.ExitCode === 'number' ? { exit_code: state.ExitCode } : {}),
     ...(typeof state.Error === 'string' && state.Error !== '' ? { error: state.Error.slice(0, MAX_ERROR) } : {}),
   }

@@ -124,18 +124,18 @@ function logTail(t: number, from: Fields): LogTail | undefined {
 }
 
 function containerEvent(t: number, from: Fields): ContainerEvent | undefined {
-  const { action, container, container_id: id, image, exit_code: exitCode, signal, error } = from
-  if (!isText(action) || !isText(container) || !isText(id)) return undefined
+  const { action, container, container_id: id, exit_code: exitCode, signal } = from
+  const known = optional(from, ['image', 'compose_project', 'compose_service', 'namespace', 'pod', 'error'], isText)
+  if (!isText(action) || !isText(container) || !isText(id) || known === undefined) return undefined
   return {
     type: 'container',
     t,
     action,
     container,
     container_id: id,
-    ...(isText(image) ? { image } : {}),
+    ...known,
     ...(isNumber(exitCode) ? { exit_code: exitCode } : {}),
     ...(isNumber(signal) ? { signal } : {}),
-    ...(isText(error) ? { error } : {}),
   }
 }
 

@@ -127,7 +127,8 @@ export function jobsIn(db: Database): JobFile {
   const oldest = db.prepare<[number], { job_id: string; run: number }>('SELECT job_id, run FROM runs WHERE outcome IS NOT NULL ORDER BY started_at LIMIT ?')
   const drop = (['runs', 'run_rows'] as const).map((table) => db.prepare(`DELETE FROM ${table} WHERE job_id = :job_id AND run = :run`))
   const put = db.transaction((changed: readonly StoredRun[]) => {
-    for (const { key, roots, row } of changed) {
+    for (const { key, roots, row, former = [] } of changed) {
+      for (const one of former) for (const statement of drop) statement.run(one)
       const { job_id, run, job, user = null, namespace = null, account = null, started_at, seen_at, outcome = null, gpu_seconds: seconds } = row
       const { energy_joules: energy = null, memory_peak_bytes: memory = null, gpu_memory_peak_bytes: gpuMemory = null } = row
       const { active, idle, lost } = seconds

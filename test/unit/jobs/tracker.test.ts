@@ -8,6 +8,9 @@ import { A, B, GIB, GPU, T, reading, useTracker } from './tracker-scene.ts'
 
 const { tracker, event, scrape, second, rows, named, restarted } = useTracker()
 
+/** The only container in its engine's list. */
+const list = (id: string, t: number, labels: Labels): void => scrape('containers', 'identity', t, [reading(containerInfo, { ...labels, container_id: id }, 1)])
+
 describe('containers', () => {
   test('each start is a run with a number, under the id of the job', () => {
     event(A, 'start', T)
@@ -28,6 +31,47 @@ describe('containers', () => {
     expect(of({ container: 'shop-web-1', compose_project: 'test', compose_service: 'web' })?.job_id).not.toBe(service?.job_id)
     expect(of({ container: 'main', pod: 'train-0', namespace: 'ml' })).toMatchObject({ job: 'train-0', kind: 'pod', namespace: 'ml' })
     expect(containerJob({ container: 'x' })).toBeUndefined()
+  })
+
+  test('compose labels come with the start, and a start told late is no second run', () => {
+    event(A, 'start', T, { compose_project: 'shop', compose_service: 'web' })
+    expect(rows()).toMatchObject([{ job: 'web', run: 1 }])
+    // Seen at work first, without a name.
+    list(B.container_id, T + 1_000, { container: B.container_id })
+    event(B, 'start', T + 900)
+    list(B.container_id, T + 31_000, { container: B.container })
+    expect(named('serve')).toMatchObject([{ run: 1, started_before: true }])
+    expect(rows()).toHaveLength(2)
+  })
+
+  test('whose job becomes known later gets that job’s next number, and the row it had is given up', () => {
+    event(A, 'start', T)
+    event(A, 'die', T + 5_000, { exit_code: 0 })
+    tracker().changed(true)
+    const id = 'cccccccccccc'
+    list(id, T + 10_000, { container: id })
+    const [before] = tracker().changed(false)
+    list(id, T + 11_000, A)
+    expect(tracker().changed(false)).toMatchObject([
+      { row: { job: 'train', run: 2, started_at: T + 10_000 }, former: [{ job_id: before?.row.job_id, run: 1 }] },
+    ])
+    list(id, T + 12_000, A)
+    expect(
+      tracker()
+        .changed(true)
+        .flatMap(({ former = [] }) => former),
+    ).toEqual([])
+  })
+
+  test('two rows of one run become one when an agent takes them up', () => {
+    event(A, 'start', T)
+    const [stale] = tracker().changed(true)
+    const row = stale === undefined ? undefined : { ...stale.row, job_id: 'feedfeedfeedfeed', job: 'web', run: 7, seen_at: T + 3_000 }
+    if (stale === undefined || row === undefined) throw new Error('nothing was stored')
+    event(A, 'die', T + 3_000)
+    tracker().changed(true)
+    tracker().restore([{ ...stale, row }, stale])
+    expect(tracker().changed(false)).toMatchObject([{ row: { job: 'web', run: 7 }, former: [{ job_id: stale.row.job_id, run: 1 }] }])
   })
 
   test('a stop through the engine is no failure, and two words of one end are one run', () => {

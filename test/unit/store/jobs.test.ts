@@ -1,7 +1,7 @@
 // The store of jobs: runs survive the agent, sums by job, user and GPU, a bound, and a disk that cannot be written.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -31,6 +31,20 @@ const stored = (job: string, run: number, outcome: Outcome | undefined, more: Pa
     incidents: [],
     ...more,
   },
+})
+
+test('a run that turned out to be another job’s leaves no row behind, whether or not it was on disk', () => {
+  for (const isOnDisk of [true, false]) {
+    const directory = mkdtempSync(join(tmpdir(), 'warpwatch-jobs-'))
+    if (!isOnDisk) mkdirSync(join(directory, 'jobs.db'))
+    const store = open(directory)
+    const before = stored('0123456789ab', 1, undefined)
+    store.save([before])
+    store.save([{ ...stored('web', 4, undefined), former: [before.row] }])
+    store.save([stored('web', 4, 'completed')])
+    expect(store.list({ limit: 10 }).map(({ job, last: { run, outcome } }) => [job, run, outcome])).toEqual([['web', 4, 'completed']])
+    store.close()
+  }
 })
 
 test('what was saved is there after a restart, the running apart from the ended', () => {
