@@ -15,29 +15,28 @@ const MOST_FAILURES = 3
 
 /** 20 million additions take so long on the machine for which the limits were set. */
 const NOMINAL_MS = 18
-let slowness: number | undefined
-/** How many times slower than that machine this one is, never below 1: limits hold for a parser, not for a processor. */
+/** How many times slower than that machine this one is just now, never below 1: limits hold for a parser, not for a processor that others share. */
 function slownessOfMachine(): number {
-  if (slowness !== undefined) return slowness
   const before = process.cpuUsage()
   let sum = 0
   for (let i = 0; i < 20_000_000; i += 1) sum += i
   const { user, system } = process.cpuUsage(before)
-  slowness = sum < 0 ? 1 : Math.max(1, (user + system) / 1_000 / NOMINAL_MS)
-  return slowness
+  return sum < 0 ? 1 : Math.max(1, (user + system) / 1_000 / NOMINAL_MS)
 }
 
 const tell = (report: Report): void => void writeSync(1, `${JSON.stringify(report)}\n`)
 
-/** CPU time of one reading: others on the machine do not count. The least of up to three, so that a collection of garbage does not either. */
+/** The first ones run before V8 has compiled what they call. */
+const MOST_ROUNDS = 10
+/** CPU time of one reading: others on the machine do not count. The least of several, so that a collection of garbage and V8's compiler do not either. */
 async function cpuMs(parser: Parser, input: Buffer, index: number): Promise<number> {
   let least = Infinity
-  for (let round = 0; round < 3 && least / slownessOfMachine() > allowedMs(parser, input.length); round += 1) {
+  for (let round = 0; round < MOST_ROUNDS && least > allowedMs(parser, input.length); round += 1) {
     tell({ parser: parser.name, at: index })
     const before = process.cpuUsage()
     await settled(parser, input)
     const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, (user + system) / 1_000)
+    least = Math.min(least, (user + system) / 1_000 / slownessOfMachine())
   }
   return least
 }
@@ -70,7 +69,7 @@ async function feed(parser: Parser, { seed, from, share, only, every }: Order): 
       failures += 1
       tell({ parser: parser.name, failure: { index, what: thrown, bytes: input.length } })
     } else if (tookMs > allowedMs(parser, input.length)) {
-      const ms = (await cpuMs(parser, input, index)) / slownessOfMachine()
+      const ms = await cpuMs(parser, input, index)
       slowestMs = Math.max(slowestMs, ms)
       if (ms <= allowedMs(parser, input.length)) continue
       failures += 1
