@@ -1,4 +1,5 @@
 // All cards of one maker in a sampler child: finds them, walks them in order, notices those that go and come back.
+import { writeSync } from 'node:fs'
 import { createSeriesIds } from '../sampler/child/series-ids.ts'
 import type { GpuSet } from '../sampler/child/gpu-set.ts'
 import type { CardsRequest, FromChild, GpuSample, Hello, StartRequest } from '../sampler/protocol.ts'
@@ -13,13 +14,17 @@ import { findCards } from './find.ts'
 import * as vendors from './index.ts'
 import { driverVersion } from './parts/driver-version.ts'
 
-/** The kernel shows which part is being read: /proc/PID/comm. */
-const showInFlight = (call: string): void => void (process.title = call === '' ? 'warpwatch-cards' : call)
+const MARK_BYTES = 16
+/** The kernel shows which part is being read: /proc/PID/comm. The mark keeps it when the process dies of it (agent/sampler/call-mark.ts). */
+export function showInFlight(call: string, markFd: number | undefined): void {
+  process.title = call === '' ? 'warpwatch-cards' : call
+  if (markFd !== undefined) writeSync(markFd, call.slice(0, MARK_BYTES).padEnd(MARK_BYTES, '\0'), 0)
+}
 
 export function createCardSet(
   request: StartRequest & { readonly cards: CardsRequest },
   send: (message: FromChild) => void,
-  { reader, inFlight = showInFlight }: { readonly reader?: FileReader; readonly inFlight?: (call: string) => void } = {},
+  { reader, inFlight = (call) => showInFlight(call, request.markFd) }: { readonly reader?: FileReader; readonly inFlight?: (call: string) => void } = {},
 ): GpuSet {
   const { vendor: id, sys, proc, slots, firstIndex } = request.cards
   const files = createFiles(reader)

@@ -6,6 +6,7 @@ import { accountingQuery } from './accounting-query.ts'
 import { watchXids } from './events.ts'
 import type { XidWatch } from './events.ts'
 import { fieldQuery } from './field-query.ts'
+import type { FormatCall } from './in-flight-call.ts'
 import { gpmQuery } from './gpm-query.ts'
 import { LAYOUTS, PCI_BUS_ID } from './layouts.ts'
 import { loadLibrary } from './library.ts'
@@ -84,8 +85,8 @@ function computeCapabilityOf(library: Library, gpu: number, handle: bigint): str
 }
 
 /** Loads the library; one sentence when none of the paths can be used. `formatCall` formats what is left before each call. */
-export async function openSession(paths: readonly string[], formatCall: (gpu: number | undefined, ordinal: number) => string): Promise<Session | string> {
-  const library = await loadLibrary(paths, formatCall)
+export async function openSession(paths: readonly string[], formatCall: FormatCall, markFd?: number): Promise<Session | string> {
+  const library = await loadLibrary(paths, formatCall, markFd)
   if (typeof library === 'string') return library
   let scratch = createProcessScratch()
   let driverVersion = ''

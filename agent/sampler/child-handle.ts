@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
 import { stackOf } from '../text/error.ts'
-import { takeChild } from './child-process.ts'
+import { lastCallOf, MARK_FD, takeChild } from './child-process.ts'
 import { createConnections, type ConnectInside } from './connections.ts'
 import type { UnkillableChildren } from './unkillable-children.ts'
 import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
@@ -78,7 +78,6 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   let messages = 0
   let problems = 0
   let stderr = ''
-  let crashCall: InFlightCall | undefined
   const lastGaps = new Map<string, readonly Gap[]>()
   const lastProcesses = new Map<string, readonly ProcessRow[]>()
 
@@ -181,22 +180,24 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
     }
   })
   child.on('error', (error) => end({ kind: 'crash', call: undefined, detail: `could not be started: ${error.message}` }))
-  // A dying process closes its channel before it can be reaped, and libuv reaps after all other events of a turn: here /proc still shows its call in flight.
   child.on('disconnect', () => {
-    if (pid !== undefined) crashCall = readInFlightCall(pid)
     if (over) return
-    setTimeout(() => end({ kind: 'crash', call: crashCall, detail: 'closed its channel and went on living' }), 1_000).unref()
+    setTimeout(
+      () => end({ kind: 'crash', call: pid === undefined ? undefined : readInFlightCall(pid), detail: 'closed its channel and went on living' }),
+      1_000,
+    ).unref()
   })
   child.on('exit', (code, signal) => {
     const lines = stderr.trim().split('\n')
     const said = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? ''
-    const call = signal !== null && FROM_OUTSIDE.has(signal) ? undefined : crashCall
+    // Its own name is gone by now, or may be: all children that have died are reaped when any of them is.
+    const call = signal !== null && FROM_OUTSIDE.has(signal) ? undefined : parseInFlightCall(lastCallOf(child))
     end({ kind: 'crash', call, detail: `${signal === null ? `exited with code ${code}` : `died of ${signal}`}${said === '' ? '' : `: ${said}`}` })
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_TAIL)))
   child.stderr?.on('error', () => undefined) // the pipe of a dead child
 
-  send({ type: 'start', ...start } satisfies StartRequest)
+  send({ type: 'start', ...start, markFd: MARK_FD } satisfies StartRequest)
 
   return {
     pid,

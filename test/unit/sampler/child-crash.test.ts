@@ -1,0 +1,84 @@
+// A sampler child that dies while the agent is busy: another child's death has it reaped before its last words are read, and the call in flight is still known.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { openCallMark } from '../../../agent/sampler/call-mark.ts'
+import { startChild, type ChildEnd } from '../../../agent/sampler/child-handle.ts'
+import { formatCardCall, formatInFlightCall } from '../../../agent/sampler/protocol.ts'
+import { createSeriesInterner } from '../../../agent/sampler/series-table.ts'
+import { createUnkillableChildren } from '../../../agent/sampler/unkillable-children.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'warpwatch-child-crash-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const agent = new URL('../../../agent/', import.meta.url).href
+const HEAD = `import { existsSync } from 'node:fs'\nimport koffi from ${JSON.stringify(import.meta.resolve('koffi'))}\n`
+const MARKS = {
+  // As of NVML.
+  nvml: `import { createCallMarker } from '${agent}nvml/in-flight-call.ts'
+const mark = (fd) => createCallMarker(koffi, (gpu, ordinal) => 'nvml:' + gpu + ':' + ordinal, fd)(5, 12)`,
+  card: `import { showInFlight } from '${agent}drm/card-set.ts'
+const mark = (fd) => showInFlight(${JSON.stringify(formatCardCall(1, 'power'))}, fd)`,
+}
+const entryOf = (how: keyof typeof MARKS): string => {
+  const entry = join(folder, `${how}.mjs`)
+  writeFileSync(
+    entry,
+    `${HEAD}${MARKS[how]}
+process.once('message', ({ markFd }) => {
+  mark(markFd)
+  process.send({ type: 'hello', driverVersion: '', library: '', gpus: [], lost: [] })
+  const timer = setInterval(() => {
+    if (!existsSync(${JSON.stringify(join(folder, how))})) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGSEGV')
+  }, 5)
+})
+`,
+  )
+  return entry
+}
+const isZombie = (pid: number): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/, ''))
+
+test.for([
+  ['nvml', { gpu: 5, functionOrdinal: 12 }],
+  ['card', { gpu: 1, part: 'power' }],
+] as const)('reaped beside another child, %s: its call is named', async ([how, call]) => {
+  const ended = Promise.withResolvers<ChildEnd>()
+  const marked = Promise.withResolvers<void>()
+  const child = startChild(
+    {
+      entry: entryOf(how),
+      execArgv: ['--no-warnings'],
+      env: process.env,
+      start: { libraries: [], leaveOut: [], peakHz: 0 },
+      deadlineMs: 60_000,
+      startDeadlineMs: 60_000,
+      interner: createSeriesInterner([]),
+      unkillable: createUnkillableChildren(() => {}),
+    },
+    { hello: () => marked.resolve(), sample() {}, done() {}, complain: (problem) => marked.reject(new Error(problem)), end: ended.resolve },
+  )
+  const { pid = 0 } = child
+  await marked.promise
+  const other = spawn('sh', ['-c', 'echo x'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  other.stdout.on('data', () => {
+    // All in one turn of the event loop: the other one is dead, then the sampler dies, then both are reaped.
+    while (!isZombie(other.pid ?? 0));
+    writeFileSync(join(folder, how), '')
+    while (!isZombie(pid));
+  })
+  expect(await ended.promise).toMatchObject({ kind: 'crash', call })
+})
+
+test('what is in the mark outlives its writer, and leaves no file behind', () => {
+  const mark = openCallMark([join(folder, 'missing'), folder])
+  if (mark === undefined) throw new Error('no mark')
+  expect(mark.read()).toBe('')
+  writeFileSync(mark.fd, `${formatInFlightCall(3, 40)}\0`)
+  expect(mark.read()).toBe('nvml:3:40')
+  mark.close()
+  expect(openCallMark([join(folder, 'missing')])).toBeUndefined()
+})
