@@ -1,6 +1,7 @@
 // An incident for an assistant: what, who, why, what to do, and the log lines that show it.
 import type * as z from 'zod'
 import { memoryText } from '../text/bytes.ts'
+import { writtenLines } from '../model/incident.ts'
 import { utcText } from '../text/time.ts'
 import { inLine, LOG_HEADING, quoted } from './answer.ts'
 import type { incident as schema } from './rows.ts'
@@ -30,7 +31,7 @@ export const headLine = (one: IncidentAnswer): string =>
 
 /** Cause and remedies; `whole` adds the figures and the log lines. */
 export function incidentText(one: IncidentAnswer, whole: boolean): readonly string[] {
-  const lines = one.evidence.log_lines.filter(({ stream }) => stream !== 'numbers').slice(-MAX_LOG)
+  const lines = writtenLines(one.evidence.log_lines).slice(-MAX_LOG)
   const facts = Object.entries(one.facts).filter(([, value]) => typeof value !== 'object' || Array.isArray(value))
   return [
     headLine(one),

@@ -72,6 +72,10 @@ export type IncidentEvidence = {
   readonly container?: ContainerSettings
 }
 
+/** Of a fault that the numbers told, its first verdict stands among the lines: no log wrote it, and its figures are old. */
+export const writtenLines = <Line extends { readonly stream: string }>(lines: readonly Line[]): readonly Line[] =>
+  lines.filter(({ stream }) => stream !== 'numbers')
+
 /** One earlier time that the same fault was seen: its own process, figures, log lines and memory. */
 export type Occurrence = {
   /** Unix ms. */

@@ -1,31 +1,19 @@
 // One incident as a page for a terminal: what happened to whom, why, what to do, what was seen.
-import { factText, subjectText } from '../../diagnosis/incidents/report.ts'
+import { subjectText } from '../../diagnosis/incidents/report.ts'
 import { incidentContext } from '../../diagnosis/incidents/incident-context.ts'
 import type { HangRank } from '../../model/facts.ts'
-import type { Incident } from '../../model/incident.ts'
+import { writtenLines, type Incident } from '../../model/incident.ts'
 import { actionText } from '../../text/action.ts'
 import { bytesText } from '../../text/bytes.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
+import { factRows, type FactFormat } from '../../text/facts.ts'
 import { utcText } from '../../text/time.ts'
 import { printable, type Paint } from '../paint.ts'
 import { hanging, wrapped } from '../wrapped.ts'
 
 /** Longer lines are hard to read, however wide the terminal is. */
 const MOST_WIDTH = 100
-/** Lists in words; what the API has as JSON is hard to read in a terminal. */
-function factWords(name: string, value: unknown): string {
-  if (!Array.isArray(value)) return factText(name, value)
-  return value
-    .map((one: unknown) =>
-      typeof one === 'object' && one !== null
-        ? Object.entries(one)
-            .map(([key, each]) => (key === 'bytes' ? bytesText(Number(each)) : `${label(key)} ${String(each)}`))
-            .join(' ')
-        : String(one),
-    )
-    .join(', ')
-}
-const label = (name: string): string => name.replaceAll('_', ' ').replace(/ bytes$/, '')
+const FORMAT: FactFormat = { moment: utcText, celsius: (value) => `${value.toFixed(0)} °C` }
 
 const rankLine = ({ rank, culprit, gpu, container, pid, waits_for: waits, stands_at: stands }: HangRank): string =>
   `  ${culprit === true ? '*' : ' '}${printable(
@@ -78,10 +66,7 @@ export function incidentPage(incident: Incident, host: string, paint: Paint, ter
       ]),
     ),
     ...part('Ranks', (facts.ranks ?? []).map(rankLine)),
-    ...part(
-      'Figures',
-      rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined || name === 'ranks' ? [] : [[label(name), factWords(name, value)] as const]))),
-    ),
+    ...part('Figures', rows(factRows(facts, FORMAT, kind).map(({ label, value }) => [label, value] as const))),
     ...part(
       'What followed from it',
       consequences.map(
@@ -90,7 +75,7 @@ export function incidentPage(incident: Incident, host: string, paint: Paint, ter
     ),
     ...part(
       'Log',
-      evidence.log_lines.map(({ text, matched }) => {
+      writtenLines(evidence.log_lines).map(({ text, matched }) => {
         const shown = text
           .split('\n')
           .map((line) => hanging(`    ${printable(line)}`, terminal, '      '))

@@ -1,6 +1,6 @@
 // What lies over the tables: the help, an incident's verdict with its remedies, the question before a signal.
 import { subjectText } from '../../diagnosis/incidents/report.ts'
-import type { IncidentSummary } from '../../model/incident.ts'
+import { writtenLines, type IncidentSummary } from '../../model/incident.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { utcText } from '../../text/time.ts'
 import type { Style } from './terminal/look.ts'
@@ -35,6 +35,7 @@ export const helpLines = (): readonly Line[] => HELP
 
 export function incidentLines(incident: IncidentSummary): readonly Line[] {
   const { severity, title, verdict, confidence, remedies, started_at: began, count, kind, id, evidence } = incident
+  const written = writtenLines(evidence.log_lines)
   const note = severity === 'info' ? 'accent' : severity
   return [
     { text: title, style: { bold: true, colour: note } },
@@ -47,8 +48,8 @@ export function incidentLines(incident: IncidentSummary): readonly Line[] {
       { text: `${i + 1}. ${text}`, indent: 2 },
       ...(command === undefined ? [] : command.split('\n').map((one): Line => ({ text: one, indent: 5, style: { colour: 'good' } }))),
     ]),
-    ...(evidence.log_lines.length === 0 ? [] : [{ text: '' }, { text: 'Log', style: { bold: true } }]),
-    ...evidence.log_lines.slice(-MAX_LOG_LINES).map(({ text }) => ({ text, indent: 2, style: { dim: true } })),
+    ...(written.length === 0 ? [] : [{ text: '' }, { text: 'Log', style: { bold: true } }]),
+    ...written.slice(-MAX_LOG_LINES).map(({ text }) => ({ text, indent: 2, style: { dim: true } })),
     { text: '' },
     { text: `${kind}: warpwatch incidents ${id}`, style: { dim: true } },
   ]

@@ -1,11 +1,12 @@
 // One incident as Markdown, to paste into a ticket. What came from outside stands in code, so that it cannot become markup.
 import { bytesText } from '../../text/bytes.ts'
 import type { HangRank } from '../../model/facts.ts'
-import type { Incident, IncidentProcess, IncidentSeries } from '../../model/incident.ts'
+import { writtenLines, type Incident, type IncidentProcess, type IncidentSeries } from '../../model/incident.ts'
 import { actionText } from '../../text/action.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { alertName, runbookPath } from '../../model/kinds.ts'
 import { percent } from '../../text/figures.ts'
+import { MOMENTS } from '../../text/facts.ts'
 import { block, code, prose, table } from '../../text/markdown.ts'
 import { isoText } from '../../text/time.ts'
 import { incidentContext } from './incident-context.ts'
@@ -23,7 +24,8 @@ export function subjectText({ subject }: Pick<Incident, 'subject'>): string {
   return parts.join(', ')
 }
 
-export function factText(name: string, value: unknown): string {
+function factText(name: string, value: unknown): string {
+  if (typeof value === 'number' && MOMENTS.has(name)) return isoText(value)
   if (typeof value === 'number' && name.endsWith('_bytes')) return `${bytesText(value)} (${value})`
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -130,11 +132,12 @@ export function incidentReport(incident: Incident, host: string): string {
         )
         .join('\n'),
     )
-  if (evidence.log_lines.length > 0)
+  const written = writtenLines(evidence.log_lines)
+  if (written.length > 0)
     parts.push(
       '## Log',
       block(
-        evidence.log_lines
+        written
           .map(({ t, origin, text, matched }) => `${matched === true ? '>' : ' '} ${isoText(t)} ${origin ?? ''}: ${text.replaceAll('\n', '\n  ')}`)
           .join('\n'),
       ),
@@ -152,12 +155,13 @@ export function incidentReport(incident: Incident, host: string): string {
   if (occurrences.length > 0)
     parts.push(
       '## Earlier occurrences, newest first',
-      ...occurrences.map(({ at, pid, verdict: said, log_lines: lines }) =>
-        [
+      ...occurrences.map(({ at, pid, verdict: said, log_lines: all }) => {
+        const lines = writtenLines(all)
+        return [
           `**${isoText(at)}**${pid === undefined ? '' : `, process ${pid}`}: ${prose(said)}`,
           ...(lines.length === 0 ? [] : [block(lines.map(({ text }) => text).join('\n'))]),
-        ].join('\n\n'),
-      ),
+        ].join('\n\n')
+      }),
     )
   if (evidence.container !== undefined) {
     const { env, ...settings } = evidence.container

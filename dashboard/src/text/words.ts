@@ -1,27 +1,7 @@
 // Machine words in a person's words: why a GPU slows down, why something could not be read.
-
-type ThrottleWord = { readonly text: string; readonly harmful: boolean }
-
-/** NVML's clocks event reasons as `throttle_active` names them. A power cap is how a loaded GPU lives; heat and brakes are not. */
-const THROTTLE: Readonly<Record<string, ThrottleWord>> = {
-  gpu_idle: { text: 'idle', harmful: false },
-  idle: { text: 'idle', harmful: false },
-  applications_clocks_setting: { text: 'clocks set by the user', harmful: false },
-  application_clocks: { text: 'clocks set by the user', harmful: false },
-  display_clock_setting: { text: 'display clock setting', harmful: false },
-  sync_boost: { text: 'held to the slowest GPU of its group', harmful: false },
-  sw_power_cap: { text: 'at its power limit', harmful: false },
-  hw_slowdown: { text: 'hardware slowdown', harmful: true },
-  sw_thermal_slowdown: { text: 'thermally throttled (driver)', harmful: true },
-  hw_thermal_slowdown: { text: 'thermally throttled (hardware)', harmful: true },
-  hw_power_brake_slowdown: { text: 'power brake of the server', harmful: true },
-  hw_power_brake: { text: 'power brake of the server', harmful: true },
-}
+import { throttleWord } from '../../../agent/text/throttle.ts'
 
 export type Throttle = { readonly reason: string; readonly text: string; readonly harmful: boolean }
-
-/** A reason that nobody knows yet may well be harmful. */
-export const throttleWord = (reason: string): ThrottleWord => THROTTLE[reason] ?? { text: reason.replaceAll('_', ' '), harmful: true }
 
 /** The reasons that hold right now, harmful ones first; idling is no throttling. */
 export function activeThrottles(active: Readonly<Record<string, number>> | undefined): readonly Throttle[] {

@@ -115,10 +115,14 @@ test('lines hang on behind their first, and words that fill a line stay whole', 
     expect(hanging('some words of several lengths, one after the other', columns, '  ').split(/\s+/)).toHaveLength(9)
 })
 
-test('facts that are lists stand in words', () => {
-  const page = incidentPage({ ...INCIDENT, facts: { causes: ['other_process'], other_processes: [{ pid: 7, bytes: 2 ** 32 }] } }, 'gpu-01', painter(false))
-  expect(page).toMatch(/causes +other_process\n/)
-  expect(page).toMatch(/other processes +pid 7 4\.00 GiB\n/)
+test('facts stand in words, moments as times, and no verdict of earlier figures as a line of a log', () => {
+  const facts = { causes: ['other_process'] as const, other_processes: [{ pid: 7, bytes: 2 ** 32 }], since_ms: Date.UTC(2031, 1, 3, 4, 5, 6) }
+  const numbers = { t: INCIDENT.started_at, stream: 'numbers', text: 'It failed 3 times.', matched: true } as const
+  const page = incidentPage({ ...INCIDENT, facts, evidence: { ...INCIDENT.evidence, log_lines: [numbers] } }, 'gpu-01', painter(false))
+  expect(page).toMatch(/Cause +other processes hold the card\n/)
+  expect(page).toMatch(/Other processes +4\.00 GiB \(pid 7\)\n/)
+  expect(page).toMatch(/Grown since +2031-02-03 04:05:06 UTC\n/)
+  expect(page).not.toMatch(/Log\n|It failed 3 times/)
 })
 
 test('use has its price and carbon in the table and in CSV, and no column that is empty', () => {

@@ -6,7 +6,7 @@ import { PALETTES } from '../../parts/chart/palette.ts'
 import { drawing } from '../../parts/live/state.ts'
 import { charted } from '../../parts/range/charted.ts'
 import { theme } from '../../parts/theme.ts'
-import { throttleWord } from '../../text/words.ts'
+import { throttleWord } from '../../../../agent/text/throttle.ts'
 import { createBandChart, LANE_HEIGHT } from './band-chart.ts'
 import { measureLane } from './measures.ts'
 
