@@ -1,6 +1,6 @@
-// The runs of one job as Markdown, to paste into a ticket: what came of the newest run and why, what it used and what was lost, and the runs before it.
+// The runs of one job, to be read or pasted into a ticket: what came of the newest run and why, what it used and what was lost, and the runs before it.
 import type { Run } from '../model/job.ts'
-import { bytesText } from '../text/bytes.ts'
+import { memoryText } from '../text/bytes.ts'
 import { counted } from '../text/grammar.ts'
 import { code, prose, table } from '../text/markdown.ts'
 import { gpuTimeText, twoUnitSpan } from '../text/span.ts'
@@ -9,9 +9,18 @@ import { energyText, outcomeText } from '../text/job.ts'
 
 const MAX_RUNS = 20
 
-function facts(run: Run, host: string): readonly (readonly [string, string])[] {
+/** How text from outside is written: `code` word for word, `prose` within our own words. */
+export type Markup = { readonly code: (text: string) => string; readonly prose: (text: string) => string; readonly moment: (ms: number) => string }
+type Rows = readonly (readonly [name: string, text: string])[]
+export type ReportPart =
+  | { readonly kind: 'rows'; readonly title?: string; readonly rows: Rows }
+  | { readonly kind: 'table'; readonly title?: string; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }
+  | { readonly kind: 'incidents'; readonly title: string; readonly incidents: Run['incidents'] }
+export type Report = { readonly title: string; readonly summary: string; readonly parts: readonly ReportPart[] }
+
+function facts(run: Run, host: string, { code, prose, moment }: Markup): Rows {
   const { job_id: id, kind, user, container, image, namespace, slurm_job: slurm, unit, pid, command, started_at: startedAt, ended_at: endedAt } = run
-  const row = (name: string, value: string | undefined): readonly (readonly [string, string])[] => (value === undefined ? [] : [[name, value]])
+  const row = (name: string, value: string | undefined): Rows => (value === undefined ? [] : [[name, value]])
   return [
     ['Job', `${code(id)} (${kind}), run ${run.run}`],
     ['Outcome', run.outcome === undefined ? 'still running' : outcomeText(run.outcome)],
@@ -28,16 +37,16 @@ function facts(run: Run, host: string): readonly (readonly [string, string])[] {
     ...row('GPUs asked for', run.gpus_requested === undefined ? undefined : String(run.gpus_requested)),
     ...row('Unit', unit === undefined ? undefined : code(unit)),
     ...row('Command', command === undefined ? undefined : `${code(command)}${pid === undefined ? '' : `, pid ${pid}`}`),
-    ['Started', run.started_before === true ? `before ${isoText(startedAt)}` : isoText(startedAt)],
-    ...row('Saved its state', run.saved_at === undefined ? undefined : savedText(run, run.saved_at)),
-    ...row('Ended', endedAt === undefined ? undefined : `${isoText(endedAt)}, after ${twoUnitSpan(endedAt - startedAt)}`),
+    ['Started', run.started_before === true ? `before ${moment(startedAt)}` : moment(startedAt)],
+    ...row('Saved its state', run.saved_at === undefined ? undefined : savedText(run, run.saved_at, moment)),
+    ...row('Ended', endedAt === undefined ? undefined : `${moment(endedAt)}, after ${twoUnitSpan(endedAt - startedAt)}`),
   ]
 }
 
-const savedText = ({ ended_at: endedAt }: Run, savedAt: number): string =>
-  `last at ${isoText(savedAt)}${endedAt === undefined ? '' : `, ${twoUnitSpan(Math.max(0, endedAt - savedAt))} before the end`}`
+const savedText = ({ ended_at: endedAt }: Run, savedAt: number, moment: Markup['moment']): string =>
+  `last at ${moment(savedAt)}${endedAt === undefined ? '' : `, ${twoUnitSpan(Math.max(0, endedAt - savedAt))} before the end`}`
 
-function used(run: Run): readonly (readonly [string, string])[] {
+function used(run: Run): Rows {
   const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus } = run
   return [
     ...(gpus.length === 0
@@ -58,52 +67,64 @@ function used(run: Run): readonly (readonly [string, string])[] {
             : [['Would have been lost without the saved state', gpuTimeText(seconds.active + seconds.idle)] as const]),
         ]),
     ...(joules === undefined ? [] : [['Energy', energyText(joules)] as const]),
-    ...(gpuMemory === undefined ? [] : [['Highest GPU memory', bytesText(gpuMemory)] as const]),
-    ...(memory === undefined ? [] : [['Highest host memory', bytesText(memory)] as const]),
+    ...(gpuMemory === undefined ? [] : [['Highest GPU memory', memoryText(gpuMemory)] as const]),
+    ...(memory === undefined ? [] : [['Highest host memory', memoryText(memory)] as const]),
   ]
 }
 
-/** `runs`: the newest first; there is at least one. */
-export function jobReport(runs: readonly [Run, ...Run[]], host: string): string {
+/** `runs`: the newest first; there is at least one. `now`: while an agent runs, what runs has lasted until then. */
+export function reportOf(runs: readonly [Run, ...Run[]], host: string, markup: Markup, now?: number): Report {
   const [run, ...before] = runs
-  const parts = [
-    `# ${prose(run.job)}: ${run.outcome === undefined ? 'running' : outcomeText(run.outcome)}`,
-    prose(run.reason ?? `Running for ${twoUnitSpan(run.seen_at - run.started_at)}.`),
-    table(['', ''], facts(run, host)),
-  ]
+  const { code, prose, moment } = markup
   const figures = used(run)
-  if (figures.length > 0) parts.push('## What it used', table(['', ''], figures))
-  if (run.gpus.length > 0)
-    parts.push(
-      table(
-        ['GPU', 'Held', 'Share', 'With work', 'Highest memory'],
-        run.gpus.map(({ gpu, uuid, gi, share, held_seconds: held, active_seconds: active, memory_peak_bytes: peak }) => [
-          `${gpu}${gi === undefined ? '' : `, MIG ${gi}`} (${code(uuid)})`,
-          twoUnitSpan(held * 1_000),
-          `${Math.round(share * 100)} %`,
-          active === undefined ? 'not known' : twoUnitSpan(active * 1_000),
-          peak === undefined ? 'not known' : bytesText(peak),
-        ]),
-      ),
-    )
-  if (run.incidents.length > 0)
-    parts.push('## Incidents', run.incidents.map(({ id, kind, title }) => `- ${prose(title)} (${kind}): ${code(`warpwatch incidents ${id}`)}`).join('\n'))
-  if (before.length > 0)
-    parts.push(
-      `## ${counted(before.length, 'earlier run')}`,
-      table(
-        ['Run', 'Started', 'Lasted', 'Outcome', 'Why', 'GPU time lost'],
-        before
-          .slice(0, MAX_RUNS)
-          .map((one) => [
-            String(one.run),
-            isoText(one.started_at),
-            twoUnitSpan((one.ended_at ?? one.seen_at) - one.started_at),
-            one.outcome === undefined ? 'running' : outcomeText(one.outcome),
-            prose(one.reason ?? ''),
-            one.gpu_seconds.lost === 0 ? '' : gpuTimeText(one.gpu_seconds.lost),
+  const gpuRows = run.gpus.map(({ gpu, uuid, gi, share, held_seconds: held, active_seconds: active, memory_peak_bytes: peak }) => [
+    `${gpu}${gi === undefined ? '' : `, MIG ${gi}`} (${code(uuid)})`,
+    twoUnitSpan(held * 1_000),
+    `${Math.round(share * 100)} %`,
+    active === undefined ? 'not known' : twoUnitSpan(active * 1_000),
+    peak === undefined ? 'not known' : memoryText(peak),
+  ])
+  const earlier = before
+    .slice(0, MAX_RUNS)
+    .map((one) => [
+      String(one.run),
+      moment(one.started_at),
+      twoUnitSpan((one.ended_at ?? one.seen_at) - one.started_at),
+      one.outcome === undefined ? 'running' : outcomeText(one.outcome),
+      prose(one.reason ?? ''),
+      one.gpu_seconds.lost === 0 ? '' : gpuTimeText(one.gpu_seconds.lost),
+    ])
+  return {
+    title: `${prose(run.job)}: ${run.outcome === undefined ? 'running' : outcomeText(run.outcome)}`,
+    summary: prose(run.reason ?? `Running for ${twoUnitSpan((now ?? run.seen_at) - run.started_at)}.`),
+    parts: [
+      { kind: 'rows', rows: facts(run, host, markup) },
+      ...(figures.length === 0 ? [] : [{ kind: 'rows', title: 'What it used', rows: figures } as const]),
+      ...(gpuRows.length === 0 ? [] : [{ kind: 'table', head: ['GPU', 'Held', 'Share', 'With work', 'Highest memory'], rows: gpuRows } as const]),
+      ...(run.incidents.length === 0 ? [] : [{ kind: 'incidents', title: 'Incidents', incidents: run.incidents } as const]),
+      ...(earlier.length === 0
+        ? []
+        : [
+            {
+              kind: 'table',
+              title: counted(before.length, 'earlier run'),
+              head: ['Run', 'Started', 'Lasted', 'Outcome', 'Why', 'GPU time lost'],
+              rows: earlier,
+            } as const,
           ]),
-      ),
-    )
-  return `${parts.join('\n\n')}\n`
+    ],
+  }
+}
+
+/** As Markdown. */
+export function jobReport(runs: readonly [Run, ...Run[]], host: string, now?: number): string {
+  const { title, summary, parts } = reportOf(runs, host, { code, prose, moment: isoText }, now)
+  const body = (part: ReportPart): string =>
+    part.kind === 'rows'
+      ? table(['', ''], part.rows)
+      : part.kind === 'table'
+        ? table(part.head, part.rows)
+        : part.incidents.map(({ id, kind, title: what }) => `- ${prose(what)} (${kind}): ${code(`warpwatch incidents ${id}`)}`).join('\n')
+  const sections = parts.flatMap((part) => [...(part.title === undefined ? [] : [`## ${part.title}`]), body(part)])
+  return `${[`# ${title}`, summary, ...sections].join('\n\n')}\n`
 }

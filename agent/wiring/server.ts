@@ -77,7 +77,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
-    jobs: { view: jobs.view, waste: jobs.waste, report: (runs) => jobReport(runs, config.host_name), record: recordExec, send: alerts.sendRun },
+    jobs: { view: jobs.view, waste: jobs.waste, report: (runs) => jobReport(runs, config.host_name, Date.now()), record: recordExec, send: alerts.sendRun },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

@@ -6,6 +6,7 @@ import { near } from '../../lib/nearest.ts'
 import { parseDuration } from '../../text/duration.ts'
 import { UsageError, type Arguments, type Command } from '../command.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
+import { isColoured, painter } from '../paint.ts'
 import { plain } from '../plain.ts'
 import { openJobs } from './from.ts'
 import { WASTE_GROUPS } from '../../model/ledger.ts'
@@ -50,7 +51,7 @@ export const jobs: Command = {
     line: { kind: 'switch', help: 'print JOB in one line, for an epilog; slurm:ID names a job of Slurm' },
     csv: { kind: 'switch', help: 'print CSV' },
     json: { kind: 'switch', help: 'print JSON' },
-    markdown: { kind: 'switch', help: 'print the report of JOB to paste into a ticket (also without this flag)' },
+    markdown: { kind: 'switch', help: 'print the report of JOB to paste into a ticket' },
   },
   async run(args, io) {
     const { by, since, limit } = wantedOf(args)
@@ -83,7 +84,13 @@ export const jobs: Command = {
             ? `${JSON.stringify([newest, ...before])}\n`
             : asLine
               ? `${plain(runLine(newest))}\n`
-              : plain((await import('../../jobs/report.ts')).jobReport([newest, ...before], loaded.config.host_name)),
+              : args.flags.has('markdown')
+                ? plain((await import('../../jobs/report.ts')).jobReport([newest, ...before], loaded.config.host_name, reader.now?.()))
+                : (await import('./page.ts')).jobPage([newest, ...before], loaded.config.host_name, {
+                    paint: painter(isColoured(io.env)),
+                    columns: io.columns,
+                    now: reader.now?.(),
+                  }),
         )
         return 0
       }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { commandHelp } from '../../../agent/cli/help/text.ts'
 import { incidentPage } from '../../../agent/cli/incidents/page.ts'
+import { jobPage } from '../../../agent/cli/jobs/page.ts'
 import { groupsCsv, groupsText, jobsText } from '../../../agent/cli/jobs/tables.ts'
 import { groupsWithCost } from '../../../agent/jobs/ledger/costs.ts'
 import { wasteText } from '../../../agent/cli/jobs/waste.ts'
@@ -113,6 +114,28 @@ test('lines hang on behind their first, and words that fill a line stay whole', 
   expect(hanging('  one two three four', undefined, '  ')).toBe('  one two three four')
   for (let columns = 8; columns < 40; columns++)
     expect(hanging('some words of several lengths, one after the other', columns, '  ').split(/\s+/)).toHaveLength(9)
+})
+
+test('a job’s report is text in a terminal, with no line beyond it, and counts on while it runs', () => {
+  const incidents = [{ id: '0123456789abcdef', kind: 'cuda_oom', title: `trainer_1 ran out of memory ${'on GPU 0 '.repeat(12)}` }] as const
+  const { last } = job('trainer_1')
+  const page = jobPage(
+    [
+      { ...last, incidents },
+      { ...last, run: 2, outcome: 'failed', reason: 'It ended with code 1', ended_at: T + 60_000 },
+    ],
+    'gpu-01',
+    {
+      paint: painter(false),
+      columns: 90,
+      now: T + 90_000,
+    },
+  )
+  expect(page).toMatch(/^trainer_1: running\n\nRunning for 1 min 30 s\.\n/)
+  expect(page).toContain('    warpwatch incidents 0123456789abcdef\n')
+  expect(page).toMatch(/1 earlier run\n +Run +Started .*\n +2 +2026-11-26 12:00:00 UTC +1 min +failed +It ended with code 1/)
+  expect(longest(page)).toBeLessThanOrEqual(100)
+  expect(page).not.toMatch(/[|#`\\]/)
 })
 
 test('facts stand in words, moments as times, and no verdict of earlier figures as a line of a log', () => {
