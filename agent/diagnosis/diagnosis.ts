@@ -22,7 +22,7 @@ import { createPidToContainer } from './incidents/pid-to-container.ts'
 import { createRecentSeries } from './incidents/recent-series.ts'
 import { createCausalChains } from './incidents/causal-chains.ts'
 import { createSubjects, type Place } from './incidents/subject.ts'
-import { allocatorFault, createKillCounter, oomEventText, oomKillFault, namesNobody, withVictim } from './incidents/faults-from-counters.ts'
+import { allocatorFault, createKillCounter, oomKillFault, namesNobody, withVictim } from './incidents/faults-from-counters.ts'
 import { createSeconds } from './incidents/seconds.ts'
 import { createSurvivedOoms } from './incidents/survived-oom.ts'
 import { createTracker } from './incidents/tracker.ts'
@@ -182,7 +182,7 @@ export function createDiagnosis(options: DiagnosisOptions): Diagnosis {
     runEnded(runEnds.container(event))
     const { action, t, container, container_id: id } = event
     if (action === 'oom') {
-      oomKill('event', t, container, id, `the container engine (${oomEventText(event)})`, 1)
+      oomKill('event', t, container, id, 'the container engine', 1)
     } else if (action === 'die' || action === 'died') {
       const { crashKey } = resolve(oomKillFault(container, undefined, ''), { t, stream: 'numbers', container, containerId: id })
       if (crashKey !== undefined) {

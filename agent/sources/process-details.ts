@@ -51,7 +51,8 @@ export function createProcessDetailsSource({ procRoot, identify, inventory, show
     if (uid === undefined) return ''
     if (container === undefined) return users.name(uid) ?? directoryName?.(uid) ?? String(uid)
     const inside = innerUid(tryRead(`${pid}/uid_map`), uid)
-    return imageUser(procRoot, pid, inside) ?? String(inside)
+    // An image without a list of users, such as one with a single program, still has this one.
+    return imageUser(procRoot, pid, inside) ?? (inside === 0 ? 'root' : String(inside))
   }
   const personOf = (who: ProcessIdentity, t: number): Person => {
     const { person: known, readAt = 0 } = people.get(who.pid) ?? {}

@@ -1,4 +1,5 @@
 // How long something took or will take, as text. `duration.ts` has the form of configuration files (`90s`, `4h`).
+import { counted } from './grammar.ts'
 
 const MINUTE_S = 60
 const HOUR_S = 3_600
@@ -90,8 +91,8 @@ export function tookText(ms: number): string {
   return ms < 1_000 ? `${ms.toFixed(0)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** GPU time that was lost: `90 GPU seconds`, `45 GPU minutes`, `3.2 GPU hours`. */
+/** GPU time that was lost: `1 GPU second`, `90 GPU seconds`, `45 GPU minutes`, `3.2 GPU hours`. */
 export function gpuTimeText(seconds: number): string {
-  if (seconds < 2 * MINUTE_S) return `${Math.round(seconds)} GPU seconds`
+  if (seconds < 2 * MINUTE_S) return counted(Math.round(seconds), 'GPU second')
   return seconds < 2 * HOUR_S ? `${Math.round(seconds / MINUTE_S)} GPU minutes` : `${(seconds / HOUR_S).toFixed(1)} GPU hours`
 }

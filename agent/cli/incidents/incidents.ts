@@ -1,5 +1,5 @@
 // `warpwatch incidents [ID]`: lists incidents, or shows one with its evidence.
-import { incidentReport, subjectText } from '../../diagnosis/incidents/report.ts'
+import { incidentReport, placedTitle } from '../../diagnosis/incidents/report.ts'
 import { INCIDENT_STATUSES, type Consequence, type IncidentFilter, type IncidentStatus, type IncidentSummary } from '../../model/incident.ts'
 import { INCIDENT_KINDS, isIncidentKind } from '../../model/kinds.ts'
 import { nearest } from '../../lib/nearest.ts'
@@ -54,11 +54,11 @@ export function listText(incidents: readonly IncidentSummary[], { from, runbooks
   const whole = (line: string): string => hanging(line, columns, '  ')
   if (incidents.length === 0) return `No incidents (asked: ${from})\n`
   const entries = incidents.map((incident) => {
-    const { id, kind, severity, status, started_at: startedAt, count, title, verdict, remedies, consequences } = incident
+    const { id, kind, severity, status, started_at: startedAt, count, verdict, remedies, consequences } = incident
     const [first] = remedies
     const lines = [
       `${id}  ${utcText(startedAt)}  ${severity}  ${status}  ${kind}${count > 1 ? `, ${count} times` : ''}`,
-      whole(`  ${title}: ${subjectText(incident)}`),
+      whole(`  ${placedTitle(incident)}`),
       whole(`  ${verdict}`),
       ...(consequences.length === 0 ? [] : [whole(`  followed by ${kindsOf(consequences)}`)]),
       ...incidentContext(incident).map(([name, text]) => `  ${name.toLowerCase()}: ${text}`),

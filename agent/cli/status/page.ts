@@ -1,5 +1,5 @@
 // `warpwatch status` for people: one screen with the verdict first, then the agent, then what fires.
-import { subjectText } from '../../diagnosis/incidents/report.ts'
+import { placedTitle } from '../../diagnosis/incidents/report.ts'
 import type { IncidentSummary } from '../../model/incident.ts'
 import { SEVERITIES } from '../../model/severity.ts'
 import { memoryText } from '../../text/bytes.ts'
@@ -45,9 +45,9 @@ export function statusPage(look: Look, now: number, paint: Paint, columns?: numb
   const { firing, notifiers, running, sampleAgeMs } = look
   const rank = (incident: IncidentSummary): number => (disturbs(incident) ? 0 : SEVERITIES.length) - SEVERITIES.indexOf(incident.severity)
   const shown = firing.toSorted((a, b) => rank(a) - rank(b) || b.started_at - a.started_at).slice(0, MAX_SHOWN)
-  const lines = shown.map(({ id, severity, title, started_at: began, silenced, acknowledged, ...rest }) =>
+  const lines = shown.map(({ id, severity, started_at: began, silenced, acknowledged, ...rest }) =>
     [
-      `  ${paint(severity, severity.padEnd(8))}  ${hanging(`${INDENT}${printable(`${title}: ${subjectText(rest)}`)}`, columns, INDENT).slice(INDENT.length)}`,
+      `  ${paint(severity, severity.padEnd(8))}  ${hanging(`${INDENT}${printable(placedTitle(rest))}`, columns, INDENT).slice(INDENT.length)}`,
       paint('dim', `(${twoUnitSpan(now - began)}, ${id}${silenced === undefined ? '' : ', silenced'}${acknowledged === undefined ? '' : ', acknowledged'})`),
     ].join(columns === undefined ? '  ' : `\n${INDENT}`),
   )

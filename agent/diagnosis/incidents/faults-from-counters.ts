@@ -1,6 +1,6 @@
 // Faults without a log line: the engine's oom event, the kernel's counter of kills in a container, the allocator's OOM event.
 import { containerOomKillsTotal } from '../../metrics/container.ts'
-import type { AllocatorOom, ContainerEvent, Scrape } from '../../model/event.ts'
+import type { AllocatorOom, Scrape } from '../../model/event.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Fault, Remedy } from '../../model/fault.ts'
 import type { IncidentKind } from '../../model/kinds.ts'
@@ -54,8 +54,6 @@ export function withVictim(fault: Fault<IncidentKind>, { container }: IncidentSu
     title: `${who} was killed ${limit === undefined ? 'because memory ran out' : `at its memory limit (${memoryText(limit).replace('.0 ', ' ')})`}`,
   }
 }
-
-export const oomEventText = ({ action, container }: ContainerEvent): string => `container event: ${action} ${container}`
 
 const NO_KILLS: readonly never[] = []
 

@@ -24,6 +24,22 @@ export function subjectText({ subject }: Pick<Incident, 'subject'>): string {
   return parts.join(', ')
 }
 
+/** Behind a title in a list: what the title does not name, without ids. */
+export function placeText({ title, subject: { gpu, container, process, host } }: Pick<Incident, 'title' | 'subject'>): string {
+  const parts = [
+    ...(container === undefined || title.includes(container.name) ? [] : [`container ${container.name}`]),
+    ...(gpu === undefined || new RegExp(`GPU ${gpu.index}\\b`).test(title) ? [] : [`GPU ${gpu.index ?? gpu.pci_bus_id ?? '?'}`]),
+    ...(process === undefined || new RegExp(`(?:process|pid) ${process.pid}\\b`).test(title)
+      ? []
+      : [`process ${process.pid}${process.name === undefined ? '' : ` (${process.name})`}`]),
+    ...(host === undefined || title.includes(host.name) ? [] : [`host ${host.name}`]),
+  ]
+  return parts.join(', ')
+}
+/** The title with it. */
+export const placedTitle = (incident: Pick<Incident, 'title' | 'subject'>): string =>
+  [incident.title, placeText(incident)].filter((part) => part !== '').join(': ')
+
 function factText(name: string, value: unknown): string {
   if (typeof value === 'number' && MOMENTS.has(name)) return isoText(value)
   if (typeof value === 'number' && name.endsWith('_bytes')) return `${bytesText(value)} (${value})`

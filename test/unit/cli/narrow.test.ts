@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { commandHelp } from '../../../agent/cli/help/text.ts'
 import { incidentPage } from '../../../agent/cli/incidents/page.ts'
+import { placedTitle } from '../../../agent/diagnosis/incidents/report.ts'
 import { jobPage } from '../../../agent/cli/jobs/page.ts'
 import { groupsCsv, groupsText, jobsText } from '../../../agent/cli/jobs/tables.ts'
 import { groupsWithCost } from '../../../agent/jobs/ledger/costs.ts'
@@ -136,6 +137,13 @@ test('a job’s report is text in a terminal, with no line beyond it, and counts
   expect(page).toMatch(/1 earlier run\n +Run +Started .*\n +2 +2026-11-26 12:00:00 UTC +1 min +failed +It ended with code 1/)
   expect(longest(page)).toBeLessThanOrEqual(100)
   expect(page).not.toMatch(/[|#`\\]/)
+})
+
+test('a list names the place that a title does not, without ids', () => {
+  const subject = { gpu: { index: 1, uuid: 'GPU-1' }, container: { name: 'train', id: 'aaaaaaaaaaaa' }, process: { pid: 70, name: 'python3' } }
+  expect(placedTitle({ title: 'train ran out of memory on GPU 1', subject })).toBe('train ran out of memory on GPU 1: process 70 (python3)')
+  expect(placedTitle({ title: 'GPU 12 is not that one', subject })).toBe('GPU 12 is not that one: container train, GPU 1, process 70 (python3)')
+  expect(placedTitle({ title: 'process 70 of train on GPU 1', subject })).toBe('process 70 of train on GPU 1')
 })
 
 test('facts stand in words, moments as times, and no verdict of earlier figures as a line of a log', () => {

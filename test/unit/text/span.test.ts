@@ -18,7 +18,7 @@ describe('for people', () => {
     ['ago, in seconds', agoText, [90, 2_100, 72_000, 260_000], ['90 s ago', '35 min ago', '20 h ago', '3 days ago']],
     ['seconds', secondsText, [2_540, 30_200], ['2.5 s', '30 s']],
     ['work', tookText, [0.2, 12, 1_400], ['< 1 ms', '12 ms', '1.4 s']],
-    ['GPU time, in seconds', gpuTimeText, [90, 2_700, 11_520], ['90 GPU seconds', '45 GPU minutes', '3.2 GPU hours']],
+    ['GPU time, in seconds', gpuTimeText, [1, 90, 2_700, 11_520], ['1 GPU second', '90 GPU seconds', '45 GPU minutes', '3.2 GPU hours']],
   ])('%s', (_, text, spans, expected) => expect(spans.map(text)).toEqual(expected))
 })
 
