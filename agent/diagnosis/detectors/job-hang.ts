@@ -13,7 +13,7 @@ const MOST_JOBS = 512
 const HOW_SURE: Readonly<Record<Confidence, string>> = {
   read: 'A library or a dump says so.',
   computed: 'It follows from what each rank does.',
-  likely: 'That is what its processes look like.',
+  likely: 'Likely, judged by what its processes look like.',
 }
 
 export const jobHang = defineDetector({

@@ -15,7 +15,7 @@ function Firing() {
   if (first === undefined) return null
   return (
     <>
-      <a class={`wrong incident-link ${toneOf(first)}`} href={hrefOf('incidents', [first.id])}>
+      <a class={`wrong incident-link ${toneOf(first)}`} title={placedTitle(first)} href={hrefOf('incidents', [first.id])}>
         <span>{`${placedTitle(first)} · since ${since(first.started_at, agentNow.value)}`}</span>
       </a>
       {next !== undefined && <a class={`more ${toneOf(next)}`} href={hrefOf('incidents', [], { state: 'firing' })}>{`${firing.value.length - 1} more`}</a>}
