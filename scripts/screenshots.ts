@@ -1,6 +1,6 @@
 // Pictures of every page of the dashboard in every state, to be looked at before a release: node scripts/run.mjs scripts/screenshots.ts FOLDER [STATE ...] [SIZE | SIZE-THEME ...]
 // A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
-// Of each it says what a machine can see: text that is cut, sticks out or lies over other text, contrast. FOLDER `-`: no pictures, only that, for all sizes.
+// Of each it says what a machine can see: text that is cut, sticks out or lies over other text. FOLDER `-`: no pictures, only that and axe's contrast, for all sizes.
 // Without a size: phone, desk and wide. `screenshots.ts out xid zoom print-light`: one state at 200 % zoom, and as printed from the light theme.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -151,7 +151,9 @@ async function takeAll(
       await page.emulateMedia({ colorScheme, media: 'screen' })
       await delay(folder === undefined ? CHECK_SETTLE_MS : SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
       if (printed === true) await page.emulateMedia({ media: 'print' })
-      else for (const fault of [...(await layoutFaults(page)), ...(await faults(page, LAYOUT_RULES))]) seen(`${name} ${sizeName}-${colorScheme}: ${fault}`)
+      else
+        for (const fault of [...(await layoutFaults(page)), ...(folder === undefined ? await faults(page, LAYOUT_RULES) : [])])
+          seen(`${name} ${sizeName}-${colorScheme}: ${fault}`)
       if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage })
     }
   }

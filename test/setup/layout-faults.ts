@@ -24,6 +24,13 @@ const LOOK = `(() => {
     }
     return false
   }
+  const squeezed = (text) => text.trim().replace(/\\s+/g, ' ')
+  /** Its title, or its name for readers of the screen, or that of what it stands in, has the whole text. */
+  const isTold = (each, text) => {
+    for (let at = each; at !== null; at = at.parentElement)
+      if ([at.title ?? '', at.getAttribute('aria-label') ?? ''].some((one) => squeezed(one).includes(squeezed(text)))) return true
+    return false
+  }
   const dialog = document.querySelector('dialog[open]')
   const root = dialog ?? document.body
   if (document.documentElement.scrollWidth > wide) faults.add('scrolls sideways by ' + (document.documentElement.scrollWidth - wide) + ' px')
@@ -56,8 +63,8 @@ const LOOK = `(() => {
         if (across || down) {
           shown = false
           const graceful = textOverflow === 'ellipsis' || webkitLineClamp !== 'none'
-          const whole = at.closest('[title], [aria-label]') ?? each.closest('[title], [aria-label]')
-          if (!inside && !(graceful && whole !== null)) say(graceful ? 'cut, and nothing says the whole' : 'cut', each, node.data)
+          if (!inside && !(graceful && isTold(each, node.data))) say(graceful ? 'cut, and nothing says the whole' : 'cut', each, node.data)
+          if (graceful) break
         }
       }
       if (position === 'fixed') break

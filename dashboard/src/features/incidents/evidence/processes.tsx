@@ -2,6 +2,8 @@
 import { useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { Part } from '../../../parts/incident/account.tsx'
+import { jobKeyOf } from '../../../parts/job/identity.ts'
+import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { offsetText } from '../../../text/facts.ts'
 import { DASH, memory } from '../../../text/format.ts'
 import type { Course } from './course.ts'
@@ -44,10 +46,14 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
                 {row.innerPid !== undefined && row.innerPid !== row.pid && <span class="sub">{` (${row.innerPid} inside)`}</span>}
               </td>
               <td role="cell" data-label={owner}>
-                {row.container ?? row.outside ?? <span class="faint">host</span>}
+                {row.container === undefined ? (
+                  (row.outside ?? <span class="faint">host</span>)
+                ) : (
+                  <a href={jobHref(jobKeyOf(row.container) ?? row.container)}>{row.container}</a>
+                )}
               </td>
               <td role="cell" data-label="GPU">
-                {row.gpu ?? DASH}
+                {row.gpu === undefined ? DASH : <a href={gpuHref(row.gpu)}>{`GPU ${row.gpu}`}</a>}
               </td>
               <td role="cell" class="numeric" data-label="GPU memory">
                 {row.bytes === undefined ? <span class="faint">{row.absent ?? DASH}</span> : memory(row.bytes)}

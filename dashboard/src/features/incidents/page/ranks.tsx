@@ -4,6 +4,7 @@ import { Fragment } from 'preact'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
 import { Part } from '../../../parts/incident/account.tsx'
+import { gpuHref } from '../../../parts/job/links.ts'
 import { agentNow } from '../../../parts/live/state.ts'
 import { DASH } from '../../../text/format.ts'
 import { collectivesOf } from './collectives.ts'
@@ -71,7 +72,13 @@ export function Ranks({ incident: { facts } }: { readonly incident: Pick<Inciden
               <tr key={row.rank} role="row" data-culprit={row.culprit === true ? '' : undefined}>
                 {columns.map((column) => (
                   <td key={column.head} role="cell" data-label={column.head} class={classOf(column)} data-call={column.call && column.text(row)}>
-                    {column.head === 'Stands at' ? <Place text={column.text(row)} /> : (column.text(row) ?? DASH)}
+                    {column.head === 'Stands at' ? (
+                      <Place text={column.text(row)} />
+                    ) : column.head === 'GPU' && row.gpu !== undefined ? (
+                      <a href={gpuHref(row.gpu)}>{row.gpu}</a>
+                    ) : (
+                      (column.text(row) ?? DASH)
+                    )}
                     {column.head === 'Rank' && row.culprit === true && <span class="sub">holds it up</span>}
                   </td>
                 ))}
