@@ -1,8 +1,8 @@
 // The ranks of a job that hangs: who holds it up, what each waits for and where it stands, and how far each has come in the collectives in which ranks
 // wait; the culprits first.
-import { Fragment } from 'preact'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
+import { Breakable } from '../../../parts/breakable.tsx'
 import { Part } from '../../../parts/incident/account.tsx'
 import { gpuHref } from '../../../parts/job/links.ts'
 import { agentNow } from '../../../parts/live/state.ts'
@@ -33,21 +33,6 @@ const COLUMNS: readonly Column[] = [
   { head: 'Stands at', text: ({ stands_at: stands }) => stands },
 ]
 
-/** A path may be broken at its slashes, and nowhere else. */
-function Place({ text }: { readonly text: string | undefined }) {
-  const parts = (text ?? DASH).split(/(?<=[/ ])/)
-  return (
-    <>
-      {parts.map((part, i) => (
-        <Fragment key={i}>
-          {part}
-          <wbr />
-        </Fragment>
-      ))}
-    </>
-  )
-}
-
 export function Ranks({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
   const rows = facts.ranks ?? []
   if (rows.length === 0) return null
@@ -73,7 +58,7 @@ export function Ranks({ incident: { facts } }: { readonly incident: Pick<Inciden
                 {columns.map((column) => (
                   <td key={column.head} role="cell" data-label={column.head} class={classOf(column)} data-call={column.call && column.text(row)}>
                     {column.head === 'Stands at' ? (
-                      <Place text={column.text(row)} />
+                      <Breakable text={column.text(row) ?? DASH} />
                     ) : column.head === 'GPU' && row.gpu !== undefined ? (
                       <a href={gpuHref(row.gpu)}>{row.gpu}</a>
                     ) : (
