@@ -132,7 +132,8 @@ describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Deb
 })
 
 describe.skipIf(!hasChromium)('stories on a host with a job that hangs (needs Debian’s chromium)', () => {
-  const scene = useIncidentScene('job-hang', 'job_hang')
+  // The job is restarted after 25 minutes, here five.
+  const scene = useIncidentScene('job-hang', 'job_hang', { WARPWATCH_SIMULATE__SPEED: '5' })
 
   test.each(WAYS)('all four GPUs are held and nothing is logged, by %s: which rank holds the job up and where, then its GPU', (way) =>
     story(scene, way, [
