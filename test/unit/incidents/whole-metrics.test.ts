@@ -10,7 +10,7 @@ const of = (metric: string, labels: Readonly<Record<string, string>> = {}): read
 const countsOf = (series: readonly IncidentSeries[]): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const { metric, labels } of series) {
-    const key = [metric.replace('warpwatch_', ''), ...(labels['domain'] ?? [])].join('')
+    const key = `${metric.replace('warpwatch_', '')}${labels['domain'] ?? ''}`
     counts[key] = (counts[key] ?? 0) + 1
   }
   return counts
