@@ -45,13 +45,6 @@ export function jobOf(owner: Owner): JobName {
   return { key: `pid:${pid}`, kind: 'process', name: `${process === '' ? 'process' : process} (pid ${pid})`, colourKey: `pid:${pid}` }
 }
 
-/** The job of a layer in the chart of a GPU (`containerKey`, `outsideKey`); undefined of programs, whose single processes come and go. */
-export function jobKeyOf(holder: string): string | undefined {
-  if (holder.startsWith('process:')) return undefined
-  const [namespace, pod, container] = holder.split('/')
-  return container === undefined ? holder : `${namespace}/${pod}`
-}
-
 /** The job that an incident names: its container or pod, else the Slurm job that the log gave; undefined where it names none. */
 export function jobHit({ subject: { container }, facts: { job_id: slurm } }: Pick<IncidentSummary, 'subject' | 'facts'>): JobName | undefined {
   if (container !== undefined) return jobOf({ container: container.name, namespace: container.namespace, pod: container.pod })

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { Part } from '../../../parts/incident/account.tsx'
-import { jobKeyOf } from '../../../parts/job/identity.ts'
+import { jobKeyOf } from '../../../parts/job/key.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { offsetText } from '../../../text/facts.ts'
 import { DASH, memory } from '../../../text/format.ts'
