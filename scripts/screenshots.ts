@@ -1,5 +1,6 @@
 // Pictures of every page of the dashboard in every state, to be looked at before a release: node scripts/run.mjs scripts/screenshots.ts FOLDER [STATE ...] [SIZE | SIZE-THEME ...]
 // A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
+// Of each it says what a machine can see: text that is cut, sticks out or lies over other text. FOLDER `-`: no pictures, only that and axe's contrast, for all sizes.
 // Without a size: phone, desk and wide. `screenshots.ts out xid zoom print-light`: one state at 200 % zoom, and as printed from the light theme.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +11,9 @@ import { SCENARIO_CHOICES } from '../agent/config/sections/simulate.ts'
 import { incidentSummary } from '../agent/http/api/incident-schemas.ts'
 import { hostOf, type FakeScenario } from '../test/fakes/nvml/scenario.ts'
 import { FULL_PAST, startAgent, type RunningAgent } from '../test/setup/agent.ts'
+import { faults, LAYOUT_RULES, loadAxe } from '../test/setup/axe.ts'
 import { launchBrowser, openPage, PHONE } from '../test/setup/browser.ts'
+import { layoutFaults } from '../test/setup/layout-faults.ts'
 import { goTo, pagesOf } from '../test/setup/dashboard-walk.ts'
 import { poll } from '../test/setup/poll.ts'
 
@@ -33,6 +36,7 @@ const STORY_S = 300
 /** In these nothing goes wrong. */
 const CALM = ['healthy', 'mig', 'slurm', 'kubernetes']
 const SETTLE_MS = 600
+const CHECK_SETTLE_MS = 200
 
 const scenario = (name: string): State => ({ flags: [`--simulate=${name}`], env: { WARPWATCH_SIMULATE__SPEED: String(SPEED) } })
 const STATES: Readonly<Record<string, State>> = {
@@ -60,6 +64,7 @@ const SIZES: Readonly<Record<string, Size>> = {
   still: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' },
   print: { viewport: { width: 1280, height: 800 }, printed: true },
 }
+const CHECKED = ['phone', 'tablet-light', 'small-dark', 'desk', 'large-dark', 'wide-light', 'zoom-dark']
 const USUAL_SIZES = ['phone', 'desk', 'wide']
 const THEMES = ['dark', 'light'] as const
 type Theme = (typeof THEMES)[number]
@@ -114,8 +119,15 @@ async function oneJob(page: Page, container: string | undefined): Promise<readon
   return one === undefined ? [] : [one.hash]
 }
 
+/** Said once, however many pictures have it. */
+const said = new Set<string>()
+function seen(fault: string): void {
+  if (!said.has(fault)) process.stdout.write(`  ${fault}\n`)
+  said.add(fault)
+}
+
 type Look = { readonly size: Size; readonly sizeName: string; readonly themes: readonly Theme[] }
-type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string }
+type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string | undefined }
 
 async function takeAll(
   browser: Browser,
@@ -125,6 +137,7 @@ async function takeAll(
   const { printed, ...context } = size
   await using opened = await openPage(browser, agent.url, context)
   const { page } = opened
+  await loadAxe(page)
   const all = async (): Promise<readonly string[]> => {
     const pages = [
       ...(await pagesOf(page, incident ?? 'none')),
@@ -136,9 +149,12 @@ async function takeAll(
   const take = async (name: string, fullPage = true): Promise<void> => {
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme, media: 'screen' })
-      await delay(SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
+      await delay(folder === undefined ? CHECK_SETTLE_MS : SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
       if (printed === true) await page.emulateMedia({ media: 'print' })
-      await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage })
+      else
+        for (const fault of [...(await layoutFaults(page)), ...(folder === undefined ? await faults(page, LAYOUT_RULES) : [])])
+          seen(`${name} ${sizeName}-${colorScheme}: ${fault}`)
+      if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${sizeName}-${colorScheme}.png`), fullPage })
     }
   }
   for (const hash of state.alone === true ? ['#/'] : await all()) {
@@ -147,8 +163,6 @@ async function takeAll(
     await state.befalls?.(agent, page)
     await stretch(page, size.viewport ?? {})
     await take(nameOf(hash))
-    const beyond = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-    if (beyond !== 0) process.stdout.write(`  ${sizeName} ${hash}: scrolls sideways by ${String(beyond)} px\n`)
   }
   if (state.whole === true && printed !== true) {
     await page.setViewportSize(size.viewport ?? { width: 0, height: 0 })
@@ -175,14 +189,14 @@ if (out === undefined || unknown.length > 0) {
   process.exit(2)
 }
 const askedLooks = asked.filter((each) => !(each in STATES))
-const looks: readonly Look[] = (askedLooks.length > 0 ? askedLooks : USUAL_SIZES).flatMap((each) =>
+const looks: readonly Look[] = (askedLooks.length > 0 ? askedLooks : out === '-' ? CHECKED : USUAL_SIZES).flatMap((each) =>
   Object.entries(LOOKS[each] ?? {}).map(([sizeName, themes]) => ({ size: SIZES[sizeName] ?? {}, sizeName, themes })),
 )
 const browser = await launchBrowser()
 for (const [name, state] of Object.entries(STATES).filter(([known]) => names.length === 0 || names.includes(known))) {
   process.stdout.write(`${name}\n`)
-  const folder = join(out, name)
-  mkdirSync(folder, { recursive: true })
+  const folder = out === '-' ? undefined : join(out, name)
+  if (folder !== undefined) mkdirSync(folder, { recursive: true })
   // What a page alone shows may need the agent's end.
   const rounds = state.alone === true ? looks.map((look) => [look]) : [looks]
   for (const round of rounds) {

@@ -61,6 +61,10 @@ const LABELS: Readonly<Record<string, string>> = {
   ecc_uncorrected_volatile: 'Uncorrected errors since the reset',
   ecc_uncorrected_aggregate: 'Uncorrected errors, lifetime',
   causes: 'Causes, strongest first',
+  hang_cause: 'Cause',
+  culprit_ranks: 'Held up by rank',
+  waits_in: 'Others wait in',
+  call_sites: 'Calls',
 }
 
 /** A name that means something narrower for one kind of incident. */
@@ -82,6 +86,23 @@ export function factLabel(name: string): string {
     .replaceAll('_', ' ')
     .replace(ACRONYMS, (word) => (word === 'pcie' ? 'PCIe' : word.toUpperCase()))
   return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`
+}
+
+/** Of a job that hangs, as the judgement calls them. */
+const HANG_CAUSES: Readonly<Record<string, string>> = {
+  missing: 'a rank did not join',
+  mismatch: 'ranks disagree in a collective',
+  order: 'collectives in another order',
+  dead: 'a rank ended',
+  left_early: 'a rank had fewer batches',
+  stuck: 'its process does not go on',
+  exception: 'a rank failed',
+  kernel: 'a GPU kernel does not end',
+  transport: 'the connection between ranks',
+  straggler: 'a rank is slower',
+  slow_phase: 'a rank works alone',
+  late: 'a rank joined too late',
+  none: 'unknown',
 }
 
 const isCause = (text: string): text is OomCause => text in CAUSES
@@ -110,8 +131,10 @@ const wordOf = (name: string, text: string): string =>
 
 function valueText(name: string, value: Facts[keyof Facts], format: FactFormat): string {
   if (typeof value === 'number') return numberText(name, value, format)
-  if (typeof value === 'string' || value === undefined) return value ?? ''
-  return value
+  if (typeof value === 'string') return name === 'hang_cause' ? (HANG_CAUSES[value] ?? value) : value
+  if (value === undefined) return ''
+  const listed = name === 'gpus' ? value.toSorted((a, b) => Number(a) - Number(b)) : value
+  return listed
     .map((each) => (typeof each === 'string' ? wordOf(name, each) : 'bytes' in each ? others([each]) : ''))
     .join(name === 'causes' || name === 'active_reasons' ? '; ' : ', ')
 }
@@ -123,8 +146,8 @@ export function factRows(facts: Facts, format: FactFormat, kind?: IncidentKind):
   for (name in facts) {
     const value = facts[name]
     // The number of the GPU stands in the subject, and in the log's own words it may be another.
-    // The ranks of a job have a table of their own.
-    if (value === undefined || name === 'gpu_index' || name === 'ranks' || (Array.isArray(value) && value.length === 0)) continue
+    // The ranks of a job have a table of their own, and how sure the verdict is stands below it.
+    if (value === undefined || name === 'gpu_index' || name === 'ranks' || name === 'confidence' || (Array.isArray(value) && value.length === 0)) continue
     const single = name === 'causes' && Array.isArray(value) && value.length === 1 ? 'Cause' : undefined
     rows.push({ name, label: single ?? (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, format) })
   }

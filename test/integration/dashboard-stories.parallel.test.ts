@@ -131,6 +131,36 @@ describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Deb
   })
 })
 
+describe.skipIf(!hasChromium)('stories on a host with a job that hangs (needs Debian’s chromium)', () => {
+  // The job is restarted after 25 minutes, here five.
+  const scene = useIncidentScene('job-hang', 'job_hang', { WARPWATCH_SIMULATE__SPEED: '5' })
+
+  test.each(WAYS)('all four GPUs are held and nothing is logged, by %s: which rank holds the job up and where, then its GPU', (way) =>
+    story(scene, way, [
+      { sees: shows('#gpu-0 .alarms a[href^="#/incidents/"]') },
+      {
+        press: '#gpu-0 .alarms a',
+        sees: async (page) => {
+          await page.waitForSelector('.ranks')
+          expect(await page.locator('.ranks tr[data-culprit]').allTextContents()).toEqual([
+            expect.stringMatching(/^3holds it up3\d+data.*\/app\/data\.py:57 next_batch/),
+          ])
+          const states = page.locator('.ranks td.call[data-call]')
+          expect((await states.allTextContents()).toSorted()).toEqual(['not joined', 'not joined', 'not joined', 'waits', 'waits', 'waits'])
+        },
+      },
+      {
+        press: '.ranks a[href^="#/gpus/3"]',
+        sees: async (page) => {
+          await page.waitForSelector('.gpu-incidents a')
+          expect(await page.textContent('#gpu-title')).toContain('GPU 3')
+          expect(await page.textContent('.gpu-incidents')).toContain('pretrain-trainer-1 hangs: rank 3')
+        },
+      },
+    ]),
+  )
+})
+
 describe.skipIf(!hasChromium)('stories on a host with hot GPUs (needs Debian’s chromium)', () => {
   const scene = useIncidentScene('throttling', 'throttling', { WARPWATCH_SIMULATE__SPEED: '2' })
 

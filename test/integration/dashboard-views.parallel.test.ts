@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { DESKTOP, hasChromium, openPage, PHONE, SMALL, STICKING_OUT, WIDE, ZOOMED } from '../setup/browser.ts'
 import { useIncidentScene } from '../setup/dashboard-pages.ts'
 import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
+import { layoutFaults } from '../setup/layout-faults.ts'
 import { poll } from '../setup/poll.ts'
 
 const FEATURES = join(import.meta.dirname, '../../dashboard/src/features')
@@ -88,7 +89,7 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
     ['a screen at 200 %', ZOOMED],
     ['a phone', PHONE],
   ]
-  test.each(sizes)('nothing sticks out on %s', async (_name, options) => {
+  test.each(sizes)('nothing sticks out, is cut or lies over something else on %s', async (_name, options) => {
     await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     const out: Record<string, unknown> = {}
@@ -98,6 +99,8 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
       // Not the window's own width: on a phone that grows with what sticks out.
       const wide = Number(await page.evaluate('document.documentElement.scrollWidth')) - (page.viewportSize()?.width ?? 0)
       if (wide > 0) out[hash] = { wide, sticking }
+      const faults = await layoutFaults(page)
+      if (faults.length > 0) out[`${hash} faults`] = faults
       const current = page.locator('nav[aria-label="Pages"] a[aria-current="page"]')
       await poll(
         async () =>

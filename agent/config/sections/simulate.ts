@@ -6,6 +6,7 @@ export const SCENARIO_CHOICES = [
   'off',
   'healthy',
   'hung-driver',
+  'job-hang',
   'kubernetes',
   'lost-gpu',
   'mig',

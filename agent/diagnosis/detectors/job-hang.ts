@@ -13,7 +13,7 @@ const MOST_JOBS = 512
 const HOW_SURE: Readonly<Record<Confidence, string>> = {
   read: 'A library or a dump says so.',
   computed: 'It follows from what each rank does.',
-  likely: 'That is what its processes look like.',
+  likely: 'Likely, judged by what its processes look like.',
 }
 
 export const jobHang = defineDetector({
@@ -70,6 +70,12 @@ const who = (text: string): string => {
   return `${rest[0]?.toUpperCase() ?? ''}${rest.slice(1)}`
 }
 
+/** Who and what, without where and what follows, which the verdict says. */
+function brief(sentence: string): string {
+  const short = sentence.replace(/\.$/, '').replace(/(?:,| and now stands?)? at \S+:\d+\b.*$|; .*$/s, '')
+  return /^(?:Ranks?|Process) /.test(short) ? `${short[0]?.toLowerCase() ?? ''}${short.slice(1)}` : short
+}
+
 function finding(event: HangEvent): TypedFinding {
   const { job, since, text, cause, confidence, culprits, waits_in: waitsIn, stands_at: stands, call_sites: sites, ranks, remedies } = event
   const gpus = [...new Set(ranks.flatMap(({ gpu }) => gpu ?? []))]
@@ -78,7 +84,7 @@ function finding(event: HangEvent): TypedFinding {
     state: 'faulty',
     // A long call of the job's own looks the same from outside: nobody is woken for what only seems so.
     severity: confidence === 'likely' ? 'warning' : 'critical',
-    title: `${job} hangs: ${who(text).replace(/\.$/, '')}`.slice(0, 300),
+    title: `${job} hangs: ${brief(who(text))}`.slice(0, 300),
     verdict: `${who(text)} No progress since ${utcText(since)}. ${HOW_SURE[confidence]}`,
     facts: {
       job,

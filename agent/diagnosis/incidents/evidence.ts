@@ -6,6 +6,7 @@ import type { ContainerSettings, IncidentEvidence, IncidentLogLine, IncidentProc
 import { redact } from '../../lib/redact.ts'
 import { keptLine, type LogMemory } from './log-memory.ts'
 import { lastValue, type RingBuffer, type RecentSeries } from './recent-series.ts'
+import { wholeMetrics } from './whole-metrics.ts'
 import type { HostIdentityIndex } from './host-identity-index.ts'
 
 export const BEFORE_MS = 120_000
@@ -75,7 +76,7 @@ export function createEvidenceReader({ recent, logs, identities, settingsOf }: E
     canTakeMore: (lines: readonly IncidentLogLine[], marked: number): boolean => lines.length < Math.min(MAX_LINES, marked + LINES_AFTER),
     /** Cut from what is in memory now; asked for at once, and again when the time after has passed. */
     series: (scope: Scope, startedAt: number): IncidentEvidence['series'] =>
-      recent.cut(concerns(scope), startedAt - BEFORE_MS, startedAt + AFTER_MS).slice(0, MAX_SERIES),
+      wholeMetrics(recent.cut(concerns(scope), startedAt - BEFORE_MS, startedAt + AFTER_MS), MAX_SERIES),
     processes(scope: Scope, t: number): readonly IncidentProcess[] {
       const found: IncidentProcess[] = []
       const seen = new Map<string, RingBuffer>()

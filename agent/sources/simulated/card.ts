@@ -96,8 +96,17 @@ export function createCard(index: number, random: Random, mig: boolean): Card {
   }
 }
 
+/** Of a kernel that only polls: a busy GPU that draws little and reads hardly any memory. */
+const SPIN_SHARE = 0.08
+
 /** What the processes of a card ask of it together. */
-export type Load = { utilization: number; pcieBytesPerSecond: number; nvlinkBytesPerSecond: number }
+export type Load = {
+  utilization: number
+  pcieBytesPerSecond: number
+  nvlinkBytesPerSecond: number
+  /** Busy with nothing but waiting: kernels of collectives that poll. */
+  spins?: boolean
+}
 
 export const capacityOf = (card: Card): number => card.totalBytes - card.reservedBytes
 
@@ -108,11 +117,12 @@ export function moveCard(card: Card, load: Load, usedBytes: number, wallSeconds:
   card.nvlinkBytes += load.nvlinkBytesPerSecond * wallSeconds
   const busy = Math.min(1, Math.max(0, wanted))
   card.utilization = Math.round(busy * 100) / 100 // the driver reports whole percents
-  card.memoryUtilization = Math.round(busy * (0.5 + 0.2 * card.random()) * 100) / 100
+  const work = load.spins === true ? busy * SPIN_SHARE : busy
+  card.memoryUtilization = Math.round(work * (0.5 + 0.2 * card.random()) * 100) / 100
   card.pcieBytesPerSecond = pcieBytesPerSecond * (0.9 + 0.2 * card.random())
   const hot = card.temperature >= SLOWDOWN_CELSIUS
   // What full clocks would draw; a busy card with much of its memory in use runs its memory harder.
-  const wish = IDLE_WATTS + busy * (520 + 90 * (usedBytes / (80 * GIB))) + 14 * (card.random() - 0.5)
+  const wish = IDLE_WATTS + work * (520 + 90 * (usedBytes / (80 * GIB))) + 14 * (card.random() - 0.5)
   const capped = wish > card.powerLimitWatts
   const slow = hot ? 0.55 + 0.1 * card.random() : capped ? Math.max(0.4, card.powerLimitWatts / wish) : 1
   const drawn = Math.min(card.powerLimitWatts, IDLE_WATTS + (wish - IDLE_WATTS) * slow)

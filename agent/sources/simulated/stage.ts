@@ -1,10 +1,11 @@
 // Moves the simulated host on, second by second, and returns what happens on it as events.
 import { XID_WINDOW_MS } from '../../model/xid-count.ts'
-import type { Event } from '../../model/event.ts'
+import type { Event, HangEvent } from '../../model/event.ts'
 import { capacityOf, moveCard, type Card, type Load } from './card.ts'
 import { GIB, type AllocatorFailure } from './allocator.ts'
 import { oomKillLines, podGroup } from './kernel-text.ts'
 import { cudaErrorLines, oomLines } from './torch-text.ts'
+import { STANDING, type Demand } from './workloads.ts'
 import { freeFor, heldBytes, isAlive, restartProcess, usedBytes, type Box, type Process, type World } from './world.ts'
 
 /** The engine waits a little before it starts a container again. */
@@ -29,6 +30,10 @@ export type Stage = {
   /** The process ends and starts over at once, as when a user restarts a notebook's kernel. */
   readonly restart: (process: Process) => void
   readonly xid: (card: Card, xid: number, text: string, process?: Process) => void
+  /** What a look at the processes of a job came to that makes no progress. */
+  readonly hang: (found: Omit<HangEvent, 'type' | 't'>) => void
+  /** The time of the second, Unix ms. */
+  readonly now: () => number
   /** A new second of the story begins at `t` (Unix ms); what a scenario does then happens at that time. */
   readonly enter: (second: number, t: number) => void
   /** Everything moves on by that second, in which `wallSeconds` pass for the counters. */
@@ -120,19 +125,25 @@ export function createStage(world: World): Stage {
       containerEvent(box, 'start')
     }
   }
+  /** Nothing where it ran out of memory. */
+  const demandOf = (process: Process): Omit<Demand, 'allocatedBytes'> | undefined => {
+    if (process.stands !== undefined) return STANDING[process.stands]
+    const demand = process.workload(second - process.startedAt, process.random)
+    const failure = process.allocator.demand(demand.allocatedBytes + process.extraBytes, process.strandedBytes, freeFor(world, process))
+    if (failure === undefined) return demand
+    outOfMemory(process, failure)
+    return undefined
+  }
   const runProcesses = (wallSeconds: number): void => {
     const busy = new Map<Card, Load>()
     for (const process of world.processes) {
       process.cpuCores = 0
       if (!isAlive(process)) continue
-      const demand = process.workload(second - process.startedAt, process.random)
-      const failure = process.allocator.demand(demand.allocatedBytes + process.extraBytes, process.strandedBytes, freeFor(world, process))
-      if (failure !== undefined) {
-        outOfMemory(process, failure)
-        continue
-      }
+      const demand = demandOf(process)
+      if (demand === undefined) continue
       process.cpuCores = demand.cpuCores
       const sum = busy.get(process.card) ?? { ...IDLE }
+      if (process.stands === 'spins') sum.spins = true
       sum.utilization += demand.utilization
       sum.pcieBytesPerSecond += demand.pcieBytesPerSecond
       sum.nvlinkBytesPerSecond += demand.nvlinkBytesPerSecond ?? 0
@@ -157,7 +168,15 @@ export function createStage(world: World): Stage {
     if (second % 15 !== 0) return
     for (const process of world.processes) {
       const age = second - process.startedAt
-      if (process.owner === undefined || !process.script.includes('train') || process.card.index % 4 !== 0 || !isAlive(process) || age < 20) continue
+      if (
+        process.owner === undefined ||
+        !process.script.includes('train') ||
+        process.card.index % 4 !== 0 ||
+        !isAlive(process) ||
+        process.stands !== undefined ||
+        age < 20
+      )
+        continue
       log(process.owner, `step ${Math.floor(age * 1.7)} loss ${(1.9 + 2.4 / (1 + age / 400) + 0.03 * process.random()).toFixed(4)} lr 2.0e-04`)
     }
   }
@@ -185,6 +204,8 @@ export function createStage(world: World): Stage {
       const who = process === undefined ? '' : `pid=${process.pid}, name=${process.name}, `
       kernel(`NVRM: Xid (PCI:${bus}): ${xid}, ${who}${text}`)
     },
+    now: () => now,
+    hang: (found) => void events.push({ type: 'hang', t: now, ...found }),
     enter(at, t) {
       second = at
       now = t

@@ -18,6 +18,12 @@ export type Workload = (age: number, random: Random) => Demand
 
 const SPREAD = 0.5
 
+/** Makes no progress: in a collective that others do not join, where the GPU and a core spin, or elsewhere. */
+export const STANDING: Readonly<Record<'spins' | 'waits', Omit<Demand, 'allocatedBytes'>>> = {
+  spins: { utilization: 1, pcieBytesPerSecond: 0, cpuCores: 1 },
+  waits: { utilization: 0, pcieBytesPerSecond: 0, cpuCores: 0.01 },
+}
+
 /** Weights are read from disk first: memory rises in a line, the GPU waits. */
 function loading(age: number, seconds: number, bytes: number): Demand | undefined {
   if (age >= seconds) return undefined

@@ -34,6 +34,8 @@ export type Process = ProcessPlan & {
   /** Without a container to take it along, until it is started again. */
   ended: boolean
   cpuCores: number
+  /** It makes no progress, and keeps the memory that it has: its GPU spins in a collective, or idles. */
+  stands: 'spins' | 'waits' | undefined
   /** What a scenario lets it hold beyond its work, and what it lets go to pieces. */
   extraBytes: number
   strandedBytes: number
@@ -75,6 +77,7 @@ export function restartProcess(process: Process, pid: number, startedAt: number)
   process.allocator = createAllocator()
   process.startedAt = startedAt
   process.ended = false
+  process.stands = undefined
   process.extraBytes = 0
   process.strandedBytes = 0
 }
@@ -154,6 +157,7 @@ export function createWorld(options: WorldOptions): World {
         startedAt: 0,
         ended: false,
         cpuCores: 0,
+        stands: undefined,
         extraBytes: 0,
         strandedBytes: 0,
       },

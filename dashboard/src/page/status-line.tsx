@@ -13,10 +13,11 @@ const toneOf = ({ severity }: IncidentSummary): string => (severity === 'critica
 function Firing() {
   const [first, next] = firing.value
   if (first === undefined) return null
+  const text = `${placedTitle(first)} · since ${since(first.started_at, agentNow.value)}`
   return (
     <>
-      <a class={`wrong incident-link ${toneOf(first)}`} href={hrefOf('incidents', [first.id])}>
-        <span>{`${placedTitle(first)} · since ${since(first.started_at, agentNow.value)}`}</span>
+      <a class={`wrong incident-link ${toneOf(first)}`} title={text} href={hrefOf('incidents', [first.id])}>
+        <span>{text}</span>
       </a>
       {next !== undefined && <a class={`more ${toneOf(next)}`} href={hrefOf('incidents', [], { state: 'firing' })}>{`${firing.value.length - 1} more`}</a>}
     </>
@@ -55,7 +56,7 @@ export function StatusLine() {
           </span>
         ) : (
           attention.map(({ uuid, index, severity, text }) => (
-            <a key={`${uuid} ${text}`} class={`wrong ${severity}`} href={hrefOf('gpus', [String(index)])}>
+            <a key={`${uuid} ${text}`} class={`wrong ${severity}`} title={text} href={hrefOf('gpus', [String(index)])}>
               <span>{text}</span>
             </a>
           ))

@@ -1,6 +1,7 @@
 // The scenarios: one line each.
 export { healthy } from './healthy.ts'
 export { hungDriver } from './hung-driver.ts'
+export { jobHang } from './job-hang.ts'
 export { kubernetes } from './kubernetes.ts'
 export { lostGpu } from './lost-gpu.ts'
 export { mig } from './mig.ts'

@@ -1,7 +1,7 @@
 // What went wrong with one GPU before and now, the newest first.
 import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import { StateMark } from '../../parts/incident/account.tsx'
-import { incidents } from '../../parts/incident/known.ts'
+import { incidents, isOnGpu } from '../../parts/incident/known.ts'
 import { agentNow } from '../../parts/live/state.ts'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { hrefOf } from '../../parts/route.ts'
@@ -9,7 +9,7 @@ import { hrefOf } from '../../parts/route.ts'
 const MOST = 8
 
 export function GpuIncidents({ uuid }: { readonly uuid: string }) {
-  const all = [...incidents.value.values()].filter(({ subject }) => subject.gpu?.uuid === uuid).toSorted((a, b) => b.started_at - a.started_at)
+  const all = [...incidents.value.values()].filter((incident) => isOnGpu(incident, uuid)).toSorted((a, b) => b.started_at - a.started_at)
   return (
     <section class="panel gpu-incidents" aria-labelledby="gpu-incidents-title">
       <h2 id="gpu-incidents-title">Incidents of this GPU</h2>

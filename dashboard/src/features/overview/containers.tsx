@@ -1,5 +1,6 @@
 // Containers: what they hold on which GPU, beside what they asked for; CPU; host memory against its limit.
 import { indexRanges } from '../../../../agent/text/grammar.ts'
+import { Breakable } from '../../parts/breakable.tsx'
 import { jobOf } from '../../parts/job/identity.ts'
 import { jobHref } from '../../parts/job/links.ts'
 import { PALETTES } from '../../parts/chart/palette.ts'
@@ -31,7 +32,7 @@ function Name({ view }: { readonly view: ContainerView }) {
       )}
       <span class="named-text">
         <a class="name" href={jobHref(jobOf(row).key)}>
-          {containerKey(row)}
+          <Breakable text={containerKey(row)} />
         </a>
         <span class="sub">{originOf(row)}</span>
       </span>

@@ -8,6 +8,8 @@ import { colours, frame } from '../live/state.ts'
 import type { GpuView } from '../live/gpu-view.ts'
 import { outsideContainers } from '../live/owner.ts'
 import type { Share } from './shares.ts'
+import { jobKeyOf } from '../job/key.ts'
+import { jobHref } from '../job/links.ts'
 import { steadyList } from '../live/steady.ts'
 import { theme } from '../theme.ts'
 import { gib, memory } from '../../text/format.ts'
@@ -59,12 +61,19 @@ function Entry({ layer, all, gpu }: EntryProps) {
   const kept = useComputed(() => TONES.filter((tone) => worth(of.value?.kept?.[tone])).join(' '))
   const title = useComputed(() => titleOf(layer, gpu.value.uuid))
   const tones = TONES.filter((tone) => kept.value.includes(tone))
+  const job = layer.kind === 'container' && layer.members === undefined ? jobKeyOf(layer.key) : undefined
   return (
     <li style={{ '--swatch': layerColour(layer, PALETTES[theme.value], colours.slot) }}>
       <span class={`swatch ${layer.kind}`} />
-      <span class="share-name" title={title}>
-        {holderName(layer.key)}
-      </span>
+      {job === undefined ? (
+        <span class="share-name" title={title}>
+          {holderName(layer.key)}
+        </span>
+      ) : (
+        <a class="share-name" title={title} href={jobHref(job)}>
+          {holderName(layer.key)}
+        </a>
+      )}
       {tones.length > 0 && (
         <span class="share-kept">
           {tones.map((tone) => (

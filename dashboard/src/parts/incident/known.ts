@@ -1,7 +1,7 @@
 // Incidents as the page keeps them: what the API listed, and what the stream has told since.
 import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
-import { agentNow } from '../live/state.ts'
+import { agentNow, views } from '../live/state.ts'
 import { ordered } from './filter.ts'
 import { groups, isCurrent } from './groups.ts'
 import { repeats } from './repeats.ts'
@@ -57,7 +57,15 @@ export const firing = computed(() =>
 )
 /** What comes and goes and does not fire at the moment: it is no good health either. */
 export const flapping = computed(() => needed.value.filter(({ incident }) => incident.status !== 'firing' && incident.silenced === undefined))
-/** What fires of one GPU, by its UUID: a log's number may be another's. */
-export const firingOn = (uuid: string): readonly IncidentSummary[] => firing.value.filter(({ subject }) => subject.gpu?.uuid === uuid)
+/** Of a job, whose GPUs then work for nothing or not at all; these give the numbers of the host. */
+const OF_ITS_JOB: ReadonlySet<IncidentSummary['kind']> = new Set(['job_hang', 'job_slowdown', 'progress_stalled'])
+/** An incident of one GPU, by its UUID, as a log's number may be another's; or of a job that stands still on it. */
+export function isOnGpu({ kind, subject, facts: { gpus } }: IncidentSummary, uuid: string): boolean {
+  if (subject.gpu?.uuid === uuid) return true
+  if (!OF_ITS_JOB.has(kind) || gpus === undefined) return false
+  const index = views.value?.find((view) => view.uuid === uuid)?.index
+  return index !== undefined && gpus.includes(String(index))
+}
+export const firingOn = (uuid: string): readonly IncidentSummary[] => firing.value.filter((incident) => isOnGpu(incident, uuid))
 /** What fires and was silenced: nobody is notified, and yet not all is well. */
 export const silencedNow = computed(() => [...incidents.value.values()].filter(({ status, silenced }) => status === 'firing' && silenced !== undefined))

@@ -1,6 +1,7 @@
 // Processes that hold GPU memory, one row each over all GPUs they use.
 import { indexRanges } from '../../../../agent/text/grammar.ts'
 import { roughSpan } from '../../../../agent/text/span.ts'
+import { Breakable } from '../breakable.tsx'
 import { jobHref } from '../job/links.ts'
 import { processes } from '../live/listed.ts'
 import { views } from '../live/state.ts'
@@ -55,7 +56,7 @@ export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [
     shows: (view) => view.owner ?? '',
     cell: (view) => (
       <a class={view.owner === undefined ? 'faint' : 'name'} href={jobHref(view.job)}>
-        {view.owner ?? 'host'}
+        <Breakable text={view.owner ?? 'host'} />
       </a>
     ),
   },

@@ -74,7 +74,7 @@ describe('processes with a probe', () => {
   })
   test('is named by its owner, else by its name', () => {
     const named = probedOf([row(5, '0', { slurm_job: '77' }), row(6, '1', { namespace: 'ml', pod: 'p', container: 'c', gi: '2' }), row(7, '2')], []).map(nameOf)
-    expect(named).toEqual(['GPU 0 · Slurm job 77 · pid 5', 'GPU 1 instance 2 · ml/p/c · pid 6', 'GPU 2 · python · pid 7'])
+    expect(named).toEqual(['GPU 0 · pid 5 · Slurm job 77', 'GPU 1 instance 2 · pid 6 · ml/p/c', 'GPU 2 · pid 7 · python'])
   })
 })
 

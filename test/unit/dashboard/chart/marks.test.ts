@@ -43,6 +43,10 @@ test('an incident is marked on its GPU and its job, where it began and where it 
 test('one of the host alone is on no chart of a GPU or job', () => {
   expect(incidentMarks([incident({ subject: { host: { name: 'gpu-1' } } })])).toEqual([])
 })
+test('one of a container without a GPU is marked wherever that container is', () => {
+  const subject = { container: { name: 'trainer', namespace: 'lab', pod: 'trainer-0' } }
+  expect(incidentMarks([incident({ subject })])).toMatchObject([{ about: ['job lab/trainer-0'], container: 'lab/trainer-0/trainer' }])
+})
 test('a counter of restarts that rises is a restart; one that is not read, or begins, is none', () => {
   const rows = [series({ container: 'trainer', container_id: 'c1' }, [null, 2, 2, null, 3, 3, 0])]
   expect(restartMarks(rows)).toEqual([{ second: 40, kind: 'restart', text: 'trainer restarted', about: ['job trainer'], container: 'trainer' }])

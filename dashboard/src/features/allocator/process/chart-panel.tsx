@@ -11,7 +11,7 @@ import { createAllocatorChart, layerColour } from './chart.ts'
 import { columnsOf, type Layer, LAYERS, type Lanes, marksOf, partsOf, readingsAt } from './lanes.ts'
 import { nameOf, type Probed } from './processes.ts'
 import { span, spanWords } from './span.ts'
-import { chosenKey, lanes, oomsOf } from './state.ts'
+import { chosenKey, fetching, lanes, oomsOf } from './state.ts'
 
 const ALARM = { dark: '#ff7a52', light: '#b8390e' } as const
 const NAMES: Readonly<Record<Layer, string>> = { inUse: 'in use', waiting: 'waits for a stream', holes: 'stranded', cache: 'cache' }
@@ -61,8 +61,13 @@ export function ProcessChart({ of }: { readonly of: Probed }) {
   const latest = useRef(of)
   latest.current = of
   return (
-    <figure class="evidence-figure large allocator-figure" data-chart="allocator">
+    <figure class="evidence-figure large allocator-figure" data-chart="allocator" aria-busy={fetching.value}>
       <Legend of={of} />
+      {fetching.value && (
+        <p class="fetching" role="status">
+          {`Fetching ${spanWords(span.value)} …`}
+        </p>
+      )}
       <ChartBox
         className="allocator-chart"
         height={height}

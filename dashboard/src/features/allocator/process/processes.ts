@@ -107,7 +107,7 @@ export const successorOf = (all: readonly Probed[], gone: Probed): Probed | unde
   gone.owner === undefined ? undefined : all.find((one) => one.row !== undefined && one.owner === gone.owner && one.gpu === gone.gpu && one.gi === gone.gi)
 
 export const nameOf = ({ pid, process, owner, gpu, gi }: Probed): string =>
-  `GPU ${gpu}${gi === undefined || gi === '' ? '' : ` instance ${gi}`} · ${owner ?? process} · pid ${pid}`
+  `GPU ${gpu}${gi === undefined || gi === '' ? '' : ` instance ${gi}`} · pid ${pid} · ${owner ?? process}`
 
 type Told = Pick<IncidentSummary, 'kind' | 'subject' | 'started_at' | 'occurred_at'>
 /** When the process ran out of memory, Unix ms. An incident that came again names the process of its newest time, not of its first. */

@@ -60,6 +60,8 @@ async function loadPast({ spanS, end }: Span): Promise<void> {
   looked.value = true
 }
 
+/** The past of the chosen process is on its way. */
+export const fetching = signal(false)
 /** What is asked for now: an answer that comes after another choice is dropped. */
 let wanted: Lanes | undefined
 
@@ -73,6 +75,7 @@ function show(next: Lanes): void {
 /** Of a window that stands still the chart shows the one before until its readings are there. */
 async function loadLanes(into: Lanes, one: Probed): Promise<void> {
   wanted = into
+  fetching.value = true
   const to = into.end === undefined ? Math.round(agentNow.peek()) : into.end * 1000
   into.advance(to)
   if (into.end === undefined) show(into)
@@ -88,7 +91,9 @@ async function loadLanes(into: Lanes, one: Probed): Promise<void> {
     }
   }
   await Promise.all(MEASURE_NAMES.map(fill))
-  if (wanted === into && into.end !== undefined) show(into)
+  if (wanted !== into) return
+  fetching.value = false
+  if (into.end !== undefined) show(into)
 }
 
 async function loadForecast(one: Probed): Promise<void> {

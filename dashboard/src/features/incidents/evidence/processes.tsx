@@ -2,8 +2,11 @@
 import { useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { Part } from '../../../parts/incident/account.tsx'
+import { jobKeyOf } from '../../../parts/job/key.ts'
+import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { offsetText } from '../../../text/facts.ts'
 import { DASH, memory } from '../../../text/format.ts'
+import { containerKey } from '../../../text/names.ts'
 import type { Course } from './course.ts'
 import { areRecorded, processesAt } from './lines.ts'
 import { momentOf } from './moment.ts'
@@ -17,7 +20,11 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
   const at = (moment: number) => processesAt(evidence, moment, kind === 'oom_restart_loop' ? undefined : course.fault)
   const first = new Set(at(course.start).flatMap(({ key, bytes }) => (bytes === undefined ? [] : [key])))
   const all = at(second).toSorted((a, b) => Number(first.has(b.key)) - Number(first.has(a.key)))
-  const rows = open || first.size === 0 ? all : all.filter(({ key, bytes }) => bytes !== undefined || first.has(key))
+  const there = all.filter(({ key, bytes }) => first.size === 0 || bytes !== undefined || first.has(key))
+  const hit = subject.container === undefined ? undefined : containerKey({ ...subject.container, container: subject.container.name })
+  // What hit a container and no GPU is not about the processes of others.
+  const own = subject.gpu === undefined ? there.filter(({ container }) => container === hit) : []
+  const rows = open ? all : own.length > 0 ? own : there
   const others = all.length - rows.length
   const owner = all.some(({ outside }) => outside !== undefined) ? 'Belongs to' : 'Container'
   const when = areRecorded(evidence.series) ? offsetText(second - course.fault) : 'when it happened'
@@ -43,11 +50,15 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
                 {row.pid}
                 {row.innerPid !== undefined && row.innerPid !== row.pid && <span class="sub">{` (${row.innerPid} inside)`}</span>}
               </td>
-              <td role="cell" data-label={owner}>
-                {row.container ?? row.outside ?? <span class="faint">host</span>}
+              <td role="cell" class="owner" data-label={owner}>
+                {row.container === undefined ? (
+                  (row.outside ?? <span class="faint">host</span>)
+                ) : (
+                  <a href={jobHref(jobKeyOf(row.container) ?? row.container)}>{row.container}</a>
+                )}
               </td>
               <td role="cell" data-label="GPU">
-                {row.gpu ?? DASH}
+                {row.gpu === undefined ? DASH : <a href={gpuHref(row.gpu)}>{`GPU ${row.gpu}`}</a>}
               </td>
               <td role="cell" class="numeric" data-label="GPU memory">
                 {row.bytes === undefined ? <span class="faint">{row.absent ?? DASH}</span> : memory(row.bytes)}
@@ -58,7 +69,13 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
       </table>
       {(open || others > 0) && (
         <button type="button" class="word" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? 'only those of that moment' : `${others} more, before or after`}
+          {open
+            ? own.length > 0
+              ? 'only its own'
+              : 'only those of that moment'
+            : own.length > 0
+              ? `${others} more, not of ${hit ?? 'it'}`
+              : `${others} more, before or after`}
         </button>
       )}
     </Part>

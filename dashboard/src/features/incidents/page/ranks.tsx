@@ -2,13 +2,25 @@
 // wait; the culprits first.
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { momentText } from '../../../../../agent/text/time.ts'
+import { Breakable } from '../../../parts/breakable.tsx'
 import { Part } from '../../../parts/incident/account.tsx'
+import { gpuHref } from '../../../parts/job/links.ts'
 import { agentNow } from '../../../parts/live/state.ts'
 import { DASH } from '../../../text/format.ts'
 import { collectivesOf } from './collectives.ts'
 
 type Rows = NonNullable<Incident['facts']['ranks']>
-type Column = { readonly head: string; readonly numeric?: true; readonly text: (row: Rows[number]) => string | undefined }
+type Column = {
+  readonly head: string
+  readonly numeric?: true
+  /** One of the collectives. */
+  readonly call?: true
+  readonly text: (row: Rows[number]) => string | undefined
+}
+/** Where a rank runs. */
+const PLACES: ReadonlySet<string> = new Set(['Host', 'Container'])
+const classOf = ({ head, numeric, call }: Column): string | undefined =>
+  call === true ? 'call' : numeric === true ? 'numeric' : head === 'Stands at' ? 'place' : undefined
 
 const COLUMNS: readonly Column[] = [
   { head: 'Rank', numeric: true, text: ({ rank }) => String(rank) },
@@ -24,18 +36,18 @@ const COLUMNS: readonly Column[] = [
 export function Ranks({ incident: { facts } }: { readonly incident: Pick<Incident, 'facts'> }) {
   const rows = facts.ranks ?? []
   if (rows.length === 0) return null
-  // One host, no GPU, no container: a column that says the same nothing in every row says nothing.
-  const known = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (head !== 'Host' || new Set(rows.map(text)).size > 1))
-  const columns = [...known, ...collectivesOf(rows).map((head): Column => ({ head, text: ({ calls }) => calls?.[head] }))]
+  // No GPU, one host, one container: a column that says the same in every row says nothing.
+  const known = COLUMNS.filter(({ head, text }) => rows.some((row) => text(row) !== undefined) && (!PLACES.has(head) || new Set(rows.map(text)).size > 1))
+  const columns = [...known, ...collectivesOf(rows).map((head): Column => ({ head, call: true, text: ({ calls }) => calls?.[head] }))]
   return (
     <Part id="ranks" title="Ranks">
       <div class="ranks-scroll" tabIndex={0} role="region" aria-labelledby="ranks-title">
         <table role="table" class="then ranks" aria-labelledby="ranks-title">
           <thead role="rowgroup">
             <tr role="row">
-              {columns.map(({ head, numeric }) => (
-                <th key={head} role="columnheader" scope="col" class={numeric === true ? 'numeric' : undefined}>
-                  {head}
+              {columns.map((column) => (
+                <th key={column.head} role="columnheader" scope="col" class={classOf(column)}>
+                  {column.head}
                 </th>
               ))}
             </tr>
@@ -43,10 +55,16 @@ export function Ranks({ incident: { facts } }: { readonly incident: Pick<Inciden
           <tbody role="rowgroup">
             {rows.map((row) => (
               <tr key={row.rank} role="row" data-culprit={row.culprit === true ? '' : undefined}>
-                {columns.map(({ head, numeric, text }) => (
-                  <td key={head} role="cell" data-label={head} class={numeric === true ? 'numeric' : head === 'Stands at' ? 'place' : undefined}>
-                    {text(row) ?? DASH}
-                    {head === 'Rank' && row.culprit === true && <span class="sub">holds it up</span>}
+                {columns.map((column) => (
+                  <td key={column.head} role="cell" data-label={column.head} class={classOf(column)} data-call={column.call && column.text(row)}>
+                    {column.head === 'Stands at' ? (
+                      <Breakable text={column.text(row) ?? DASH} />
+                    ) : column.head === 'GPU' && row.gpu !== undefined ? (
+                      <a href={gpuHref(row.gpu)}>{row.gpu}</a>
+                    ) : (
+                      (column.text(row) ?? DASH)
+                    )}
+                    {column.head === 'Rank' && row.culprit === true && <span class="sub">holds it up</span>}
                   </td>
                 ))}
               </tr>

@@ -5,6 +5,7 @@ import { jobHit } from '../../../parts/job/identity.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { agentNow, frame, views } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
+import { allocatorReservedBytes } from '../../../text/metric-names.ts'
 
 type Props = { readonly incident: Incident }
 
@@ -24,14 +25,29 @@ function Allocator({ incident: { subject } }: Props) {
 /** Minutes before and after: what led to it, and what became of it. */
 const [BEFORE_S, AFTER_S] = [600, 300]
 
-/** The charts of its GPU, else of its job, around that time. */
+/** The process that was hit, where the evidence has its allocator; of an incident that names none the first that it has. */
+function allocatorThen({ subject: { process }, evidence: { series } }: Incident): string | undefined {
+  const known = series.filter(({ metric }) => metric === allocatorReservedBytes)
+  const labels = (process === undefined ? known[0] : known.find(({ labels: { pid } }) => pid === String(process.pid)))?.labels
+  const index = views.value?.find(({ uuid }) => uuid === labels?.['uuid'])?.index
+  if (labels?.['pid'] === undefined || index === undefined) return undefined
+  return `${labels['pid']}-${index}${(labels['gi'] ?? '') === '' ? '' : `.${labels['gi']}`}`
+}
+
+/** The charts of its GPU, its job and its allocator around that time. */
 function Then({ incident, index }: Props & { readonly index: number | undefined }) {
   const job = jobHit(incident)?.key
   const at = Math.round((incident.occurred_at ?? incident.started_at) / 1000)
   const to = Math.min(at + AFTER_S, Math.floor(agentNow.peek() / 1000))
   const around = { from: String(at - BEFORE_S), to: String(to) }
-  if (index !== undefined) return <a href={hrefOf('gpus', [String(index)], around)}>{`GPU ${index} at that time`}</a>
-  return job === undefined ? null : <a href={hrefOf('jobs', [job], around)}>Job at that time</a>
+  const process = allocatorThen(incident)
+  return (
+    <>
+      {index !== undefined && <a href={hrefOf('gpus', [String(index)], around)}>{`GPU ${index} at that time`}</a>}
+      {job !== undefined && <a href={hrefOf('jobs', [job], around)}>Job at that time</a>}
+      {process !== undefined && <a href={hrefOf('allocator', [], { process, ...around })}>Allocator at that time</a>}
+    </>
+  )
 }
 
 export function Whom({ incident }: Props) {

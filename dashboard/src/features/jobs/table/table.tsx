@@ -1,5 +1,6 @@
 // The jobs as a table; a row opens to the processes behind it. Order, words and open rows stand in the address.
 import { type ComponentChildren, Fragment } from 'preact'
+import { Breakable } from '../../../parts/breakable.tsx'
 import { cores, memory } from '../../../text/format.ts'
 import { Busy, Cards, Count, gpuMemory, HostMemory, Incidents, JobProcesses, None, outside, Wasted, WASTED_MEANS, without } from '../cells.tsx'
 import { describe, jobHref, Swatch } from '../name.tsx'
@@ -37,7 +38,7 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
       {job.holdings.length === 0 && endedAt === undefined ? <span class="swatch none" /> : <Swatch job={job} />}
       <span class="named-text">
         <a class="name job-link" href={jobHref(job.key)}>
-          {job.name}
+          <Breakable text={job.name} />
         </a>
         {sub !== '' && <span class="sub">{sub}</span>}
       </span>

@@ -23,8 +23,9 @@ function Held({ of }: CardProps) {
     if (trouble !== undefined) return [trouble.detail ?? trouble.reason, '', '', ''] as const
     return holders.value.length === 0 ? ([nobody(row.memory_used_bytes), '', '', ''] as const) : holderParts(holders.value)
   })
+  const whole = useComputed(() => parts.value.join(''))
   return (
-    <p class="small-held">
+    <p class="small-held" title={whole}>
       <span class="cut">
         <Live text={() => parts.value[0]} />
       </span>

@@ -11,7 +11,7 @@ export type Mark = {
   readonly text: string
   /** `job KEY` and `gpu UUID`. */
   readonly about: readonly string[]
-  /** Of a restart: the container, of which readings say on which GPUs it was. */
+  /** Of a restart, or of an incident that names no GPU: the container, of which readings say on which GPUs it was. */
   readonly container?: string
 }
 
@@ -29,7 +29,9 @@ export function incidentMarks(all: Iterable<IncidentSummary>): readonly Mark[] {
     const { title, severity: kind, count, last_seen_at: seen, started_at: started, occurred_at: occurred } = incident
     const about = subjectsOf(incident)
     if (about.length === 0) return []
-    const mark = (ms: number, text: string): Mark => ({ second: Math.round(ms / 1000), kind, text, about })
+    const { gpu, container } = incident.subject
+    const where = gpu?.uuid === undefined && container !== undefined ? { container: containerKey({ ...container, container: container.name }) } : {}
+    const mark = (ms: number, text: string): Mark => ({ second: Math.round(ms / 1000), kind, text, about, ...where })
     // Of one that came again `occurred_at` is the newest time, of the first when it happened, which may be before it was seen.
     const newest = occurred ?? (count > 1 ? seen : started)
     return count > 1 && newest - started > 2_000 ? [mark(started, title), mark(newest, `${title} (${count} times)`)] : [mark(newest, title)]
