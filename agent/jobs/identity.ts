@@ -37,6 +37,13 @@ export function containerJob(labels: Labels): JobIdentity | undefined {
 /** The id of a Slurm job, for whoever knows its number. */
 export const slurmJobId = (job: string): string => idOf('slurm', job)
 
+/** The id of a job as people write it: itself, or `slurm:4711` for a job of Slurm. */
+export function jobIdOf(text: string): string | undefined {
+  if (/^[0-9a-f]{16}$/.test(text)) return text
+  const [, slurm] = /^slurm:(\d{1,12}(?:_\d{1,9})?)$/.exec(text) ?? []
+  return slurm === undefined ? undefined : slurmJobId(slurm)
+}
+
 export function processJob(event: ProcessEvent): JobIdentity {
   const { root, user, slurm_job: slurm, slurm_name: name, slurm_user: slurmUser, unit } = event
   const more = { pid: root.pid, command: root.command, ...given('user', slurm === undefined ? user : (slurmUser ?? user)) }
