@@ -26,9 +26,9 @@ const given = (name: string, value: string | undefined): Readonly<Record<string,
 
 /** By the labels of any series of a container; undefined without its id. */
 export function containerJob(labels: Labels): JobIdentity | undefined {
-  const { container_id: id, container = id, image, compose_project: project, compose_service: service, namespace, pod } = labels
+  const { container_id: id, container = id, image, compose_project: project, compose_service: service, namespace, pod, user } = labels
   if (id === undefined || container === undefined) return undefined
-  const more = { container, container_id: id, ...given('image', image), ...given('namespace', namespace) }
+  const more = { container, container_id: id, ...given('user', user), ...given('image', image), ...given('namespace', namespace) }
   if (pod !== undefined && pod !== '') return identity('pod', [namespace ?? '', pod], pod, more)
   if (service !== undefined && service !== '') return identity('container', [project ?? '', service], service, more)
   return identity('container', ['', container], container, more)
