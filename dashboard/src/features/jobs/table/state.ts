@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import type { GpuRow } from '../../../../../agent/model/live.ts'
 import { frame, timeline } from '../../../parts/live/state.ts'
-import { known, past } from '../past.ts'
+import { known, past, slurm } from '../past.ts'
 import { BUSY_S, jobsOf } from '../running.ts'
 import { arranged, parseSort, rowsOf, sortText, type JobRow } from './rows.ts'
 import { LANE } from '../../../parts/live/lanes.ts'
@@ -17,7 +17,7 @@ function recentlyOf({ uuid, utilization_ratio: now }: GpuRow): number | undefine
   return read === undefined || read.length === 0 ? now : read.reduce((sum, value) => sum + value, 0) / read.length
 }
 export const jobs = computed(() => (frame.value === undefined ? [] : jobsOf(frame.value, recentlyOf)))
-export const all = computed(() => rowsOf(jobs.value, past.value, known.value.values()))
+export const all = computed(() => rowsOf(jobs.value, past.value, known.value.values(), slurm.value))
 const params = computed(() => route.value.params)
 export const text = computed(() => params.value.get('text') ?? '')
 export const sort = computed(() => parseSort(params.value.get('sort')))

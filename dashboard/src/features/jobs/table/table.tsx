@@ -2,7 +2,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { cores, memory } from '../../../text/format.ts'
 import { Busy, Cards, Count, gpuMemory, HostMemory, Incidents, JobProcesses, None, outside, Wasted, WASTED_MEANS, without } from '../cells.tsx'
-import { describe, jobHref, Swatch } from '../name.tsx'
+import { describe, jobHref, Swatch, title } from '../name.tsx'
 import { range } from '../range.tsx'
 import { BUSY_S } from '../running.ts'
 import type { JobRow } from './rows.ts'
@@ -28,7 +28,7 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
           type="button"
           class="disclose"
           aria-expanded={open}
-          aria-label={`${job.processes.length === 1 ? 'process' : `${job.processes.length} processes`} of ${job.name}`}
+          aria-label={`${job.processes.length === 1 ? 'process' : `${job.processes.length} processes`} of ${title(job)}`}
           onClick={() => toggle(job.key)}
         >
           <span aria-hidden="true">▸</span>
@@ -37,7 +37,7 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
       {job.holdings.length === 0 && endedAt === undefined ? <span class="swatch none" /> : <Swatch job={job} />}
       <span class="named-text">
         <a class="name job-link" href={jobHref(job.key)}>
-          {job.name}
+          {title(job)}
         </a>
         {sub !== '' && <span class="sub">{sub}</span>}
       </span>
