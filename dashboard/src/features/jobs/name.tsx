@@ -24,11 +24,11 @@ export const title = (job: JobName): string => titleOf(job, slurm.value)
 export const fullTitle = (job: JobName): string => fullTitleOf(job, slurm.value)
 
 /** Image and project of its containers; number, user, account and partition of a Slurm job, else what kind of thing it is. */
-export function describe(job: Job): string {
+export function describe(job: Job, brief = false): string {
   const { kind, containers } = job
   const [first] = containers
   const images = [...new Set(containers.flatMap(({ row }) => (row.image === undefined || row.image === '' ? [] : [row.image])))]
-  if (kind === 'slurm') return aboutSlurm(job, slurm.value).join(' · ')
+  if (kind === 'slurm') return aboutSlurm(job, slurm.value, brief).join(' · ')
   const parts = [kind === 'container' && images.length > 0 ? undefined : KIND_WORDS[kind], images.join(', '), first?.row.compose_project]
   return parts.filter((part) => part !== undefined && part !== '').join(' · ')
 }

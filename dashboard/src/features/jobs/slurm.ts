@@ -31,14 +31,14 @@ export function fullTitleOf(job: JobName, jobs: SlurmJobs): string {
   const name = of(job, jobs)?.name
   return name === undefined ? job.name : `${name} (${job.name})`
 }
-/** Its number where the title is its name, who submitted it, and where. */
-export function aboutSlurm(job: JobName, jobs: SlurmJobs): readonly string[] {
+/** Its number where the title is its name, who submitted it, and where; `brief`: without the words account and partition, whose names say enough to those who gave them. */
+export function aboutSlurm(job: JobName, jobs: SlurmJobs, brief = false): readonly string[] {
   if (job.kind !== 'slurm') return []
   const { name, user, account, partition } = of(job, jobs) ?? {}
   return [
     name === undefined ? 'Slurm job' : `Slurm job ${job.name}`,
     ...(user === undefined ? [] : [user]),
-    ...(account === undefined ? [] : [`account ${account}`]),
-    ...(partition === undefined ? [] : [`partition ${partition}`]),
+    ...(account === undefined ? [] : [brief ? account : `account ${account}`]),
+    ...(partition === undefined ? [] : [brief ? partition : `partition ${partition}`]),
   ]
 }

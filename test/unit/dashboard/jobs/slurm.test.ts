@@ -22,6 +22,7 @@ describe('a Slurm job', () => {
       'pretrain (48101)',
       ['Slurm job 48101', 'ada', 'account vision', 'partition gpu'],
     ])
+    expect(aboutSlurm(named, jobs, true)).toEqual(['Slurm job 48101', 'ada', 'vision', 'gpu'])
     expect([titleOf(unnamed, jobs), fullTitleOf(unnamed, jobs), aboutSlurm(unnamed, jobs)]).toEqual(['48102', '48102', ['Slurm job', 'ada']])
     expect([titleOf(stranger, jobs), fullTitleOf(stranger, jobs), aboutSlurm(stranger, jobs)]).toEqual(['48103', '48103', ['Slurm job']])
     const container = jobOf({ container: '48101' })

@@ -18,7 +18,7 @@ type Column = {
 
 function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
   const open = opened.value.has(job.key)
-  const sub = describe(job)
+  const sub = describe(job, true)
   return (
     <span class="named">
       {job.processes.length === 0 ? (
@@ -39,7 +39,11 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
         <a class="name job-link" href={jobHref(job.key)}>
           {title(job)}
         </a>
-        {sub !== '' && <span class="sub">{sub}</span>}
+        {sub !== '' && (
+          <span class="sub" title={job.kind === 'slurm' ? describe(job) : undefined}>
+            {sub}
+          </span>
+        )}
       </span>
     </span>
   )
