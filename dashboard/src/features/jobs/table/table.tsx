@@ -70,7 +70,7 @@ const COLUMNS: readonly Column[] = [
     id: 'busy',
     label: 'GPU busy',
     numeric: true,
-    means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s`,
+    means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s; of a shared GPU its own part, where the driver tells processes apart`,
     cell: ({ job }) => <Busy job={job} />,
   },
   { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None nothing={outside(job)} /> : cores(job.cores)) },
