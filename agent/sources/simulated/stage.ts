@@ -124,6 +124,7 @@ export function createStage(world: World): Stage {
     const busy = new Map<Card, Load>()
     for (const process of world.processes) {
       process.cpuCores = 0
+      process.utilization = 0
       if (!isAlive(process)) continue
       const demand = process.workload(second - process.startedAt, process.random)
       const failure = process.allocator.demand(demand.allocatedBytes + process.extraBytes, process.strandedBytes, freeFor(world, process))
@@ -132,6 +133,7 @@ export function createStage(world: World): Stage {
         continue
       }
       process.cpuCores = demand.cpuCores
+      process.utilization = demand.utilization
       const sum = busy.get(process.card) ?? { ...IDLE }
       sum.utilization += demand.utilization
       sum.pcieBytesPerSecond += demand.pcieBytesPerSecond

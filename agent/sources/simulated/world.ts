@@ -34,6 +34,8 @@ export type Process = ProcessPlan & {
   /** Without a container to take it along, until it is started again. */
   ended: boolean
   cpuCores: number
+  /** Of its GPU, as the driver samples it. */
+  utilization: number
   /** What a scenario lets it hold beyond its work, and what it lets go to pieces. */
   extraBytes: number
   strandedBytes: number
@@ -154,6 +156,7 @@ export function createWorld(options: WorldOptions): World {
         startedAt: 0,
         ended: false,
         cpuCores: 0,
+        utilization: 0,
         extraBytes: 0,
         strandedBytes: 0,
       },
