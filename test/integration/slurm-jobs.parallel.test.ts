@@ -88,10 +88,10 @@ exit 0
     })
     expect((await jobs()).every(({ last }) => last.outcome === undefined)).toBe(true)
     // The controller's word comes in the background.
-    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.partition === 'main'), {
+    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.time_limit_seconds !== undefined), {
       what: 'what Slurm knows',
     })
-    expect(limited.last).toMatchObject({ user: 'root', time_limit_seconds: 300 })
+    expect(limited.last).toMatchObject({ user: 'root', partition: 'main', time_limit_seconds: 300 })
 
     writeFileSync(join(folder, 'go'), '')
     await run('scancel', ids[NAMES.indexOf('cancelled')] ?? '')
