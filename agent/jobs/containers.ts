@@ -98,8 +98,8 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         if (run === undefined) return
       }
       // Its processes say who runs them, its engine does not.
-      const { user } = run.identity
-      run.identity = user === undefined ? identity : { user, ...identity }
+      const { user, uid } = run.identity
+      run.identity = user === undefined || identity.user !== undefined ? identity : { ...identity, user, ...(uid === undefined ? {} : { uid }) }
       run.isRestored = false
       run.wasListed = true
       run.seenAt = t

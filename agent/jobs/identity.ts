@@ -45,8 +45,13 @@ export function jobIdOf(text: string): string | undefined {
 }
 
 export function processJob(event: ProcessEvent): JobIdentity {
-  const { root, user, slurm_job: slurm, slurm_name: name, slurm_user: slurmUser, unit } = event
-  const more = { pid: root.pid, command: root.command, ...given('user', slurm === undefined ? user : (slurmUser ?? user)) }
+  const { root, user, uid, slurm_job: slurm, slurm_name: name, slurm_user: slurmUser, unit } = event
+  const more = {
+    pid: root.pid,
+    command: root.command,
+    ...given('user', slurm === undefined ? user : (slurmUser ?? user)),
+    ...(uid === undefined ? {} : { uid }),
+  }
   if (slurm !== undefined) {
     const { account, partition, time_limit_seconds: limit, gpus_requested: gpus } = event
     return identity('slurm', [slurm], name ?? `job ${slurm}`, {

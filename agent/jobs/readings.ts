@@ -76,9 +76,9 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     return entry
   }
   /** The user of a container's image, which its engine does not say. */
-  const named = (run: LiveRun | undefined, { labels: { user } }: Series): void => {
+  const named = (run: LiveRun | undefined, { labels: { user, uid } }: Series): void => {
     if (run === undefined || user === undefined || run.identity.user !== undefined) return
-    run.identity = { ...run.identity, user }
+    run.identity = { ...run.identity, user, ...(uid === undefined ? {} : { uid: Number(uid) }) }
     run.isDirty = true
   }
   const memory = (run: LiveRun, bytes: number): void => {

@@ -8,9 +8,11 @@ import { isoText } from '../text/time.ts'
 import { energyText, outcomeText } from '../text/job.ts'
 
 const MAX_RUNS = 20
+const GIB_HOUR = 2 ** 30 * 3_600
+const figure = (value: number): string => value.toFixed(value < 10 ? 2 : 1)
 
 function facts(run: Run, host: string): readonly (readonly [string, string])[] {
-  const { job_id: id, kind, user, container, image, namespace, slurm_job: slurm, unit, pid, command, started_at: startedAt, ended_at: endedAt } = run
+  const { job_id: id, kind, user, uid, container, image, namespace, slurm_job: slurm, unit, pid, command, started_at: startedAt, ended_at: endedAt } = run
   const row = (name: string, value: string | undefined): readonly (readonly [string, string])[] => (value === undefined ? [] : [[name, value]])
   return [
     ['Job', `${code(id)} (${kind}), run ${run.run}`],
@@ -18,7 +20,7 @@ function facts(run: Run, host: string): readonly (readonly [string, string])[] {
     ...row('Why', run.reason === undefined ? undefined : prose(run.reason)),
     ...row('Signal sent by', run.sent_by),
     ['Host', code(host)],
-    ...row('User', user === undefined ? undefined : code(user)),
+    ...row('User', user === undefined ? undefined : `${code(user)}${uid === undefined ? '' : `, uid ${uid}`}`),
     ...row('Container', container === undefined ? undefined : code(container) + (image === undefined ? '' : ` of ${code(image)}`)),
     ...row('Namespace', namespace === undefined ? undefined : code(namespace)),
     ...row('Slurm job', slurm === undefined ? undefined : code(slurm)),
@@ -38,7 +40,8 @@ const savedText = ({ ended_at: endedAt }: Run, savedAt: number): string =>
   `last at ${isoText(savedAt)}${endedAt === undefined ? '' : `, ${twoUnitSpan(Math.max(0, endedAt - savedAt))} before the end`}`
 
 function used(run: Run): readonly (readonly [string, string])[] {
-  const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus } = run
+  const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus, tokens } = run
+  const held = gpus.reduce((sum, { memory_byte_seconds: of = 0 }) => sum + of, 0)
   return [
     ...(gpus.length === 0
       ? []
@@ -59,6 +62,8 @@ function used(run: Run): readonly (readonly [string, string])[] {
         ]),
     ...(joules === undefined ? [] : [['Energy', energyText(joules)] as const]),
     ...(gpuMemory === undefined ? [] : [['Highest GPU memory', bytesText(gpuMemory)] as const]),
+    ...(held === 0 ? [] : [['GPU memory, times how long it was held', `${figure(held / GIB_HOUR)} GiB h`] as const]),
+    ...(tokens === undefined ? [] : [['Tokens processed', tokens.toLocaleString('en-US')] as const]),
     ...(memory === undefined ? [] : [['Highest host memory', bytesText(memory)] as const]),
   ]
 }
