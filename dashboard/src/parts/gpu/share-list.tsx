@@ -58,12 +58,13 @@ function Entry({ layer, all, gpu }: EntryProps) {
   const of = useComputed(() => all.value.get(layer.key))
   const kept = useComputed(() => TONES.filter((tone) => worth(of.value?.kept?.[tone])).join(' '))
   const title = useComputed(() => titleOf(layer, gpu.value.uuid))
+  const name = useComputed(() => holderName(layer.key, frame.value?.jobs))
   const tones = TONES.filter((tone) => kept.value.includes(tone))
   return (
     <li style={{ '--swatch': layerColour(layer, PALETTES[theme.value], colours.slot) }}>
       <span class={`swatch ${layer.kind}`} />
       <span class="share-name" title={title}>
-        {holderName(layer.key)}
+        {name}
       </span>
       {tones.length > 0 && (
         <span class="share-kept">

@@ -108,7 +108,7 @@ describe('lanes', () => {
       'session-3.scope (python, PID 2)',
       'session-3.scope (python, PID 1)',
     ])
-    expect(['a', 'unit:session-3.scope', 'unit:ollama.service', 'slurm:12', 'process:python', 'ns/pod/main'].map(holderName)).toEqual([
+    expect(['a', 'unit:session-3.scope', 'unit:ollama.service', 'slurm:12', 'process:python', 'ns/pod/main'].map((key) => holderName(key))).toEqual([
       'a',
       'session-3.scope',
       'ollama.service',
