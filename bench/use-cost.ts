@@ -1,5 +1,5 @@
-// What counting who used what costs: CPU of following jobs and counting their use alone, and the part of the whole agent that the ledger and the utilization by process take,
-// out of CPU profiles of the agent and its sampler in which each sample under them counts, with 40 processes in 20 real containers whose figures change each second.
+// What counting who used what costs: CPU of following jobs and counting their use in a replay of ten minutes, with the ledger and without it in turn, which holds on a busy
+// machine too; and the part of the whole agent that the ledger and the utilization by process take, out of CPU profiles of the agent and its sampler in which each sample under them counts, with 40 processes in 20 real containers whose figures change each second.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,24 @@ function atSecond({ values, gpus }: FakeScenario, second: number): FakeScenario 
 const moreOf = ({ all, under }: { readonly all: number; readonly under: number }): number => under / (all - under)
 const percentText = (part: number): string => `${(part * 100).toFixed(2)} %`
 
-async function profiled(): Promise<readonly Row[]> {
+/** Pairs of replays, one with the ledger and one without: other work slows down both, and the median leaves out a pair of which it did not. */
+const PAIRS = Number(process.env['BENCH_PAIRS'] ?? 9)
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+type Replayed = { readonly withUs: number; readonly ledgerUs: number; readonly all: readonly number[] }
+function replayed(): Replayed {
+  const us = (...args: readonly string[]): number =>
+    Number(execFileSync(process.execPath, [...nodeFlags([]), join(import.meta.dirname, 'use-cost/loop.ts'), '600', ...args], { encoding: 'utf8' }))
+  const pairs = Array.from({ length: PAIRS }, (_, at) => {
+    // Each goes first in half of them.
+    const first = at % 2 === 0 ? us() : us('--without')
+    const second = at % 2 === 0 ? us('--without') : us()
+    return at % 2 === 0 ? { whole: first, without: second } : { whole: second, without: first }
+  })
+  const all = pairs.map(({ whole, without }) => whole - without)
+  return { withUs: median(pairs.map(({ whole }) => whole)), ledgerUs: median(all), all }
+}
+
+async function profiled({ ledgerUs }: Replayed): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-bench-profile-'))
   const scene = await startScene(SIZES['usual'] ?? { gpus: 8, mig: 0, containers: 20, processes: 40, limitCpu: [24, 18] })
   try {
@@ -74,8 +91,16 @@ async function profiled(): Promise<readonly Row[]> {
     }
     const files = [agent.pid, sampler].map(profileOf)
     const times = files.map((file, at) => ({ all: spent[at] ?? 0, under: cpuUnder(file, SETTLE_S, LEDGER, spent[at] ?? 0) }))
+    const agentUs = times.reduce((sum, { all }) => sum + all, 0) / PROFILE_S
+    const alone = moreOf({ all: agentUs, under: ledgerUs })
     const more = moreOf({ all: times.reduce((sum, { all }) => sum + all, 0), under: times.reduce((sum, { under }) => sum + under, 0) })
     return [
+      {
+        what: `the ledger by these replays, of the agent without it (${agentUs.toFixed(0)} us a second with it)`,
+        figure: percentText(alone),
+        limit: percentText(LIMIT),
+        ok: alone <= LIMIT,
+      },
       {
         what: `ledger and utilization by process, of the agent without them, over ${PROFILE_S} s`,
         figure: percentText(more),
@@ -92,11 +117,17 @@ async function profiled(): Promise<readonly Row[]> {
 }
 
 export async function run(): Promise<void> {
-  const loop = join(import.meta.dirname, 'use-cost/loop.ts')
-  const us = execFileSync(process.execPath, [...nodeFlags([]), loop], { encoding: 'utf8' }).trim()
-  const alone: Row = { what: 'following jobs and counting their use alone, CPU a second', figure: `${us} us` }
+  const figures = replayed()
+  const { withUs, ledgerUs, all } = figures
+  const rows: readonly Row[] = [
+    { what: 'following jobs and counting their use, a replay of 600 s: CPU a second', figure: `${withUs} us` },
+    {
+      what: `  the ledger's part, median of ${PAIRS} pairs with and without it (least to most)`,
+      figure: `${ledgerUs} us (${Math.min(...all)} to ${Math.max(...all)})`,
+    },
+  ]
   if (dockerMissing !== undefined) process.stdout.write(`use-cost: the share of the agent is skipped, ${dockerMissing}\n`)
-  printTable([alone, ...(dockerMissing === undefined ? await profiled() : [])])
+  printTable([...rows, ...(dockerMissing === undefined ? await profiled(figures) : [])])
 }
 
 if (import.meta.main) await run()

@@ -44,9 +44,9 @@ const totals = [
   figure({
     title: 'Energy of GPUs that nobody held',
     width: 4,
-    help: "What the GPUs' counters rose by, less the energy of jobs.",
+    help: "What the GPUs' counters rose by, less the energy of jobs, which is told each ten seconds: over a short range that can be off by ten seconds.",
     unit: 'joule',
-    queries: [{ expr: `sum(${over(`${gpuEnergyJoulesTotal.name}{${JOB}}`)}) - sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)})` }],
+    queries: [{ expr: `clamp_min(sum(${over(`${gpuEnergyJoulesTotal.name}{${JOB}}`)}) - sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)}), 0)` }],
   }),
 ]
 

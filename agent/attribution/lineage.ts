@@ -10,6 +10,7 @@ export type Lineage = {
   /** From its parent up. */
   readonly ancestors: readonly number[]
   readonly user?: string
+  readonly uid?: number
 }
 
 const MAX_DEPTH = 32
@@ -73,7 +74,7 @@ export function createLineageReader(procRoot: string, users: HostUsers = createH
         command: argv.length === 0 ? top.comm : commandName(argv),
       },
       ancestors,
-      ...(user === undefined ? {} : { user }),
+      ...(user === undefined ? {} : { user, uid: Number(uid) }),
     }
   }
 }

@@ -110,8 +110,8 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         run.sightedAt = t
       }
       // Its processes say who runs them, its engine does not.
-      const { user } = run.identity
-      runs.identify(run, user === undefined ? identity : { user, ...identity })
+      const { user, uid } = run.identity
+      runs.identify(run, user === undefined || identity.user !== undefined ? identity : { ...identity, user, ...(uid === undefined ? {} : { uid }) })
       run.isRestored = false
       run.wasListed = true
       run.seenAt = t

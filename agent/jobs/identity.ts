@@ -26,9 +26,9 @@ const given = (name: string, value: string | undefined): Readonly<Record<string,
 
 /** By the labels of any series of a container; undefined without its id. */
 export function containerJob(labels: Labels): JobIdentity | undefined {
-  const { container_id: id, container = id, image, compose_project: project, compose_service: service, namespace, pod } = labels
+  const { container_id: id, container = id, image, compose_project: project, compose_service: service, namespace, pod, user } = labels
   if (id === undefined || container === undefined) return undefined
-  const more = { container, container_id: id, ...given('image', image), ...given('namespace', namespace) }
+  const more = { container, container_id: id, ...given('user', user), ...given('image', image), ...given('namespace', namespace) }
   if (pod !== undefined && pod !== '') return identity('pod', [namespace ?? '', pod], pod, more)
   if (service !== undefined && service !== '') return identity('container', [project ?? '', service], service, more)
   return identity('container', ['', container], container, more)
@@ -37,9 +37,21 @@ export function containerJob(labels: Labels): JobIdentity | undefined {
 /** The id of a Slurm job, for whoever knows its number. */
 export const slurmJobId = (job: string): string => idOf('slurm', job)
 
+/** The id of a job as people write it: itself, or `slurm:4711` for a job of Slurm. */
+export function jobIdOf(text: string): string | undefined {
+  if (/^[0-9a-f]{16}$/.test(text)) return text
+  const [, slurm] = /^slurm:(\d{1,12}(?:_\d{1,9})?)$/.exec(text) ?? []
+  return slurm === undefined ? undefined : slurmJobId(slurm)
+}
+
 export function processJob(event: ProcessEvent): JobIdentity {
-  const { root, user, slurm_job: slurm, slurm_name: name, slurm_user: slurmUser, unit } = event
-  const more = { pid: root.pid, command: root.command, ...given('user', slurm === undefined ? user : (slurmUser ?? user)) }
+  const { root, user, uid, slurm_job: slurm, slurm_name: name, slurm_user: slurmUser, unit } = event
+  const more = {
+    pid: root.pid,
+    command: root.command,
+    ...given('user', slurm === undefined ? user : (slurmUser ?? user)),
+    ...(uid === undefined ? {} : { uid }),
+  }
   if (slurm !== undefined) {
     const { account, partition, time_limit_seconds: limit, gpus_requested: gpus } = event
     return identity('slurm', [slurm], name ?? `job ${slurm}`, {

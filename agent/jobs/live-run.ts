@@ -22,6 +22,7 @@ export type LiveRun = {
   /** It was open when the agent ended, and nobody has seen it since. */
   isRestored: boolean
   memoryPeak: number | undefined
+  tokens: number
   /** A list of running containers has named it. */
   wasListed: boolean
   /** When its engine did not list it any more. */
@@ -96,6 +97,7 @@ export function restoredRun({ key, roots, row: run, countedTo = run.seen_at }: S
     isRestored: true,
     isDirty: false,
     memoryPeak: run.memory_peak_bytes,
+    tokens: run.tokens ?? 0,
     savedAt: run.saved_at,
   }
   for (const root of roots) live.roots.set(rootKey(root), root)
@@ -120,6 +122,7 @@ const blank = () => ({
   sightedAt: undefined,
   pids: new Map(),
   memoryPeak: undefined,
+  tokens: 0,
   wasListed: false,
   absentSince: undefined,
   oomKills: undefined,
@@ -142,6 +145,7 @@ function identityOf(run: Run): JobIdentity {
     job,
     kind,
     user,
+    uid,
     namespace,
     container,
     container_id,
@@ -155,7 +159,22 @@ function identityOf(run: Run): JobIdentity {
     pid,
     command,
   } = run
-  const optional = { user, namespace, container, container_id, image, slurm_job, account, partition, time_limit_seconds, gpus_requested, unit, pid, command }
+  const optional = {
+    user,
+    uid,
+    namespace,
+    container,
+    container_id,
+    image,
+    slurm_job,
+    account,
+    partition,
+    time_limit_seconds,
+    gpus_requested,
+    unit,
+    pid,
+    command,
+  }
   return { job_id, job, kind, ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) }
 }
 
@@ -203,7 +222,7 @@ function evaluate(run: LiveRun): void {
 const KEPT: ReadonlySet<Outcome> = new Set(['completed', 'cancelled', 'unknown'])
 
 export function rowOf(run: LiveRun): Run {
-  const { identity, end, verdict, usage, memoryPeak, startedAt } = run
+  const { identity, end, verdict, usage, memoryPeak, startedAt, tokens } = run
   const { active, idle, joules } = usage.totals()
   const lost = end === undefined || verdict === undefined || KEPT.has(verdict.outcome) ? 0 : usage.since(run.savedAt ?? startedAt, end.t)
   const gpuPeak = usage.memoryPeak()
@@ -223,6 +242,7 @@ export function rowOf(run: LiveRun): Run {
     gpus: usage.rows(),
     gpu_seconds: { active: thousandth(active), idle: thousandth(idle), lost: thousandth(lost) },
     ...(joules === undefined ? {} : { energy_joules: Math.round(joules) }),
+    ...(tokens === 0 ? {} : { tokens }),
     ...(memoryPeak === undefined ? {} : { memory_peak_bytes: memoryPeak }),
     ...(gpuPeak === undefined ? {} : { gpu_memory_peak_bytes: gpuPeak }),
     incidents: ordered(run).map(({ id, kind, title }) => ({ id, kind, title })),

@@ -11,7 +11,7 @@ import type { CardCheckpoint } from '../model/ledger.ts'
 import type { Series } from '../model/series.ts'
 import { containerKey, type ContainerRuns } from './containers.ts'
 import type { HostRuns } from './host-processes.ts'
-import { createLooks, type Held, type Lookup } from './ledger/looks.ts'
+import type { createLooks, Held, Lookup } from './ledger/looks.ts'
 import type { LedgerBook } from './ledger/book.ts'
 import { createTokenMeter } from './ledger/token-meter.ts'
 import type { LiveRun } from './live-run.ts'
@@ -58,10 +58,10 @@ function heldBy(holding: readonly Held[], run: LiveRun | undefined, seat: Seat, 
   return undefined
 }
 
-export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook): JobReadings {
+export function createJobReadings(runs: Runs, containers: ContainerRuns, host: HostRuns, book: LedgerBook, looksOf: typeof createLooks): JobReadings {
   const { running } = runs
   const gpus = new Map<string, GpuNow & { readonly t: number }>()
-  const looks = createLooks(running, runs.endedLately, book)
+  const looks = looksOf(running, runs.endedLately, book)
   const tokens = createTokenMeter(running, book)
   /** Sources tell the same Series each time: each is looked at once. */
   const known = new WeakMap<Series, Known | null>()
@@ -76,9 +76,9 @@ export function createJobReadings(runs: Runs, containers: ContainerRuns, host: H
     return entry
   }
   /** The user of a container's image, which its engine does not say. */
-  const named = (run: LiveRun | undefined, { labels: { user } }: Series): void => {
+  const named = (run: LiveRun | undefined, { labels: { user, uid } }: Series): void => {
     if (run === undefined || user === undefined || run.identity.user !== undefined) return
-    run.identity = { ...run.identity, user }
+    run.identity = { ...run.identity, user, ...(uid === undefined ? {} : { uid: Number(uid) }) }
     run.isDirty = true
   }
   const memory = (run: LiveRun, bytes: number): void => {

@@ -1,13 +1,15 @@
 // The runs of one job, to be read or pasted into a ticket: what came of the newest run and why, what it used and what was lost, and the runs before it.
 import type { Run } from '../model/job.ts'
 import { memoryText } from '../text/bytes.ts'
-import { counted } from '../text/grammar.ts'
+import { counted, grouped } from '../text/grammar.ts'
 import { code, prose, table } from '../text/markdown.ts'
 import { gpuTimeText, twoUnitSpan } from '../text/span.ts'
 import { isoText } from '../text/time.ts'
 import { energyText, outcomeText } from '../text/job.ts'
 
 const MAX_RUNS = 20
+const GIB_HOUR = 2 ** 30 * 3_600
+const figure = (value: number): string => value.toFixed(value < 10 ? 2 : 1)
 
 /** How text from outside is written: `code` word for word, `prose` within our own words. */
 export type Markup = { readonly code: (text: string) => string; readonly prose: (text: string) => string; readonly moment: (ms: number) => string }
@@ -19,7 +21,7 @@ export type ReportPart =
 export type Report = { readonly title: string; readonly summary: string; readonly parts: readonly ReportPart[] }
 
 function facts(run: Run, host: string, { code, prose, moment }: Markup): Rows {
-  const { job_id: id, kind, user, container, image, namespace, slurm_job: slurm, unit, pid, command, started_at: startedAt, ended_at: endedAt } = run
+  const { job_id: id, kind, user, uid, container, image, namespace, slurm_job: slurm, unit, pid, command, started_at: startedAt, ended_at: endedAt } = run
   const row = (name: string, value: string | undefined): Rows => (value === undefined ? [] : [[name, value]])
   return [
     ['Job', `${code(id)} (${kind}), run ${run.run}`],
@@ -27,7 +29,7 @@ function facts(run: Run, host: string, { code, prose, moment }: Markup): Rows {
     ...row('Why', run.reason === undefined ? undefined : prose(run.reason)),
     ...row('Signal sent by', run.sent_by),
     ['Host', code(host)],
-    ...row('User', user === undefined ? undefined : code(user)),
+    ...row('User', user === undefined ? undefined : `${code(user)}${uid === undefined ? '' : `, uid ${uid}`}`),
     ...row('Container', container === undefined ? undefined : code(container) + (image === undefined ? '' : ` of ${code(image)}`)),
     ...row('Namespace', namespace === undefined ? undefined : code(namespace)),
     ...row('Slurm job', slurm === undefined ? undefined : code(slurm)),
@@ -47,7 +49,8 @@ const savedText = ({ ended_at: endedAt }: Run, savedAt: number, moment: Markup['
   `last at ${moment(savedAt)}${endedAt === undefined ? '' : `, ${twoUnitSpan(Math.max(0, endedAt - savedAt))} before the end`}`
 
 function used(run: Run): Rows {
-  const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus } = run
+  const { gpu_seconds: seconds, energy_joules: joules, memory_peak_bytes: memory, gpu_memory_peak_bytes: gpuMemory, gpus, tokens } = run
+  const held = gpus.reduce((sum, { memory_byte_seconds: of = 0 }) => sum + of, 0)
   return [
     ...(gpus.length === 0
       ? []
@@ -68,6 +71,8 @@ function used(run: Run): Rows {
         ]),
     ...(joules === undefined ? [] : [['Energy', energyText(joules)] as const]),
     ...(gpuMemory === undefined ? [] : [['Highest GPU memory', memoryText(gpuMemory)] as const]),
+    ...(held === 0 ? [] : [['GPU memory, times how long it was held', `${figure(held / GIB_HOUR)} GiB h`] as const]),
+    ...(tokens === undefined ? [] : [['Tokens processed', grouped(tokens)] as const]),
     ...(memory === undefined ? [] : [['Highest host memory', memoryText(memory)] as const]),
   ]
 }

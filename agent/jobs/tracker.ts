@@ -11,6 +11,7 @@ import { parseKernelCrash } from '../text/kernel-crash.ts'
 import { containerKey, createContainerRuns } from './containers.ts'
 import { createHostRuns } from './host-processes.ts'
 import { createLedgerBook, type LedgerBook } from './ledger/book.ts'
+import { createLooks } from './ledger/looks.ts'
 import { addIncident, crashed, restoredRun, storedRun, type LiveRun } from './live-run.ts'
 import { createJobReadings } from './readings.ts'
 import { createRuns, KEPT_MS } from './runs.ts'
@@ -34,6 +35,8 @@ export type JobTracker = JobInterest & {
 export type JobTrackerOptions = {
   /** The number of the next run of a job. */
   readonly nextRun: (jobId: string) => number
+  /** What counts use; a bench leaves it out to see what it costs. */
+  readonly looksOf?: typeof createLooks
 }
 
 /** After a start of the agent: who was not seen again by then has gone. */
@@ -47,12 +50,12 @@ const isFatal = (kind: IncidentKind): boolean => ENDS_RUNS.has(kind) || (isLogKi
 /** A process of the host becomes a run because it holds a GPU; until the next reading says which one, the run would be told as one without. */
 const isKnown = ({ identity: { kind, container_id: container }, usage }: LiveRun): boolean => container !== undefined || kind === 'exec' || !usage.isEmpty()
 
-export function createJobTracker({ nextRun }: JobTrackerOptions): JobTracker {
+export function createJobTracker({ nextRun, looksOf = createLooks }: JobTrackerOptions): JobTracker {
   const runs = createRuns(nextRun)
   const containers = createContainerRuns(runs)
   const host = createHostRuns(runs)
   const ledger = createLedgerBook()
-  const readings = createJobReadings(runs, containers, host, ledger)
+  const readings = createJobReadings(runs, containers, host, ledger, looksOf)
   const { running } = runs
   let beganAt: number | undefined
 

@@ -20,6 +20,7 @@ type Used = {
   activeMs: number
   idleMs: number
   joules: number
+  mibSeconds: number
   hasActive: boolean
   hasEnergy: boolean
   peakBytes: number
@@ -29,6 +30,7 @@ type Used = {
 
 /** Readings come each second: what was held longer ago is held no more. */
 const HOLDS_MS = 5_000
+const MIB = 2 ** 20
 
 export type Usage = {
   /** The run holds `bytes` on this seat at `t`; `total`: what the GPU has. */
@@ -59,6 +61,7 @@ const unused = (seat: Seat, countedTo: number): Used => ({
   activeMs: 0,
   idleMs: 0,
   joules: 0,
+  mibSeconds: 0,
   hasActive: false,
   hasEnergy: false,
   peakBytes: 0,
@@ -80,6 +83,7 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number,
       activeMs: (row.active_seconds ?? 0) * 1_000,
       idleMs: (row.idle_seconds ?? 0) * 1_000,
       joules: row.energy_joules ?? 0,
+      mibSeconds: (row.memory_byte_seconds ?? 0) / MIB,
       hasActive: row.active_seconds !== undefined,
       hasEnergy: row.energy_joules !== undefined,
       peakBytes: row.memory_peak_bytes ?? 0,
@@ -114,17 +118,19 @@ export function createUsage(before: readonly RunGpu[] = [], peakBefore?: number,
       used.activeMs += part * use.activeMs
       used.idleMs += part * use.idleMs
       used.joules += part * use.joules
+      used.mibSeconds += part * use.mibSeconds
       used.hasActive ||= hasActive
       used.hasEnergy ||= hasEnergy
     },
     memoryPeak: () => (peak === 0 ? undefined : peak),
     rows: () =>
-      [...seats.values()].map(({ seat, heldMs, shareMs, activeMs, idleMs, joules, hasActive, hasEnergy, peakBytes, totalBytes }) => ({
+      [...seats.values()].map(({ seat, heldMs, shareMs, activeMs, idleMs, joules, mibSeconds, hasActive, hasEnergy, peakBytes, totalBytes }) => ({
         ...seat,
         share: heldMs === 0 ? 1 : Math.round((shareMs / heldMs) * 100) / 100,
         held_seconds: round(heldMs),
         ...(!hasActive ? {} : { active_seconds: round(activeMs), idle_seconds: round(idleMs) }),
         ...(!hasEnergy ? {} : { energy_joules: Math.round(joules) }),
+        ...(mibSeconds === 0 ? {} : { memory_byte_seconds: Math.round(mibSeconds * MIB) }),
         ...(peakBytes === 0 ? {} : { memory_peak_bytes: peakBytes }),
         ...(totalBytes === undefined ? {} : { memory_total_bytes: totalBytes }),
       })),

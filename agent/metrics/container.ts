@@ -8,8 +8,8 @@ export const containerInfo = defineMetric({
   field: 'info',
   kind: 'info',
   unit: '1',
-  help: 'A running container: runtime, host pid of its first process, state in the words of the engine, start time in Unix seconds.',
-  labels: [...CONTAINER_LABELS, 'runtime', 'pid', 'state', 'started'],
+  help: 'A running container: runtime, host pid of its first process, state in the words of the engine, start time in Unix seconds; user: who uses it, where a label of the container says so (containers.user_labels).',
+  labels: [...CONTAINER_LABELS, 'runtime', 'pid', 'state', 'started', 'user'],
   history: false,
 })
 export const containerCpuSecondsTotal = defineMetric({

@@ -6,8 +6,8 @@ export const jobInfo = defineMetric({
   subject: 'job',
   kind: 'info',
   unit: '1',
-  help: 'A running job: its id over all runs, the number of this run, who runs it, what it is (container, pod, slurm, unit, exec, session), and the GPUs that it holds.',
-  labels: ['job', 'job_id', 'run', 'kind', 'user', 'namespace', 'container', 'slurm_job', 'unit', 'gpus'],
+  help: 'A running job: its id over all runs, the number of this run, who runs it, what it is (container, pod, slurm, unit, exec, session), account and partition of a Slurm job, and the GPUs that it holds.',
+  labels: ['job', 'job_id', 'run', 'kind', 'user', 'namespace', 'container', 'slurm_job', 'account', 'partition', 'unit', 'gpus'],
   history: false,
 })
 export const jobRunsTotal = defineMetric({

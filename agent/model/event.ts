@@ -80,6 +80,7 @@ export type ProcessEvent = SlurmDetails & {
   /** Pids from its parent up. */
   readonly ancestors: readonly number[]
   readonly user?: string
+  readonly uid?: number
   readonly slurm_job?: string
   readonly unit?: string
   /** Of an exit: what the scheduler or service manager says of it. */

@@ -20,6 +20,8 @@ export type JobIdentity = {
   readonly job: string
   readonly kind: JobKind
   readonly user?: string
+  /** Of that user, on the host. */
+  readonly uid?: number
   readonly namespace?: string
   readonly container?: string
   readonly container_id?: string
@@ -51,6 +53,8 @@ export type RunGpu = {
   readonly active_seconds?: number
   readonly idle_seconds?: number
   readonly energy_joules?: number
+  /** GPU memory that it held, times how long. */
+  readonly memory_byte_seconds?: number
   readonly memory_peak_bytes?: number
   /** That the GPU has. */
   readonly memory_total_bytes?: number
@@ -87,6 +91,8 @@ export type Run = JobIdentity & {
   readonly gpus: readonly RunGpu[]
   readonly gpu_seconds: GpuSeconds
   readonly energy_joules?: number
+  /** That it processed as an inference server which says so. */
+  readonly tokens?: number
   /** Host memory. */
   readonly memory_peak_bytes?: number
   /** On all its GPUs together. */

@@ -25,6 +25,8 @@ export type ContainersOptions = {
   readonly cgroupRoot: string
   readonly procRoot: string
   readonly directory: ContainerDirectory
+  /** Labels of containers that name who uses them. */
+  readonly userLabels?: readonly string[]
   /** The host's GPUs as known now, in the order of their indexes. */
   readonly gpus: () => readonly HostGpu[]
   /** Takes the settings that matter to a fault. */
@@ -52,7 +54,7 @@ function isPodSandbox(procRoot: string, pid: number): boolean {
 }
 
 export function createContainersSource(options: ContainersOptions): Source {
-  const { cgroupRoot, procRoot, directory } = options
+  const { cgroupRoot, procRoot, directory, userLabels = [] } = options
   const tracked = new Map<string, TrackedContainer>()
   /** Ids that the walk saw without an engine's word; one that an engine should know is believed at the second sight. */
   let seenBefore: ReadonlySet<string> = new Set()
@@ -161,7 +163,7 @@ export function createContainersSource(options: ContainersOptions): Source {
       options.watchList?.running(socketPath, identity.id)
       const container = trackedOf(identity.id, identity)
       container.engine = socketPath
-      container.update(identity, factsOf(inspected), inspected.gpuWish)
+      container.update(identity, factsOf(inspected, userLabels), inspected.gpuWish)
       identityChanged()
     }
     const onInspected = ({ identity: { id }, settings }: EngineContainer): void => {
@@ -239,11 +241,12 @@ export const containers = defineSource({
   needs: ['config', 'directory', 'jobs', 'latest', 'watchList', 'settings'],
   create({ config, directory, jobs, latest, watchList, settings }) {
     if (!config.containers.enabled || config.simulate.scenario !== 'off') return undefined
-    const { engines, cgroup_root: cgroupRoot } = config.containers
+    const { engines, cgroup_root: cgroupRoot, user_labels: userLabels } = config.containers
     return createContainersSource({
       cgroupRoot,
       procRoot: config.host.proc_root,
       directory,
+      userLabels,
       gpus: latest.inventory.gpus,
       watchList,
       settings,

@@ -29,11 +29,37 @@ export function createJobsSource(figures: () => JobFigures): Source {
       every(EVERY_MS, (t) => {
         const { running, totals, use } = figures()
         const readings: Reading[] = []
-        for (const { job, job_id, run, kind, user = '', namespace = '', container = '', slurm_job = '', unit = '', gpus } of running)
+        for (const {
+          job,
+          job_id,
+          run,
+          kind,
+          user = '',
+          namespace = '',
+          container = '',
+          slurm_job = '',
+          account = '',
+          partition = '',
+          unit = '',
+          gpus,
+        } of running)
           readings.push(
             reading(
               jobInfo,
-              { job, job_id, run: String(run), kind, user, namespace, container, slurm_job, unit, gpus: [...new Set(gpus.map(({ gpu }) => gpu))].join(',') },
+              {
+                job,
+                job_id,
+                run: String(run),
+                kind,
+                user,
+                namespace,
+                container,
+                slurm_job,
+                account,
+                partition,
+                unit,
+                gpus: [...new Set(gpus.map(({ gpu }) => gpu))].join(','),
+              },
               1,
             ),
           )

@@ -5,6 +5,9 @@ import { counted } from './grammar.ts'
 export const hoursText = (hours: number): string => hours.toFixed(hours < 100 ? 1 : 0)
 export const priceText = (price: number, currency: string | undefined): string => `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`
 
+/** Behind the name of a job: of several runs of one script the number tells which. */
+export const slurmNote = (id: string | undefined): string => (id === undefined ? '' : ` (Slurm job ${id})`)
+
 /** `job`: which it is about. */
 export type WasteHint = { readonly job?: string; readonly slurm_job?: string | undefined; readonly text: string }
 

@@ -38,10 +38,10 @@ const WRITE_EVERY_MS = 15_000
 const MAX_TAIL_ROWS = 2_000
 
 /** `ended`: hears of each run that has ended, and again when more is known of how. */
-export function createJobs(config: Config, log: Log, ended: (run: Run) => void): Jobs {
+export function createJobs(config: Config, log: Log, ended: (run: Run) => void, makeTracker = createJobTracker): Jobs {
   const store = createJobStore({ directory: config.data_dir, log })
   const ledger = createLedgerStore({ directory: config.data_dir, log })
-  const tracker = createJobTracker({ nextRun: store.nextRun })
+  const tracker = makeTracker({ nextRun: store.nextRun })
   const save = (moved: boolean): void => {
     const changed = tracker.changed(moved)
     if (changed.length === 0) return

@@ -17,6 +17,8 @@ import type { IncidentService } from '../store/incident-service.ts'
 import type { Operator } from '../store/operator.ts'
 import type { AlertsOutput } from './alerts.ts'
 import type { Pipeline } from '../pipeline.ts'
+import { jobIdOf } from '../jobs/identity.ts'
+import { runLine } from '../jobs/line.ts'
 import { jobReport } from '../jobs/report.ts'
 import type { Hosts } from './hosts.ts'
 import type { Jobs } from './jobs.ts'
@@ -77,7 +79,15 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     ...accessOf(config),
     history: stores.history,
     incidents: { incidents: incidents.view, report: (incident) => incidentReport(incident, config.host_name) },
-    jobs: { view: jobs.view, waste: jobs.waste, report: (runs) => jobReport(runs, config.host_name, Date.now()), record: recordExec, send: alerts.sendRun },
+    jobs: {
+      view: jobs.view,
+      waste: jobs.waste,
+      report: (runs) => jobReport(runs, config.host_name, Date.now()),
+      line: runLine,
+      idOf: jobIdOf,
+      record: recordExec,
+      send: alerts.sendRun,
+    },
     maintenance: operator,
     notifiers: alerts.api,
     containerSettings: containerSettings.get,

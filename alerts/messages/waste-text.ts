@@ -2,7 +2,7 @@
 import type { WasteReport, WasteRow } from '../../agent/model/ledger.ts'
 import type { WasteMessage } from '../../agent/model/notification.ts'
 import { counted, plural } from '../../agent/text/grammar.ts'
-import { hoursText, priceText, wasteHints } from '../../agent/text/waste.ts'
+import { hoursText, priceText, slurmNote, wasteHints } from '../../agent/text/waste.ts'
 import { clip, oneLine } from './clean.ts'
 import { fitted } from './escape.ts'
 import { messagePageUrl } from './links.ts'
@@ -42,7 +42,9 @@ export function wasteLines(row: WasteRow): WasteLines {
   return {
     user: user === undefined ? 'User not known' : short(user),
     figures: `${figures}${price === undefined ? '' : ` (${priceText(price, currency)})`}`,
-    hints: wasteHints(row).map(({ job, text }) => (job === undefined ? text : `${short(job)}: ${clip(oneLine(text), MAX_HINT)}`)),
+    hints: wasteHints(row).map(({ job, slurm_job, text }) =>
+      job === undefined ? text : `${short(job)}${slurmNote(slurm_job)}: ${clip(oneLine(text), MAX_HINT)}`,
+    ),
   }
 }
 

@@ -1,5 +1,5 @@
 // What following jobs and counting their use costs a second: 8 GPUs, 20 containers, 40 processes, with the files that are written, second by second without waiting.
-// A process of its own with the agent's flags: bench/use-cost.ts starts it. loop.ts [SECONDS] prints microseconds of CPU a second.
+// A process of its own with the agent's flags: bench/use-cost.ts starts it. loop.ts [SECONDS] [--without] prints microseconds of CPU a second; without: the same but the ledger.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,8 @@ import { processGpuMemoryBytes, processGpuUtilizationRatio } from '../../agent/m
 import type { Reading } from '../../agent/model/reading.ts'
 import { makeSeries, type Series } from '../../agent/model/series.ts'
 import { createJobs } from '../../agent/wiring/jobs.ts'
+import type { Looks } from '../../agent/jobs/ledger/looks.ts'
+import { createJobTracker } from '../../agent/jobs/tracker.ts'
 
 const QUIET = { info() {}, warn() {}, error() {} }
 const [GPUS, CONTAINERS, PROCESSES] = [8, 20, 40]
@@ -45,7 +47,13 @@ const cards = Array.from({ length: GPUS }, (_, gpu): Card => {
 const directory = mkdtempSync(join(tmpdir(), 'warpwatch-use-cost-'))
 writeFileSync(join(directory, 'warpwatch.yaml'), `data_dir: ${directory}/data\n`)
 const { config } = await loadConfig({ cwd: directory, env: {} })
-const jobs = createJobs(config, QUIET, () => {})
+const NO_LOOKS: Looks = { counter() {}, instance() {}, restore() {}, look() {}, settle() {} }
+const jobs = createJobs(
+  config,
+  QUIET,
+  () => {},
+  process.argv.includes('--without') ? (options) => createJobTracker({ ...options, looksOf: () => NO_LOOKS }) : undefined,
+)
 for (let n = 0; n < CONTAINERS; n++) jobs.ingest({ type: 'container', t: T, action: 'start', container: `job-${n}`, container_id: idOf(n) })
 
 function second(at: number): void {

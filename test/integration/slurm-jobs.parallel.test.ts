@@ -1,7 +1,9 @@
-// Jobs of a real Slurm: five ways to end, named as Slurm names them, with the time that each held its (fake) GPU, and the line of docs/slurm.md that its epilog prints.
+// Jobs of a real Slurm: five ways to end, named as Slurm names them, with the time that each held its (fake) GPU, and the line in their output that the epilog of docs/slurm.md prints.
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run as runSchema } from '../../agent/http/api/job-schemas.ts'
@@ -27,27 +29,25 @@ describe.skipIf(missing !== undefined)(`jobs of Slurm${missing === undefined ? '
   let slurm: TestSlurm | undefined
   let problem = ''
   const folder = mkdtempSync(join(tmpdir(), 'warpwatch-slurm-jobs-'))
-  /** As in docs/slurm.md, but into a file, and patient: how long it takes is no matter of a test. */
-  const epilog = join(folder, 'epilog.sh')
-  const line = [
-    process.execPath,
-    join(import.meta.dirname, '../../dist/main.js'),
-    'jobs',
-    '"slurm:$SLURM_JOB_ID"',
-    '--line',
-    '--listen',
-    `"$(cat ${folder}/agent)"`,
-  ]
+  /** The script of docs/slurm.md as it stands there, but for the port; how long it takes stands beside it, and is no matter of a test. */
+  const [epilog, documented] = [join(folder, 'epilog.sh'), join(folder, 'documented.sh')]
   writeFileSync(
     epilog,
     `#!/bin/sh
 begun=$(date +%s%3N)
-line=$(${line.join(' ')} 2>&1) && echo "GPU use on $(hostname -s): $line" > ${folder}/$SLURM_JOB_NAME.told
+sh ${documented}
 echo $(($(date +%s%3N) - begun)) > ${folder}/$SLURM_JOB_NAME.took
 exit 0
 `,
     { mode: 0o755 },
   )
+  const writeDocumented = (listen: string): void => {
+    const script = /^#!\/bin\/sh\n# \/etc\/slurm\/warpwatch-epilog\.sh[^]*?(?=^```)/m.exec(
+      readFileSync(join(import.meta.dirname, '../../docs/slurm.md'), 'utf8'),
+    )?.[0]
+    if (script?.includes('127.0.0.1:9839') !== true) throw new Error(`expected a script that asks 127.0.0.1:9839 in docs/slurm.md, came ${script}`)
+    writeFileSync(documented, script.replace('127.0.0.1:9839', listen))
+  }
   beforeAll(async () => {
     slurm = await startSlurm({ epilog }).catch((error: unknown) => {
       problem = String(error)
@@ -64,7 +64,10 @@ exit 0
     const { submit, run } = slurm
     const ids = await Promise.all(
       Object.entries(ENDS).map(([name, { script }]) =>
-        submit(name, `echo $$ > ${folder}/${name}; while [ ! -e ${folder}/go ]; do sleep 0.1; done; ${script}`, name === 'time-limit' ? ['--time=5'] : []),
+        submit(name, `echo $$ > ${folder}/${name}; while [ ! -e ${folder}/go ]; do sleep 0.1; done; ${script}`, [
+          `--output=${folder}/${name}.out`,
+          ...(name === 'time-limit' ? ['--time=5'] : []),
+        ]),
       ),
     )
     const pidOf = (name: string): number => {
@@ -77,7 +80,7 @@ exit 0
     await poll(() => NAMES.every((name) => pidOf(name) > 0), { what: 'all jobs to run', deadlineMs: 60_000 })
     const gpus = NAMES.map((name, at) => h100(at, {}, [{ pid: pidOf(name), bytes: 4 * GIB }]))
     await using agent = await startAgent({ scenario: { ...hostOf(1), gpus }, env: slurm.env })
-    writeFileSync(join(folder, 'agent'), agent.listen)
+    writeDocumented(agent.listen)
     const jobs = async () => jobsSchema.parse(await agent.json('/api/v1/jobs')).filter(({ kind }) => kind === 'slurm')
     await poll(async () => (await jobs()).filter(({ last }) => last.gpus.some(({ held_seconds: s }) => s >= 2)).length === NAMES.length, {
       what: 'GPU time of all',
@@ -85,10 +88,10 @@ exit 0
     })
     expect((await jobs()).every(({ last }) => last.outcome === undefined)).toBe(true)
     // The controller's word comes in the background.
-    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.partition === 'main'), {
+    const limited = await poll(async () => (await jobs()).find(({ job, last }) => job === 'time-limit' && last.time_limit_seconds !== undefined), {
       what: 'what Slurm knows',
     })
-    expect(limited.last).toMatchObject({ user: 'root', time_limit_seconds: 300 })
+    expect(limited.last).toMatchObject({ user: 'root', partition: 'main', time_limit_seconds: 300 })
 
     writeFileSync(join(folder, 'go'), '')
     await run('scancel', ids[NAMES.indexOf('cancelled')] ?? '')
@@ -115,16 +118,18 @@ exit 0
       expect(seconds.active + seconds.idle).toBeCloseTo(seenFor, 0)
       expect(seconds.lost > 0).toBe(!['completed', 'cancelled'].includes(job))
     }
-    const told = ['completed', 'failed'].map((name) => join(folder, `${name}.told`))
-    await poll(() => told.every((path) => existsSync(path) && readFileSync(path, 'utf8').endsWith('\n')), {
-      what: 'what the epilogs print',
-      deadlineMs: 60_000,
-    })
+    const outputs = ['completed', 'failed'].map((name) => join(folder, `${name}.out`))
+    await poll(() => outputs.every((path) => readFileSync(path, 'utf8').endsWith('\n')), { what: 'what the epilogs print', deadlineMs: 60_000 })
     const took = ['completed', 'failed'].map((name) => join(folder, `${name}.took`))
     await poll(() => took.every((path) => existsSync(path)), { what: 'the epilogs to end' })
-    for (const [at, path] of told.entries())
+    for (const [at, path] of outputs.entries())
       await annotate(`${readFileSync(path, 'utf8').trim()} (the epilog took ${readFileSync(took[at] ?? '', 'utf8').trim()} ms)`)
-    for (const path of told) expect(readFileSync(path, 'utf8')).toMatch(/^GPU use on \S+: used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*\n$/)
+    for (const path of outputs) expect(readFileSync(path, 'utf8')).toMatch(/^GPU use on \S+: used 1 GPU; peak 4 GiB of [\d.]+ GiB; \d+ % busy; .*\n$/)
+    const id = ids[NAMES.indexOf('completed')] ?? ''
+    const command = [join(import.meta.dirname, '../../dist/main.js'), 'jobs', `slurm:${id}`, '--line', '--listen', agent.listen]
+    const { stdout } = await promisify(execFile)(process.execPath, command)
+    expect(stdout).toBe(await (await fetch(`${agent.url}/api/v1/jobs/slurm:${id}/line`)).text())
+    expect(stdout).toMatch(/^used 1 GPU; peak 4 GiB of .*; completed after /)
     // The one that ran until its limit held its GPU longer than the one that had done its work.
     const heldOf = (name: string) => ended.find(({ job }) => job === name)?.last.gpus[0]?.held_seconds ?? 0
     expect(heldOf('time-limit')).toBeGreaterThan(heldOf('completed'))

@@ -15,6 +15,8 @@ import { createReadiness } from '../../agent/http/health.ts'
 import { createHttpServer } from '../../agent/http/server.ts'
 import { incidentReport } from '../../agent/diagnosis/incidents/report.ts'
 import { createViews } from '../../agent/http/views.ts'
+import { jobIdOf } from '../../agent/jobs/identity.ts'
+import { runLine } from '../../agent/jobs/line.ts'
 import { jobReport } from '../../agent/jobs/report.ts'
 import { isIncidentKind } from '../../agent/model/kinds.ts'
 import { createLiveSink } from '../../agent/sinks/live.ts'
@@ -141,6 +143,8 @@ describe('HTTP paths in the README', () => {
       view: jobs,
       waste: () => ({ host: 'docs', from: 0, to: 0, rows: [] }),
       report: (runs) => jobReport(runs, 'docs'),
+      line: runLine,
+      idOf: jobIdOf,
       record: () => undefined,
       send: () => undefined,
     },

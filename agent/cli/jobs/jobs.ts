@@ -1,5 +1,5 @@
 // `warpwatch jobs [JOB]`: the jobs of this host, now and in the past, or the report of one.
-import { slurmJobId } from '../../jobs/identity.ts'
+import { jobIdOf } from '../../jobs/identity.ts'
 import { runLine } from '../../jobs/line.ts'
 import { JOB_GROUPS, type JobGroup } from '../../model/job.ts'
 import { near } from '../../lib/nearest.ts'
@@ -56,8 +56,7 @@ export const jobs: Command = {
   async run(args, io) {
     const { by, since, limit } = wantedOf(args)
     const [named] = args.positionals
-    const [, slurm] = /^slurm:(\d{1,12}(?:_\d{1,9})?)$/.exec(named ?? '') ?? []
-    const job = slurm === undefined ? named : slurmJobId(slurm)
+    const job = named === undefined ? undefined : (jobIdOf(named) ?? named)
     const asLine = args.flags.has('line')
     const [asCsv, asJson] = [args.flags.has('csv'), args.flags.has('json')]
     if (asCsv && asJson) throw new UsageError('jobs: give --csv or --json, not both')

@@ -54,7 +54,7 @@ function fitting(rows: Cells, order: readonly string[], columns: number): { read
     note: `${wrapped(`Left out as the terminal is narrow: ${head.filter((_, at) => left.has(at)).join(', ')}. All columns: --csv`, columns)}\n`,
   }
 }
-const JOBS_ORDER = ['ID', 'LAST STARTED', 'GPU MEMORY', 'ENERGY', 'LOST H', 'RUN', 'IDLE H', 'USER', 'RATE']
+const JOBS_ORDER = ['ID', 'PARTITION', 'ACCOUNT', 'LAST STARTED', 'GPU MEMORY', 'ENERGY', 'LOST H', 'RUN', 'IDLE H', 'USER', 'RATE']
 const GROUPS_ORDER = ['OUTCOMES', 'TOKENS', 'RUNNING', 'RUNS', 'CO2', 'HELD H', 'LOST H']
 
 const rateText = ({ step_rate: steps, samples_rate: samples, tokens_rate: tokens }: JobProgressRow): string => {
@@ -86,8 +86,12 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
   const rowOf = ({ job, last }: JobRow): JobProgressRow | undefined =>
     last.outcome === undefined ? progress.find((row) => row.job === job || row.job === last.container) : undefined
   const isTold = jobs.some((job) => rowOf(job) !== undefined)
+  // Where there are several of one name, or other commands of Slurm are asked, its number counts.
+  const has = (field: 'slurm_job' | 'account' | 'partition'): boolean => jobs.some(({ last }) => last[field] !== undefined)
+  const [isSlurm, hasAccount, hasPartition] = [has('slurm_job'), has('account'), has('partition')]
   const head = [
     'JOB',
+    ...(isSlurm ? ['SLURM'] : []),
     'ID',
     'RUN',
     'LAST STARTED',
@@ -100,11 +104,14 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
     'ENERGY',
     'GPU MEMORY',
     'USER',
+    ...(hasAccount ? ['ACCOUNT'] : []),
+    ...(hasPartition ? ['PARTITION'] : []),
   ]
   const rows = jobs
     .map((row) => [row, rowOf(row)] as const)
     .map(([{ job, job_id, user, last, gpu_seconds: seconds, energy_joules: joules, gpu_memory_peak_bytes: peak }, told]) => [
       job.length > 40 ? `${job.slice(0, 39)}…` : job,
+      ...(isSlurm ? [last.slurm_job ?? ''] : []),
       job_id,
       String(last.run),
       utcMinuteText(last.started_at),
@@ -117,6 +124,8 @@ export function jobsText(jobs: readonly JobRow[], from: string, { columns = Infi
       joules === undefined ? '' : energyText(joules),
       peak === undefined ? '' : memoryText(peak),
       user ?? '',
+      ...(hasAccount ? [last.account ?? ''] : []),
+      ...(hasPartition ? [last.partition ?? ''] : []),
     ])
   const table = fitting([head, ...rows], JOBS_ORDER, columns)
   return `${plain(aligned(table.rows))}\n${table.note}${jobs.length} from ${from}; one of them: warpwatch jobs JOB\n`
@@ -212,6 +221,9 @@ export const jobsCsv = (jobs: readonly JobRow[]): string =>
       'memory_peak_bytes',
       'gpu_memory_peak_bytes',
       ...SUMS,
+      'slurm_job',
+      'account',
+      'partition',
     ],
     ...jobs.map((row) => [
       row.job,
@@ -227,6 +239,9 @@ export const jobsCsv = (jobs: readonly JobRow[]): string =>
       figure(row.memory_peak_bytes),
       figure(row.gpu_memory_peak_bytes),
       ...sums(row),
+      row.last.slurm_job ?? '',
+      row.last.account ?? '',
+      row.last.partition ?? '',
     ]),
   ])
 export const groupsCsv = (groups: readonly JobGroupRow[], by: JobGroup): string =>

@@ -2,6 +2,7 @@
 import type { WasteGroup, WasteRow, WasteSummary } from '../../model/ledger.ts'
 import { counted } from '../../text/grammar.ts'
 import { utcMinuteText, utcStamp } from '../../text/time.ts'
+import { slurmNote } from '../../text/waste.ts'
 import { plain } from '../plain.ts'
 import { wrapped } from '../wrapped.ts'
 import { aligned, csv, hours } from './tables.ts'
@@ -23,9 +24,10 @@ export type WasteOptions = {
 function jobLines(row: WasteRow, by: WasteGroup): readonly string[] {
   const { oversized, died } = row
   return [
-    ...oversized.map(({ job, text }) => `  ${nameOf(row, by)}: ${short(job)}: ${text}`),
+    ...oversized.map(({ job, slurm_job, text }) => `  ${nameOf(row, by)}: ${short(job)}${slurmNote(slurm_job)}: ${text}`),
     ...died.map(
-      ({ job, runs, gpu_hours_lost: lost }) => `  ${nameOf(row, by)}: ${short(job)}: ${counted(runs, 'run')} ended badly and lost ${inHours(lost)} GPU hours`,
+      ({ job, slurm_job, runs, gpu_hours_lost: lost }) =>
+        `  ${nameOf(row, by)}: ${short(job)}${slurmNote(slurm_job)}: ${counted(runs, 'run')} ended badly and lost ${inHours(lost)} GPU hours`,
     ),
   ]
 }

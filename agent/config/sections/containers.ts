@@ -14,6 +14,11 @@ export const containers = {
       default: '/var/lib/kubelet/pod-resources/kubelet.sock',
       description: 'Socket of the kubelet that lists the GPUs of each pod; where it does not exist, the host is no Kubernetes node. Empty = off.',
     }),
+    user_labels: list({
+      default: ['warpwatch.user'],
+      expected: 'a list of names of labels',
+      description: 'Labels of a container that name who uses it; the first that it has counts. Without one it is the user of its image.',
+    }),
     cgroup_root: text({ default: '/sys/fs/cgroup', description: "Where the host's cgroups are mounted." }),
   },
 }

@@ -23,6 +23,7 @@ const runGpu = z
     active_seconds: amount.optional(),
     idle_seconds: amount.optional(),
     energy_joules: amount.optional(),
+    memory_byte_seconds: amount.describe('GPU memory that it held, times how long.').optional(),
     memory_peak_bytes: amount.optional(),
     memory_total_bytes: amount.describe('That the GPU has.').optional(),
   })
@@ -34,6 +35,7 @@ const used = { gpu_seconds: gpuSeconds, energy_joules: amount.optional(), memory
 export const run = z
   .object({
     ...identity,
+    uid: z.int().min(0).describe('Of the user, on the host.').optional(),
     container: z.string().optional(),
     container_id: z.string().optional(),
     image: z.string().optional(),
@@ -58,6 +60,7 @@ export const run = z
     sent_by: z.string().describe('Who sent the signal, where that is known.').optional(),
     gpus: z.array(runGpu),
     ...used,
+    tokens: amount.describe('Processed as an inference server that says so.').optional(),
     incidents: z.array(z.object({ id: z.string(), kind: z.enum(INCIDENT_KINDS), title: z.string() })).describe('The cause first.'),
   })
   .meta({ id: 'JobRun', description: 'One run of a job; without an outcome it still runs.' })

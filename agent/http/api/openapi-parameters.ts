@@ -23,6 +23,11 @@ function seriesParameters(): readonly unknown[] {
 }
 
 export const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{16}$' } }
+export const JOB_ID = {
+  ...ID,
+  description: 'Of a Slurm job also `slurm:` and its number.',
+  schema: { type: 'string', pattern: '^([0-9a-f]{16}|slurm:[0-9]{1,12}(_[0-9]{1,9})?)$' },
+}
 function incidentParameters(): readonly unknown[] {
   return [
     { name: 'status', in: 'query', schema: { type: 'string', enum: INCIDENT_STATUSES } },
@@ -53,5 +58,6 @@ export function parametersOf(path: string): readonly unknown[] | undefined {
   const after = { name: 'after', in: 'query', description: '`next` of the answer before: only newer lines.', schema: { type: 'integer', minimum: 0 } }
   if (path === '/api/v1/containers/{id}/log') return [container, after]
   if (path.startsWith('/api/v1/containers/')) return [container]
+  if (path === '/api/v1/jobs/{id}') return [JOB_ID]
   return path.includes('{id}') ? [ID] : undefined
 }

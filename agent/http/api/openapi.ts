@@ -12,7 +12,7 @@ import { newSilence, silence, word } from './maintenance-schemas.ts'
 import { RELOAD_PATH } from '../guards.ts'
 import { notifierRow, notifierTest, retried, testWanted } from './notifier-schemas.ts'
 import { elsewherePaths } from './openapi-elsewhere.ts'
-import { ID, parametersOf } from './openapi-parameters.ts'
+import { ID, JOB_ID, parametersOf } from './openapi-parameters.ts'
 import * as schemas from './schemas.ts'
 
 type Endpoint = {
@@ -192,6 +192,13 @@ function addWrites(paths: Record<string, unknown>): void {
   }
 }
 
+/** What answers in text about one incident or job. */
+const TEXTS = [
+  ['/api/v1/incidents/{id}/report', 'getIncidentReport', 'One incident as Markdown, to paste into a ticket', 'text/markdown', 'incident', ID],
+  ['/api/v1/jobs/{id}/report', 'getJobReport', 'The newest run of one job as Markdown, to paste into a ticket', 'text/markdown', 'job', JOB_ID],
+  ['/api/v1/jobs/{id}/line', 'getJobLine', 'What the newest run of one job used, in one line, for the epilog of a scheduler', 'text/plain', 'job', JOB_ID],
+] as const
+
 export function createOpenApi(): unknown {
   const paths: Record<string, unknown> = {}
   for (const { path, operationId, summary, schema, list, status } of ENDPOINTS) {
@@ -209,30 +216,19 @@ export function createOpenApi(): unknown {
     const parameters = parametersOf(path)
     paths[path] = { get: { operationId, summary, ...(parameters === undefined ? {} : { parameters }), responses } }
   }
-  paths['/api/v1/incidents/{id}/report'] = {
-    get: {
-      operationId: 'getIncidentReport',
-      summary: 'One incident as Markdown, to paste into a ticket',
-      parameters: [ID],
-      responses: {
-        '200': { description: 'The report', content: { 'text/markdown': { schema: { type: 'string' } } } },
-        '401': json(refTo(schemas.error), 'A token is needed'),
-        '404': json(refTo(schemas.error), 'There is no such incident'),
+  for (const [path, operationId, summary, type, of, id] of TEXTS)
+    paths[path] = {
+      get: {
+        operationId,
+        summary,
+        parameters: [id],
+        responses: {
+          '200': { description: summary, content: { [type]: { schema: { type: 'string' } } } },
+          '401': json(refTo(schemas.error), 'A token is needed'),
+          '404': json(refTo(schemas.error), `There is no such ${of}`),
+        },
       },
-    },
-  }
-  paths['/api/v1/jobs/{id}/report'] = {
-    get: {
-      operationId: 'getJobReport',
-      summary: 'The newest run of one job as Markdown, to paste into a ticket',
-      parameters: [ID],
-      responses: {
-        '200': { description: 'The report', content: { 'text/markdown': { schema: { type: 'string' } } } },
-        '401': json(refTo(schemas.error), 'A token is needed'),
-        '404': json(refTo(schemas.error), 'There is no such job'),
-      },
-    },
-  }
+    }
   paths['/api/v1/fit'] = fitPath({ json, refTo })
   addWrites(paths)
   Object.assign(paths, elsewherePaths({ error: (description) => json(refTo(schemas.error), description) }))

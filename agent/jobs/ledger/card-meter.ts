@@ -34,6 +34,8 @@ const HALF_MS = 60_000
 const MAX_GAP_MS = 10 * 60_000
 /** Between two looks. */
 const LOOK_MS = 1_000
+/** No GPU of today takes half of it, so that looks that come unevenly are within it. */
+const MOST_WATTS = 4_000
 const LEAST_PART = 0.2
 /** Less is the rounding of whole percents. */
 const IDLE = 0.005
@@ -76,10 +78,14 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
   const joulesOf = ({ counter: now, watts }: CardLook, ms: number): number | undefined => {
     const known = counter
     if (now !== undefined) counter = now
-    // A counter that fell has started over with the driver.
-    if (now !== undefined && known !== undefined) return now >= known ? now - known : now
-    if (known === undefined && watts !== undefined && ms <= GAP_MS) return (watts * ms) / 1_000
-    return known === undefined ? undefined : 0
+    const byPower = watts !== undefined && ms <= GAP_MS ? (watts * ms) / 1_000 : undefined
+    if (now !== undefined && known !== undefined) {
+      // A counter that fell has started over with the driver.
+      const joules = now >= known ? now - known : now
+      // One that stepped says nothing of what was used meanwhile, which may be years of another host.
+      return joules <= (MOST_WATTS * Math.max(ms, LOOK_MS)) / 1_000 ? joules : (byPower ?? 0)
+    }
+    return known === undefined ? byPower : 0
   }
   /** The part that the GPU takes anyway, and learns from. */
   const idlePart = (joules: number, ms: number, ratio: number | undefined): number => {

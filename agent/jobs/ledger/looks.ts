@@ -63,6 +63,7 @@ function holdersOf(held: readonly Held[]): readonly Held[] {
   return [...found.values()]
 }
 
+export type Looks = ReturnType<typeof createLooks>
 /** `endedLately`: the newest run of that key which ended within the last minute; its last part is still to come. */
 export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: (key: string) => LiveRun | undefined, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()

@@ -22,6 +22,10 @@ export function createTokenMeter(running: ReadonlyMap<string, LiveRun>, book: Le
     const rise = before === undefined ? 0 : value >= before ? value - before : value
     if (rise === 0) return
     const run = runOf(labels)
+    if (run !== undefined) {
+      run.tokens += rise
+      run.hasMoved = true
+    }
     book.tokens(run === undefined ? {} : ownerOfRun(run), rise, t)
   }
 }

@@ -43,6 +43,8 @@ export type ContainerFacts = {
   readonly pid?: number
   readonly started?: string
   readonly restartCount?: number
+  /** Who uses it, as one of its labels says. */
+  readonly user?: string
 }
 
 export type ContainerSeries = {
@@ -90,13 +92,14 @@ export function createContainerSeries(identity: ContainerIdentity): ContainerSer
     return made
   }
   /** Its labels change with each restart. */
-  const infoOf = ({ runtime, pid, state, started }: ContainerFacts): Reading => ({
+  const infoOf = ({ runtime, pid, state, started, user }: ContainerFacts): Reading => ({
     series: makeSeries(containerInfo, {
       ...labels,
       ...(runtime === undefined ? {} : { runtime }),
       ...(pid === undefined ? {} : { pid: String(pid) }),
       ...(state === undefined ? {} : { state }),
       ...(started === undefined ? {} : { started }),
+      ...(user === undefined ? {} : { user }),
     }),
     value: 1,
   })

@@ -17,6 +17,7 @@ export type EngineContainer = {
   readonly restartCount?: number
   readonly gpuWish?: GpuWish
   readonly settings?: ContainerSettings
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 type Labels = Readonly<Record<string, string>> | null | undefined
@@ -75,11 +76,13 @@ function gpuWish(inspected: InspectedContainer): GpuWish {
 
 export function fromInspect(inspected: InspectedContainer): EngineContainer {
   const { State: state, Config: config, HostConfig: host } = inspected
+  const labels = config?.Labels
   const started = startedSeconds(state.StartedAt)
   return {
     identity: identify(inspected.Id, inspected.Name, config?.Image, config?.Labels),
     gpuWish: gpuWish(inspected),
     settings: settingsOf(inspected),
+    ...(labels === null || labels === undefined ? {} : { labels }),
     // Podman's compatible API says `oci` whatever it runs.
     ...(typeof host?.Runtime === 'string' && host.Runtime !== '' ? { runtime: host.Runtime === 'oci' ? 'podman' : host.Runtime } : {}),
     ...(typeof state.Status === 'string' ? { state: state.Status } : {}),

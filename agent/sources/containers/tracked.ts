@@ -142,7 +142,11 @@ function withNodes(wish: GpuWish | undefined, pid: number | undefined, id: strin
   }
 }
 
-export function factsOf(container: EngineContainer): ContainerFacts {
-  const { identity: _identity, gpuWish: _wish, settings: _settings, ...facts } = container
-  return facts
+/** A label comes from outside: a name is short. */
+const MAX_USER = 64
+/** `userLabels`: names of the labels that say who uses the container, the first before the others. */
+export function factsOf(container: EngineContainer, userLabels: readonly string[]): ContainerFacts {
+  const { identity: _identity, gpuWish: _wish, settings: _settings, labels, ...facts } = container
+  const user = userLabels.map((name) => (labels !== undefined && Object.hasOwn(labels, name) ? labels[name] : undefined)).find((value) => value?.trim())
+  return user === undefined ? facts : { ...facts, user: user.trim().slice(0, MAX_USER) }
 }

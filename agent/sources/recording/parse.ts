@@ -148,7 +148,7 @@ function processEvent(t: number, from: Fields): ProcessEvent | undefined {
     ['user', 'slurm_job', 'slurm_name', 'slurm_user', 'account', 'partition', 'unit', 'reported_by', 'reported_words', 'signal'],
     isText,
   )
-  const numbers = optional(from, ['exit_code', 'time_limit_seconds', 'gpus_requested'], isNumber)
+  const numbers = optional(from, ['uid', 'exit_code', 'time_limit_seconds', 'gpus_requested'], isNumber)
   const outcome = OUTCOMES.find((one) => one === from['outcome'])
   if (!isNumber(rootPid) || !isNumber(ticks) || !isText(command) || known === undefined || numbers === undefined) return undefined
   const first = { pid: rootPid, start_ticks: ticks, command, ...(isNumber(startedAt) ? { started_at: startedAt } : {}) }

@@ -2,7 +2,7 @@
 import { createGpuMemoryAttribution } from '../../attribution/gpu-memory.ts'
 import type { Scrape } from '../../model/event.ts'
 import type { Gap, GapReason, Reading } from '../../model/reading.ts'
-import type { ProcessRow } from '../../sampler/protocol.ts'
+import type { ProcessLoad, ProcessRow } from '../../sampler/protocol.ts'
 import type { Card } from './card.ts'
 import { cardSeries, type CardReader } from './card-series.ts'
 import { heldBytes, usedBytes, type World } from './world.ts'
@@ -61,13 +61,20 @@ export function createGpuScraper(world: World): GpuScraper {
   const processes = (gpu: Watched, t: number): Scrape => {
     const { card, labels } = gpu
     const rows: ProcessRow[] = []
+    const loads: ProcessLoad[] = []
     for (const process of world.processes) {
       if (process.card !== card) continue
       const bytes = heldBytes(process)
       const place = process.mig === undefined ? {} : { gi: Number(process.mig.gi), ci: Number(process.mig.ci) }
       if (bytes > 0) rows.push({ pid: process.pid, type: 'C', bytes, ...place })
+      if (process.utilization > 0) loads.push({ pid: process.pid, ratio: process.utilization })
     }
-    const owners = attribution.attribute({ ...labels, usedBytes: usedBytes(world, card), processes: rows })
+    const owners = attribution.attribute({
+      ...labels,
+      usedBytes: usedBytes(world, card),
+      processes: rows,
+      ...(card.mig.length > 0 ? {} : { load: { ratio: card.utilization, loads, t } }),
+    })
     return scrape(t, `${card.uuid}/processes`, 1, owners.readings, owners.gaps)
   }
   return (tick, t) => {

@@ -138,10 +138,12 @@ export function createStage(world: World): Stage {
     const busy = new Map<Card, Load>()
     for (const process of world.processes) {
       process.cpuCores = 0
+      process.utilization = 0
       if (!isAlive(process)) continue
       const demand = demandOf(process)
       if (demand === undefined) continue
       process.cpuCores = demand.cpuCores
+      process.utilization = demand.utilization
       const sum = busy.get(process.card) ?? { ...IDLE }
       if (process.stands === 'spins') sum.spins = true
       sum.utilization += demand.utilization

@@ -36,6 +36,8 @@ export type Process = ProcessPlan & {
   cpuCores: number
   /** It makes no progress, and keeps the memory that it has: its GPU spins in a collective, or idles. */
   stands: 'spins' | 'waits' | undefined
+  /** Of its GPU, as the driver samples it. */
+  utilization: number
   /** What a scenario lets it hold beyond its work, and what it lets go to pieces. */
   extraBytes: number
   strandedBytes: number
@@ -158,6 +160,7 @@ export function createWorld(options: WorldOptions): World {
         ended: false,
         cpuCores: 0,
         stands: undefined,
+        utilization: 0,
         extraBytes: 0,
         strandedBytes: 0,
       },

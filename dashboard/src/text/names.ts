@@ -23,8 +23,16 @@ export const outsideKey = ({
   readonly process?: string
 }): string => (slurm === '' ? (unit === '' ? `process:${process}` : `unit:${unit}`) : `slurm:${slurm}`)
 
-/** A container's name, or of a key of `outsideKey` the words for it: `Slurm job 12`, `ollama.service`, `session-3.scope`, `python`. */
-export const holderName = (key: string): string => key.replace('slurm:', 'Slurm job ').replace(/^(unit|process):/, '')
+/** What the stream says of a Slurm job that runs. */
+type SlurmRun = { readonly slurm_job?: string; readonly job: string }
+/** A container's name, or of a key of `outsideKey` the words for it: `pretrain (Slurm job 12)`, `ollama.service`, `session-3.scope`, `python`. */
+export function holderName(key: string, runs: readonly SlurmRun[] = []): string {
+  if (!key.startsWith('slurm:')) return key.replace(/^(unit|process):/, '')
+  const id = key.slice('slurm:'.length)
+  const job = runs.find(({ slurm_job: of }) => of === id)?.job
+  // Until the controller has told its name.
+  return job === undefined || job === `job ${id}` ? `Slurm job ${id}` : `${job} (Slurm job ${id})`
+}
 
 /** Marketing names without what every card repeats. */
 export const shortGpuName = (name: string): string => name.replace(/^NVIDIA\s+/i, '').replace(/^(GeForce|Tesla|Quadro)\s+/i, '')

@@ -176,6 +176,11 @@ test('where readers can open the dashboard it links to the page', () => {
   expect(plainWaste(message(weekly))).not.toContain('#/waste')
 })
 
+test('of several runs of one script the number of the Slurm job says which', () => {
+  const slurm = ROWS.map((row) => ({ ...row, died: row.died.map((job) => ({ ...job, slurm_job: '4711' })) }))
+  expect(plainWaste(message({ ...REPORT, rows: slurm }))).toContain('train-7 (Slurm job 4711): 3 runs ended badly')
+})
+
 const TYPES: Readonly<Record<string, object>> = {
   email: { url: 'smtp://mail.example.com', from: 'warpwatch@example.com', to: ['ops@example.com'] },
   ntfy: { url: 'https://ntfy.example.com/gpus', token: '' },

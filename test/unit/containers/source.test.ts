@@ -35,7 +35,14 @@ afterEach(async () => {
 const start = (sockets?: readonly string[]): RunningSource => {
   const directory = createContainerDirectory()
   source = runSource(
-    createContainersSource({ ...(sockets === undefined ? {} : { sockets }), cgroupRoot: tree.root, procRoot: tree.proc, directory, gpus: () => gpus }),
+    createContainersSource({
+      ...(sockets === undefined ? {} : { sockets }),
+      cgroupRoot: tree.root,
+      procRoot: tree.proc,
+      directory,
+      userLabels: ['lab.user', 'lab.owner'],
+      gpus: () => gpus,
+    }),
   )
   return source
 }
@@ -43,7 +50,7 @@ const web = () => ({
   list: listed(A, 'web'),
   inspect: inspected(A, 'web', {
     state: { Pid: 4242 },
-    config: { Labels: { 'com.docker.compose.project': 'shop', 'com.docker.compose.service': 'front' } },
+    config: { Labels: { 'com.docker.compose.project': 'shop', 'com.docker.compose.service': 'front', 'lab.owner': ' maya\n' } },
     rest: { HostConfig: { Runtime: 'nvidia', DeviceRequests: [{ Driver: '', Count: -1, DeviceIDs: null, Capabilities: [['gpu']] }] } },
   }),
 })
@@ -65,7 +72,7 @@ describe('containers source', () => {
     expect(run.value('warpwatch_container_pids', LABELS)).toBe(2)
     expect(run.value('warpwatch_container_restarts_total', LABELS)).toBe(2)
     expect(run.of('warpwatch_container_info').map(({ series }) => series.labels)).toEqual([
-      { ...LABELS, runtime: 'nvidia', pid: '4242', state: 'running', started: String(Date.parse('2026-11-20T08:00:00Z') / 1000) },
+      { ...LABELS, runtime: 'nvidia', pid: '4242', state: 'running', started: String(Date.parse('2026-11-20T08:00:00Z') / 1000), user: 'maya' },
     ])
     expect(run.of('warpwatch_container_gpu_requested').map(({ series, value }) => [series.labels['uuid'], series.labels['by'], value])).toEqual([
       ['GPU-0', 'device_request', 1],

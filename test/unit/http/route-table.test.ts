@@ -17,6 +17,8 @@ test('every route is described, with its method', () => {
       view: { list: () => [], groups: () => [], runs: () => [] },
       waste: () => ({ host: '', from: 0, to: 0, rows: [] }),
       report: () => '',
+      line: () => '',
+      idOf: () => undefined,
       record: () => undefined,
       send: () => undefined,
     },

@@ -14,6 +14,8 @@ import { createLatestStore } from '../../../agent/store/latest.ts'
 import type { WasteSummary } from '../../../agent/model/ledger.ts'
 import type { HistoryQuery, HistorySeries } from '../../../agent/store/history-view.ts'
 import { REPORT } from '../doctor/report-fixture.ts'
+import { jobIdOf, slurmJobId } from '../../../agent/jobs/identity.ts'
+import { runLine } from '../../../agent/jobs/line.ts'
 import { jobReport } from '../../../agent/jobs/report.ts'
 import { fillStore, T } from './fixture.ts'
 import { INCIDENT, NOTIFIER, SILENCE } from './incident-fixture.ts'
@@ -100,9 +102,11 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
       report: (incident) => incidentReport(incident, 'gpu-01'),
     },
     jobs: {
-      view: { list: () => [JOB], groups: () => [], runs: (id) => (id === INCIDENT.id ? [RUN] : []) },
+      view: { list: () => [JOB], groups: () => [], runs: (id) => ([INCIDENT.id, slurmJobId('4711')].includes(id) ? [RUN] : []) },
       waste: () => WASTE,
       report: (runs) => jobReport(runs, 'gpu-01'),
+      line: runLine,
+      idOf: jobIdOf,
       record: () => RUN,
       send: () => undefined,
     },

@@ -199,3 +199,16 @@ describe('who comes or goes between two looks', () => {
     ])
   })
 })
+
+describe('a counter of energy that does not go on as before', () => {
+  const joulesAt = (t: number, counter: number, watts?: number): number => {
+    const meter = createCardMeter(CARD.uuid)
+    meter.look({ t: T, ratio: 1, counter: 5_000_000, holders: [holder('a')] }, unknown)
+    return sum(meter.look({ t: T + t, ratio: 1, counter, ...(watts === undefined ? {} : { watts }), holders: [holder('a')] }, unknown), ({ use }) => use.joules)
+  }
+  test('starts over with the driver: what it has counted since then', () => expect(joulesAt(2_000, 600, 300)).toBe(600))
+  test('steps back by a little: the power, not all that it has ever counted', () => expect(joulesAt(1_000, 4_999_999, 300)).toBe(300))
+  test('steps ahead by more than a GPU can use', () => expect(joulesAt(1_000, 9_000_000, 300)).toBe(300))
+  test('without a power nothing is counted', () => expect(joulesAt(1_000, 9_000_000)).toBe(0))
+  test('rises over a time without looks', () => expect(joulesAt(300_000, 5_210_000)).toBeCloseTo(210_000))
+})

@@ -39,7 +39,9 @@ describe('what a run uses', () => {
   test('a MIG instance has no utilization of its own: the time is held, not worked; the energy is its share', () => {
     event(A, 'start', T)
     for (let s = 0; s <= 3; s++) second(T + s * 1_000, undefined, 100, [[{ ...A, pid: '7', gi: '3', ci: '0' }, GIB]])
-    expect(rows()[0]?.gpus).toEqual([{ ...GPU, gi: '3', ci: '0', share: 1, held_seconds: 3, energy_joules: 300, memory_peak_bytes: GIB }])
+    expect(rows()[0]?.gpus).toEqual([
+      { ...GPU, gi: '3', ci: '0', share: 1, held_seconds: 3, energy_joules: 300, memory_byte_seconds: 3 * GIB, memory_peak_bytes: GIB },
+    ])
   })
 
   test('a bad end loses what came after the last saved state; a good one nothing', () => {

@@ -185,3 +185,11 @@ test('who runs a container’s processes stays known when its engine lists it ag
   list(T + 2_000)
   expect(rows().map(({ user }) => user)).toEqual(['lab'])
 })
+
+test('the user whom a label of a container names goes before that of its image', () => {
+  event(A, 'start', T)
+  scrape('process-details', '', T + 1_000, [reading(processInfo, { ...GPU, pid: '7', container_id: A.container_id, user: 'root' }, 1)])
+  scrape('containers', 'identity', T + 2_000, [reading(containerInfo, { ...A, user: 'maya' }, 1)])
+  scrape('process-details', '', T + 3_000, [reading(processInfo, { ...GPU, pid: '7', container_id: A.container_id, user: 'root' }, 1)])
+  expect(rows().map(({ user }) => user)).toEqual(['maya'])
+})

@@ -47,16 +47,18 @@ export function Busy({ job }: { readonly job: Job }) {
   if (ratio === undefined) return <None nothing={without(job)} />
   const of = job.busy.length + job.silent.length
   const each = [
-    ...job.busy.map(({ index, ratio: own, shared }) => `GPU ${index} ${percent(own)}${shared ? ', shared with other jobs' : ''}`),
+    ...job.busy.map(
+      ({ index, ratio: of, shared, own = false }) => `GPU ${index} ${percent(of)}${own ? ' by its own processes' : shared ? ', shared with other jobs' : ''}`,
+    ),
     ...job.silent.map((index) => `GPU ${index} does not say`),
   ]
   return (
-    <span title={`Share of the last ${BUSY_S} s in which a kernel ran on its GPUs, whoever started it: ${each.join('; ')}`}>
+    <span title={`Share of the last ${BUSY_S} s in which a kernel ran on its GPUs: ${each.join('; ')}`}>
       {percent(ratio)}
       {job.silent.length > 0 ? (
         <span class="of">{` on ${job.busy.length} of ${of} GPUs`}</span>
       ) : (
-        job.busy.some(({ shared }) => shared) && <span class="of"> shared</span>
+        job.busy.some(({ shared, own = false }) => shared && !own) && <span class="of"> shared</span>
       )}
     </span>
   )

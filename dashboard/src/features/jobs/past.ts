@@ -5,8 +5,10 @@ import { ApiError, getJson, storedToken } from '../../parts/connection/api.ts'
 import { parseIncidents, parseSeries } from '../../parts/connection/messages.ts'
 import { incidents, takeIncidents } from '../../parts/incident/known.ts'
 import { agentNow, connection, frame } from '../../parts/live/state.ts'
+import { parseNewest } from './page/runs-of.ts'
 import { range } from './range.tsx'
 import { type Range, spanQuery } from './ranges.ts'
+import { slurmJobs, type SlurmJobs } from './slurm.ts'
 import { beginOf, idleOf, type Interval, peaksOf, type Span, spansOf, unseenOf } from './timeline/spans.ts'
 
 export type Past = {
@@ -71,11 +73,34 @@ export function keepAsking(ask: (wanted: Range, end: number, current: () => bool
   }
 }
 
+const listed = signal<SlurmJobs>(new Map())
+/** What Slurm calls its jobs: of those that run and those of the range. */
+export const slurm = computed(() => slurmJobs(frame.value?.jobs ?? [], listed.value))
+const MOST_JOBS = 1_000
+const askedOf = new Set<string>()
+/** The names of Slurm jobs that have ended, which the stream tells no more: asked once for each. */
+async function nameSlurm({ spans, from }: Past): Promise<void> {
+  const unnamed = spans.flatMap(({ job: { kind, name } }) =>
+    kind === 'slurm' && slurm.peek().get(name)?.name === undefined && !askedOf.has(name) ? [name] : [],
+  )
+  if (unnamed.length === 0) return
+  for (const name of unnamed) askedOf.add(name)
+  try {
+    const runs = parseNewest(await getJson(`api/v1/jobs?since=${Math.floor(from)}&limit=${MOST_JOBS}`, storedToken()))
+    listed.value = slurmJobs(runs, listed.peek())
+  } catch (error) {
+    // Their numbers stay.
+    console.warn(error)
+  }
+}
+
 export const watchPast = (): (() => void) =>
   keepAsking(async (wanted, end, current) => {
     try {
       const found = await load(wanted, end)
-      if (current()) asked.value = { state: 'there', past: found }
+      if (!current()) return
+      asked.value = { state: 'there', past: found }
+      await nameSlurm(found)
     } catch (error) {
       // What was there stays: the status line says that it is old.
       if (current() && asked.peek().state !== 'there') asked.value = { state: 'failed', why: tellWhy(error) }

@@ -15,8 +15,8 @@ export type Job = JobName & {
   readonly unused: readonly number[]
   /** GPUs that it holds or asked for and that do not say how busy they are. */
   readonly silent: readonly number[]
-  /** How busy the others of them are. */
-  readonly busy: readonly { readonly index: number; readonly ratio: number; readonly shared: boolean }[]
+  /** How busy the others of them are; `own`: by this job alone, of one that others hold too. */
+  readonly busy: readonly { readonly index: number; readonly ratio: number; readonly shared: boolean; readonly own?: true }[]
   readonly cores: number | undefined
   readonly memoryBytes: number | undefined
   /** undefined: there is none, or one of its containers has none. */
@@ -62,9 +62,16 @@ function gather(frame: FrameMessage): readonly Draft[] {
 /** A training that works rests for a second now and then: how busy a GPU is, is told over so many. */
 export const BUSY_S = 30
 
-/** `recentlyOf` is how busy a GPU was of late, where more than the frame is known. */
-export function jobsOf(frame: FrameMessage, recentlyOf: (gpu: GpuRow) => number | undefined = (gpu) => gpu.utilization_ratio): readonly Job[] {
-  const ratioOf = new Map(frame.gpus.map((gpu) => [gpu.index, gpu.utilization_ratio === undefined ? undefined : recentlyOf(gpu)]))
+/** How busy a GPU was of late, and how busy a job's own processes kept it: where more than the frame is known. */
+export type Recently = { readonly gpu: (gpu: GpuRow) => number | undefined; readonly job: (uuid: string, key: string) => number | undefined }
+const nowOf = ({ processes }: FrameMessage): Recently => ({
+  gpu: (gpu) => gpu.utilization_ratio,
+  job: (uuid, key) => sumOf(processes.flatMap((row) => (row.uuid === uuid && jobOf(row).key === key ? [row.gpu_utilization_ratio] : []))),
+})
+
+export function jobsOf(frame: FrameMessage, recently: Recently = nowOf(frame)): readonly Job[] {
+  const uuidOf = new Map(frame.gpus.map(({ index, uuid }) => [index, uuid]))
+  const ratioOf = new Map(frame.gpus.map((gpu) => [gpu.index, gpu.utilization_ratio === undefined ? undefined : recently.gpu(gpu)]))
   const found = gather(frame).map(({ name, containers, rows }) => {
     const processes = processViews(rows, frame.t)
     // Where the engine tells no container, its processes still name it.
@@ -88,7 +95,10 @@ export function jobsOf(frame: FrameMessage, recentlyOf: (gpu: GpuRow) => number 
       silent: [...new Set([...heldIn(holdings).filter((index) => ratioOf.get(index) === undefined), ...unread])].toSorted((a, b) => a - b),
       busy: heldIn(holdings).flatMap((index) => {
         const ratio = ratioOf.get(index)
-        return ratio === undefined ? [] : [{ index, ratio, shared: (holders.get(index) ?? 0) > 1 }]
+        if (ratio === undefined) return []
+        const shared = (holders.get(index) ?? 0) > 1
+        const own = shared ? recently.job(uuidOf.get(index) ?? '', name.key) : undefined
+        return [own === undefined ? { index, ratio, shared } : { index, ratio: own, shared, own: true }]
       }),
       cores: sumOf(rows.map((row) => row.cpu_cores)),
       memoryBytes: sumOf(rows.map((row) => row.memory_bytes)),

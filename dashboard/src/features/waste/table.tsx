@@ -1,5 +1,5 @@
 // Who held GPU time and did not use it, the most first: how long, what it cost by the user's own prices, and what to change.
-import { hoursText, priceText, wasteHints } from '../../../../agent/text/waste.ts'
+import { hoursText, priceText, slurmNote, wasteHints } from '../../../../agent/text/waste.ts'
 import type { WasteGroup, WasteRow } from '../../../../agent/model/ledger.ts'
 import { Meter } from '../../parts/figure.tsx'
 import { frame } from '../../parts/live/state.ts'
@@ -38,7 +38,7 @@ function Hints({ row }: { readonly row: WasteRow }) {
               {slurm === undefined ? (
                 <a href={hrefOf('jobs', [], { text: job })}>{jobName(job, containers)}</a>
               ) : (
-                <a href={hrefOf('jobs', [`slurm:${slurm}`])}>{`${job} (Slurm job ${slurm})`}</a>
+                <a href={hrefOf('jobs', [`slurm:${slurm}`])}>{`${job}${slurmNote(slurm)}`}</a>
               )}
               :{' '}
             </>

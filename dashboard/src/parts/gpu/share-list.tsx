@@ -60,6 +60,7 @@ function Entry({ layer, all, gpu }: EntryProps) {
   const of = useComputed(() => all.value.get(layer.key))
   const kept = useComputed(() => TONES.filter((tone) => worth(of.value?.kept?.[tone])).join(' '))
   const title = useComputed(() => titleOf(layer, gpu.value.uuid))
+  const name = useComputed(() => holderName(layer.key, frame.value?.jobs))
   const tones = TONES.filter((tone) => kept.value.includes(tone))
   const job = layer.kind === 'container' && layer.members === undefined ? jobKeyOf(layer.key) : undefined
   return (
@@ -67,11 +68,11 @@ function Entry({ layer, all, gpu }: EntryProps) {
       <span class={`swatch ${layer.kind}`} />
       {job === undefined ? (
         <span class="share-name" title={title}>
-          {holderName(layer.key)}
+          {name}
         </span>
       ) : (
         <a class="share-name" title={title} href={jobHref(job)}>
-          {holderName(layer.key)}
+          {name}
         </a>
       )}
       {tones.length > 0 && (

@@ -2,6 +2,7 @@
 // charts of a card.
 import type { FrameMessage, SeriesRow } from '../../../../agent/model/live.ts'
 import { containerKey, outsideKey } from '../../text/names.ts'
+import { jobOf } from '../job/identity.ts'
 import type { PastFigures } from './gpu-view.ts'
 import type { Timeline } from './timeline.ts'
 import {
@@ -24,6 +25,8 @@ export const LANE = {
   container: (uuid: string, container: string): string => `container ${uuid} ${container}`,
   containers: (uuid: string): string => `container ${uuid} `,
   utilization: (uuid: string): string => `utilization ${uuid}`,
+  /** What the processes of one job did of it, where the driver tells them apart. */
+  job: (uuid: string, job: string): string => `job ${uuid} ${job}`,
   power: (uuid: string): string => `power ${uuid}`,
   temperature: (uuid: string): string => `temperature ${uuid}`,
   /** Of a container's processes with a probe, what their allocators say. */
@@ -54,6 +57,7 @@ export function recordFrame(timeline: Timeline, frame: FrameMessage): void {
     if (value !== undefined) sums.set(lane, (sums.get(lane) ?? 0) + value)
   }
   for (const row of frame.processes) if (row.container === undefined) add(LANE.container(row.uuid, outsideKey(row)), row.gpu_memory_bytes)
+  for (const row of frame.processes) if (row.gpu_utilization_ratio !== undefined) add(LANE.job(row.uuid, jobOf(row).key), row.gpu_utilization_ratio)
   for (const row of frame.allocators) for (const measure of ALLOCATOR_MEASURES) add(LANE.allocator(measure, row.uuid, containerKey(row)), row[measure])
   for (const [lane, sum] of sums) timeline.put(lane, second, sum)
 }

@@ -104,13 +104,26 @@ describe('a job', () => {
     ])
     expect(job.silent).toEqual([2])
     expect(busyRatio(job)).toBeCloseTo(0.5)
-    const recently = named(
-      jobsOf(frame(0, gpus, boxes), ({ index }) => index / 10),
-      'a',
-    )
+    const recently = named(jobsOf(frame(0, gpus, boxes), { gpu: ({ index }) => index / 10, job: () => undefined }), 'a')
     expect(recently.busy.map(({ ratio }) => ratio)).toEqual([0, 0.1])
     expect(recently.silent).toEqual([2])
     expect(busyRatio({ busy: [] })).toBeUndefined()
+  })
+
+  test('of a GPU that several jobs hold each has what its own processes did, where the driver says', () => {
+    const rows = [
+      process(7, 0, { slurm_job: '42', gpu_utilization_ratio: 0.5 }),
+      process(8, 0, { slurm_job: '42', gpu_utilization_ratio: 0.1 }),
+      process(9, 0, { slurm_job: '43', gpu_utilization_ratio: 0.25 }),
+      process(10, 1, { slurm_job: '42', gpu_utilization_ratio: 0.3 }),
+    ]
+    const gpus = [gpu(0, { utilization_ratio: 0.85 }), gpu(1, { utilization_ratio: 0.3 })]
+    const jobs = jobsOf(frame(0, gpus, [], rows))
+    expect(named(jobs, 'slurm:42').busy).toEqual([
+      { index: 0, ratio: 0.6, shared: true, own: true },
+      { index: 1, ratio: 0.3, shared: false },
+    ])
+    expect(named(jobs, 'slurm:43').busy).toEqual([{ index: 0, ratio: 0.25, shared: true, own: true }])
   })
 })
 

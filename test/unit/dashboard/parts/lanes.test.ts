@@ -36,6 +36,18 @@ describe('lanes', () => {
     expect([999, 1000, 1001, 1004, 1005].map(at)).toEqual([9, 1, 9, 9, 5])
   })
 
+  test('what the processes of a job do of a GPU is one lane, by the same names as the jobs of the page', () => {
+    const timeline = createTimeline()
+    const process = { process: 'python', uuid: 'GPU-0', gpu: '0' }
+    const rows = [
+      { ...process, pid: 1, slurm_job: '42', gpu_utilization_ratio: 0.5 },
+      { ...process, pid: 2, slurm_job: '42', gpu_utilization_ratio: 0.25 },
+      { ...process, pid: 3, slurm_job: '43' },
+    ]
+    recordFrame(timeline, frame(1000_000, [gpu(0)], [], rows))
+    expect(['slurm:42', 'slurm:43'].map((job) => timeline.at(LANE.job('GPU-0', job), 1000))).toEqual([0.75, undefined])
+  })
+
   test('a null of history stays a hole', () => {
     const timeline = createTimeline()
     timeline.advance(1010)
@@ -96,7 +108,7 @@ describe('lanes', () => {
       'session-3.scope (python, PID 2)',
       'session-3.scope (python, PID 1)',
     ])
-    expect(['a', 'unit:session-3.scope', 'unit:ollama.service', 'slurm:12', 'process:python', 'ns/pod/main'].map(holderName)).toEqual([
+    expect(['a', 'unit:session-3.scope', 'unit:ollama.service', 'slurm:12', 'process:python', 'ns/pod/main'].map((key) => holderName(key))).toEqual([
       'a',
       'session-3.scope',
       'ollama.service',

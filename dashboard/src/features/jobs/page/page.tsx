@@ -7,7 +7,7 @@ import { takeWindows } from '../../../parts/range/window-view.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { unreadNote } from '../../../parts/table/processes.tsx'
 import { JobProcesses } from '../cells.tsx'
-import { describe, Swatch } from '../name.tsx'
+import { describe, Swatch, title } from '../name.tsx'
 import { past } from '../past.ts'
 import { range, RangeChoice } from '../range.tsx'
 import type { JobRow } from '../table/rows.ts'
@@ -39,7 +39,7 @@ function Head({ row }: { readonly row: JobRow }) {
   return (
     <header class="job-top">
       <h2 id="job-title">
-        <Swatch job={row.job} /> {row.job.name}
+        <Swatch job={row.job} /> {title(row.job)}
       </h2>
       {sub !== '' && <p class="of">{sub}</p>}
       <RangeChoice />

@@ -3,6 +3,7 @@ import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import { jobHit, jobOf, KIND_WORDS, type JobName } from '../../../parts/job/identity.ts'
 import { busyRatio, type Job } from '../running.ts'
 import type { Past } from '../past.ts'
+import type { SlurmJob, SlurmJobs } from '../slurm.ts'
 import type { Span } from '../timeline/spans.ts'
 import { GPU_UNREADABLE } from '../../../parts/incident/kind-sets.ts'
 import { sortRows, type SortKey, type SortState } from '../../../parts/table/sort.ts'
@@ -20,6 +21,8 @@ export type JobRow = {
   /** GPU seconds, within the range. */
   readonly idle: number | undefined
   readonly lost: number
+  /** What Slurm knows of it, for whoever looks for its name, user, account or partition. */
+  readonly slurm: SlurmJob | undefined
   readonly incidents: readonly IncidentSummary[]
   readonly firing: readonly IncidentSummary[]
 }
@@ -82,6 +85,7 @@ export function rowsOf(
   jobs: readonly Job[],
   past: Pick<Past, 'from' | 'spans' | 'peaks' | 'idle'> | undefined,
   incidents: Iterable<IncidentSummary>,
+  slurm: SlurmJobs = new Map(),
 ): readonly JobRow[] {
   const { from = 0, spans = [], peaks = new Map<string, number>(), idle = new Map<string, number>() } = past ?? {}
   const running = new Set(jobs.map(({ key }) => key))
@@ -109,6 +113,7 @@ export function rowsOf(
       peak: highest > 0 ? highest : job.gpuBytes,
       idle: idle.get(job.key),
       lost: own.reduce((sum, { facts }) => sum + (facts.gpu_seconds_lost ?? 0), 0),
+      slurm: job.kind === 'slurm' ? slurm.get(job.name) : undefined,
       incidents: hit,
       firing: hit.filter(({ status }) => status === 'firing'),
     }
@@ -119,13 +124,14 @@ export function rowsOf(
 /** GPU seconds for nothing: undefined where neither is known. */
 export const wasted = ({ idle, lost }: Pick<JobRow, 'idle' | 'lost'>): number | undefined => (idle === undefined && lost === 0 ? undefined : (idle ?? 0) + lost)
 
-function wordsOf({ job }: JobRow): string {
+function wordsOf({ job, slurm = {} }: JobRow): string {
   const rows = job.containers.map(({ row }) => row)
   const gpus = [...new Set([...job.holdings.map(({ index }) => index), ...job.containers.flatMap(({ requested }) => requested)])]
   return [
     job.key,
     job.name,
     KIND_WORDS[job.kind],
+    ...Object.values(slurm),
     ...rows.flatMap(({ container, container_id: id, image, compose_project: project, compose_service: service }) => [container, id, image, project, service]),
     ...job.processes.flatMap(({ pid, process }) => [String(pid), process]),
     ...gpus.map((index) => `gpu ${index}`),
@@ -143,7 +149,7 @@ export function fits(row: JobRow, text: string): boolean {
 }
 
 export const KEYS: Readonly<Record<string, (row: JobRow) => SortKey>> = {
-  job: ({ job }) => job.name,
+  job: ({ job, slurm }) => slurm?.name ?? job.name,
   gpus: ({ gpu }) => gpu,
   memory: ({ job }) => job.gpuBytes,
   peak: ({ peak }) => peak,

@@ -1,23 +1,26 @@
 // The list of jobs as the address asks for it; its rows keep their places while somebody points at them.
 import { computed, signal } from '@preact/signals'
-import type { GpuRow } from '../../../../../agent/model/live.ts'
 import { frame, timeline } from '../../../parts/live/state.ts'
-import { known, past } from '../past.ts'
-import { BUSY_S, jobsOf } from '../running.ts'
+import { known, past, slurm } from '../past.ts'
+import { BUSY_S, jobsOf, type Recently } from '../running.ts'
 import { arranged, parseSort, rowsOf, sortText, type JobRow } from './rows.ts'
 import { LANE } from '../../../parts/live/lanes.ts'
 import { route, setParams } from '../../../parts/route.ts'
 import { nextSort } from '../../../parts/table/sort.ts'
 
-function recentlyOf({ uuid, utilization_ratio: now }: GpuRow): number | undefined {
+function recently(lane: string): number | undefined {
   const read = timeline
-    .values(LANE.utilization(uuid))
+    .values(lane)
     ?.slice(-BUSY_S)
     .filter((value) => !Number.isNaN(value))
-  return read === undefined || read.length === 0 ? now : read.reduce((sum, value) => sum + value, 0) / read.length
+  return read === undefined || read.length === 0 ? undefined : read.reduce((sum, value) => sum + value, 0) / read.length
 }
-export const jobs = computed(() => (frame.value === undefined ? [] : jobsOf(frame.value, recentlyOf)))
-export const all = computed(() => rowsOf(jobs.value, past.value, known.value.values()))
+const RECENTLY: Recently = {
+  gpu: ({ uuid, utilization_ratio: now }) => recently(LANE.utilization(uuid)) ?? now,
+  job: (uuid, key) => recently(LANE.job(uuid, key)),
+}
+export const jobs = computed(() => (frame.value === undefined ? [] : jobsOf(frame.value, RECENTLY)))
+export const all = computed(() => rowsOf(jobs.value, past.value, known.value.values(), slurm.value))
 const params = computed(() => route.value.params)
 export const text = computed(() => params.value.get('text') ?? '')
 export const sort = computed(() => parseSort(params.value.get('sort')))

@@ -3,7 +3,7 @@ import { type ComponentChildren, Fragment } from 'preact'
 import { Breakable } from '../../../parts/breakable.tsx'
 import { cores, memory } from '../../../text/format.ts'
 import { Busy, Cards, Count, gpuMemory, HostMemory, Incidents, JobProcesses, None, outside, Wasted, WASTED_MEANS, without } from '../cells.tsx'
-import { describe, jobHref, Swatch } from '../name.tsx'
+import { describe, jobHref, Swatch, title } from '../name.tsx'
 import { range } from '../range.tsx'
 import { BUSY_S } from '../running.ts'
 import type { JobRow } from './rows.ts'
@@ -19,7 +19,7 @@ type Column = {
 
 function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
   const open = opened.value.has(job.key)
-  const sub = describe(job)
+  const sub = describe(job, true)
   return (
     <span class="named">
       {job.processes.length === 0 ? (
@@ -29,7 +29,7 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
           type="button"
           class="disclose"
           aria-expanded={open}
-          aria-label={`${job.processes.length === 1 ? 'process' : `${job.processes.length} processes`} of ${job.name}`}
+          aria-label={`${job.processes.length === 1 ? 'process' : `${job.processes.length} processes`} of ${title(job)}`}
           onClick={() => toggle(job.key)}
         >
           <span aria-hidden="true">▸</span>
@@ -38,9 +38,13 @@ function Name({ row: { job, endedAt } }: { readonly row: JobRow }) {
       {job.holdings.length === 0 && endedAt === undefined ? <span class="swatch none" /> : <Swatch job={job} />}
       <span class="named-text">
         <a class="name job-link" href={jobHref(job.key)}>
-          <Breakable text={job.name} />
+          <Breakable text={title(job)} />
         </a>
-        {sub !== '' && <span class="sub">{sub}</span>}
+        {sub !== '' && (
+          <span class="sub" title={job.kind === 'slurm' ? describe(job) : undefined}>
+            {sub}
+          </span>
+        )}
       </span>
     </span>
   )
@@ -67,7 +71,7 @@ const COLUMNS: readonly Column[] = [
     id: 'busy',
     label: 'GPU busy',
     numeric: true,
-    means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s`,
+    means: `mean over the GPUs on which it holds memory and the last ${BUSY_S} s; of a shared GPU its own part, where the driver tells processes apart`,
     cell: ({ job }) => <Busy job={job} />,
   },
   { id: 'cores', label: 'CPU cores', numeric: true, cell: ({ job }) => (job.cores === undefined ? <None nothing={outside(job)} /> : cores(job.cores)) },

@@ -1,7 +1,7 @@
 // One hold of a card: a band for as long as it lasted, in it an area as high as the share of the card.
 import { mix, PALETTES } from '../../../parts/chart/palette.ts'
 import { theme } from '../../../parts/theme.ts'
-import { colourOf, jobHref } from '../name.tsx'
+import { colourOf, fullTitle, jobHref } from '../name.tsx'
 import { areaPath, type Span } from './spans.ts'
 
 type Props = {
@@ -33,7 +33,7 @@ export function Bar({ span, total, left, width, onPoint, onLeave }: Props) {
       <svg viewBox="0 0 1000 100" preserveAspectRatio="none">
         <path d={areaPath(span, total)} />
       </svg>
-      <span>{span.job.name}</span>
+      <span>{fullTitle(span.job)}</span>
     </a>
   )
 }

@@ -6,7 +6,7 @@ import type { Past } from '../past.ts'
 import type { Span } from './spans.ts'
 import { route, setParams } from '../../../parts/route.ts'
 import { memory } from '../../../text/format.ts'
-import { jobHref } from '../name.tsx'
+import { fullTitle, jobHref } from '../name.tsx'
 
 /** Beyond this a list is no help; a shorter range shows the rest. */
 const MOST = 200
@@ -48,7 +48,7 @@ export function TimelineList({ past: { begin: from, to, range }, spans }: { read
               </td>
               <td role="cell" data-label="Job" class="col-job">
                 <a class="job-link" href={jobHref(span.job.key)}>
-                  {span.job.name}
+                  {fullTitle(span.job)}
                 </a>
               </td>
               <td role="cell" data-label="From" class="numeric">

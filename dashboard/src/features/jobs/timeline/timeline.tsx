@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals'
 import { views } from '../../../parts/live/state.ts'
 import { memory } from '../../../text/format.ts'
 import { shortGpuName } from '../../../text/names.ts'
-import { Swatch } from '../name.tsx'
+import { fullTitle, Swatch } from '../name.tsx'
 import { asked, past, type Past } from '../past.ts'
 import { ticksOf } from '../ranges.ts'
 import { Bar } from './bar.tsx'
@@ -31,7 +31,7 @@ function Tip({ now }: { readonly now: number }) {
   return (
     <div class="timeline-tip" data-left={x > innerWidth / 2 || undefined} style={{ left: `${x}px`, top: `${y}px` }}>
       <b>
-        <Swatch job={span.job} /> {span.job.name}
+        <Swatch job={span.job} /> {fullTitle(span.job)}
       </b>
       <span>
         GPU {span.gpu}

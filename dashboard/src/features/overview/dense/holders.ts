@@ -6,13 +6,14 @@ import { containerKey, holderName, outsideKey } from '../../../text/names.ts'
 export type Holder = { readonly name: string; readonly bytes: number }
 
 /** Containers, and outside of them Slurm jobs, units and processes, named as on the large cards; the largest first. */
-export function holdersOf({ containers, processes }: Pick<FrameMessage, 'containers' | 'processes'>, uuid: string): readonly Holder[] {
+export function holdersOf({ containers, processes, jobs }: Pick<FrameMessage, 'containers' | 'processes' | 'jobs'>, uuid: string): readonly Holder[] {
   const found = new Map<string, number>()
   const add = (name: string, bytes: number | undefined): void => {
     if (bytes !== undefined && bytes > 0) found.set(name, (found.get(name) ?? 0) + bytes)
   }
   for (const row of containers) add(containerKey(row), row.gpu_memory_bytes?.[uuid])
-  for (const row of processes) if (row.uuid === uuid && row.container_id === undefined) add(holderName(outsideKey(row)) || 'host process', row.gpu_memory_bytes)
+  for (const row of processes)
+    if (row.uuid === uuid && row.container_id === undefined) add(holderName(outsideKey(row), jobs) || 'host process', row.gpu_memory_bytes)
   return [...found].map(([name, bytes]) => ({ name, bytes })).toSorted((a, b) => b.bytes - a.bytes)
 }
 
