@@ -48,7 +48,7 @@ const ROWS: readonly Tuple[] = [
     ],
   ],
   [
-    /UCX {1,2}ERROR [^\n]{0,200}(?:[Tt]ransport retry count exceeded|Endpoint timeout|[Cc]onnection reset by remote|Remote access error|Local QP operation)/,
+    /(?:UCX {1,2}ERROR [^\n]{0,200}|\bib_mlx5_log\.c:\d{1,5} {1,4})(?:[Tt]ransport retry count exceeded|Endpoint timeout|[Cc]onnection reset by remote|Remote access error|Local QP operation)/,
     'UCX lost the other rank',
     'The other side no longer answers: its process ended, or the InfiniBand path is broken.',
     () => [
@@ -71,4 +71,4 @@ const ROWS: readonly Tuple[] = [
   ],
 ]
 
-export const ucx: FaultFamily = tupleFamily('ucx', 'network_error', ['UCX  ERROR', 'UCX ERROR'], ROWS)
+export const ucx: FaultFamily = tupleFamily('ucx', 'network_error', ['UCX  ERROR', 'UCX ERROR', 'ib_mlx5_log.c:'], ROWS)

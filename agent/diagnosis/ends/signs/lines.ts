@@ -40,6 +40,8 @@ const FORMS: readonly Form[] = [
   // environment modules, Lmod
   ['shell', /^(?<message>"[\w./+-]{1,80}")$/, /The following module\(s\) are unknown:\s*$/],
   ['shell', /(?<message>\bThe following module\(s\) are unknown: [^\n]{1,200}|\bUnable to locate a modulefile for [^\n]{1,200})/],
+  // SPECFEM: what is wrong, then that it ends all ranks
+  ['above', /^ {0,2}Error detected, aborting MPI\.\.\.(?<message>)/, /[a-z]{3}/i],
   // Lua, Torch 7
   ['message', /^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: (?<message>\S{1,200}\.lua:\d{1,6}: [^\n]{1,300})$/],
   // Hydra, where the traceback is kept elsewhere
@@ -140,13 +142,16 @@ export function createLineReader(): LineReader {
         found(signOf(line, 'compiler', compiler))
         return
       }
-      if (NOT.test(text) || NOT.test(line.raw)) return
+      if ((NOT.test(text) || NOT.test(line.raw)) && !text.includes('aborting MPI')) return
       for (const [name, pattern, over] of FORMS) {
         if (over?.test(above) === false) continue
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups
         if (groups === undefined) continue
         const { quoted, message = quoted ?? '', exception } = groups
-        const sign = signOf(line, exception ?? name, name === 'shell' && over !== undefined ? `${above.trim()} ${message}` : message)
+        const sign =
+          name === 'above'
+            ? signOf(line, 'message', above.trim())
+            : signOf(line, exception ?? name, name === 'shell' && over !== undefined ? `${above.trim()} ${message}` : message)
         found(exception === undefined ? sign : { ...sign, facts: { ...sign.facts, exception } })
         return
       }

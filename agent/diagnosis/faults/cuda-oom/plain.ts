@@ -43,6 +43,7 @@ export const cudaOomPlain = memoryFamily(
     'not enough VRAM',
     'ErrorOutOfDeviceMemory',
     'Dst tensor is not initialized',
+    ' returned error 2: Out of memory',
   ],
   [
     {
@@ -124,6 +125,10 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: /GPU OutOfMemory\b|Gpu(?:Split(?:And)?)?RetryOOM\b/,
       who: 'RAPIDS',
+    },
+    {
+      pattern: /call to cu\w{2,40} returned error 2: Out of memory/,
+      who: 'OpenACC',
     },
     {
       pattern: /Out of memory on device\./,
