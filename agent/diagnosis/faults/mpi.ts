@@ -12,7 +12,7 @@ const INTERFACE = step(
 )
 
 /** Omni-Path's library, and its follower on other cards. */
-const PSM = /\bPSM[23]? (?:can't open (?:hfi|nic) unit|no (?:hfi|nic) units are active|was unable to open an endpoint)|hfi_userinit: [^\n]{4,80}failed/
+const PSM = /PSM[23]? (?:can't open (?:hfi|nic) unit|no (?:hfi|nic) units are active|was unable to open an endpoint)|hfi_userinit: [^\n]{4,80}failed/
 
 const ROWS: readonly Tuple[] = [
   [

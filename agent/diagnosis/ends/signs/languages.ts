@@ -97,10 +97,9 @@ export const LANGUAGES: readonly Language[] = [
   },
   // OpenACC of NVIDIA's compilers: the call, then file, function and line below each other
   {
-    aborts: true,
-    head: /^(?:Accelerator Fatal Error: )?(?<message>call to cu\w{2,40} returned error \d{1,3}\b.*)$/,
-    name: 'CUDA error',
-    frame: /^ {1,4}(?:File: (?<file>[^\s:]{1,300})|Line: (?<line>\d{1,6}))$/,
+    head: /^(?:Accelerator Fatal Error: (?<message>.*)|call to cu\w{2,40} returned error \d{1,3}\b.*)$/,
+    name: 'error',
+    frame: /^ {0,4}(?:File: (?<file>[^\s:]{1,300})|Line: (?<line>\d{1,6}))$/,
   },
   // pytest: the place of a failed test, and the list of those that failed behind it
   {
@@ -169,5 +168,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

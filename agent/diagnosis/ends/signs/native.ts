@@ -131,7 +131,10 @@ export function createNativeReader(): NativeReader {
           last: line.number,
           // Of languages whose head is an ordinary line, a frame must follow.
           confirmed:
-            (language.frame ?? language.confirmed) === undefined || name === 'panic' || text.startsWith('Exception in thread') || text.startsWith('Unhandled'),
+            (language.frame ?? language.confirmed) === undefined ||
+            name === 'panic' ||
+            text.startsWith('Exception in thread') ||
+            /^(?:Unhandled|Accelerator Fatal)/.test(text),
           rank: line.rank,
         }
         return

@@ -103,4 +103,21 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
     facts: { frame: 'read_in.f90:31' },
   },
+  {
+    name: 'R passes on what Python raised',
+    text: 'Error in py_call_impl(callable, dots$args, dots$keywords) : \n  ValueError: The layer takes no list\nCalls: fit -> do.call\nExecution halted',
+    kinds: ['python_exception'],
+    facts: { exception: 'ValueError' },
+  },
+  {
+    name: 'several threads of Java at once',
+    text: 'Exception in thread "pool-1-thread-2" Exception in thread "pool-1-thread-1" java.lang.IllegalStateException: no window\n\tat org.example.trade.Window.cut(Window.java:31)\n\tat org.example.trade.Main.run(Main.java:9)',
+    kinds: ['python_exception'],
+    facts: { exception: 'IllegalStateException', frame: 'Window.java:31' },
+  },
+  {
+    name: 'MATLAB behind its counter',
+    text: 'train: epoch 02:   7/ 90:Error using cut_window\nA window is longer than the signal.\n\nError in fit_all (line 31)\n    w = cut_window(s, n);',
+    kinds: ['python_exception'],
+  },
 ]
