@@ -15,12 +15,10 @@ import { synchronous } from './remedies/debug.ts'
 import { MPS, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const HEAD = String.raw`\b(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)\b`
+const HEAD = String.raw`\b(?:(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)|call to cu\w{2,40} returned error)\b`
 /** How programs print one error: its words behind "CUDA error", its number there, or its name. */
 const printed = (code: number, words: string, names: string): RegExp =>
-  new RegExp(
-    String.raw`${HEAD}[^\n]{0,160}?(?:${words})|${HEAD}:? {0,2}(?:code )?[:=]? ?\(?${code}\b|\bError ${code}: ${words}|\bcall to cu\w{2,40} returned error ${code}\b|\b(?:${names})\b`,
-  )
+  new RegExp(String.raw`${HEAD}[^\n]{0,160}?(?:${words})|${HEAD}:? {0,2}(?:code )?[:=]? ?\(?${code}\b|\bError ${code}: ${words}|\b(?:${names})\b`)
 
 /** NCCL passes on what others broke; code and lists of constants are no errors. */
 const quoted = ({ message, match }: Seen): boolean =>
@@ -288,10 +286,7 @@ export const cudaApiError = ruleFamily({
     'creating cudnn handle',
     'named symbol not found',
     'undefined symbol: cu',
-    'call to cuI',
-    'call to cuD',
-    'call to cuM',
-    'call to cuC',
+    'call to cu',
   ],
   rules: [
     ...ROWS.map(rule),
