@@ -291,10 +291,7 @@ export const cudaApiError = ruleFamily({
   rules: [
     ...ROWS.map(rule),
     // The loader's words for a function of the driver that is newer than the driver.
-    {
-      ...rule(SYMBOL),
-      pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w{2,60}/,
-    },
+    { ...rule(SYMBOL), pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w/ },
     // XLA's words for the same: xla/stream_executor/cuda/cuda_dnn.cc
     { ...rule(SYMBOL), pattern: /error before creating cudnn handle \(30[23]\)|cudaGetErrorName symbol not found/ },
   ],
