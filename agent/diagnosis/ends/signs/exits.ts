@@ -137,7 +137,7 @@ export function createExitReader(): ExitReader {
       const exit = Number(code)
       // -1 as the result of a call means only that it failed.
       // Torque's own reason, no signal: -11 is its limit of time.
-      if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || /^Exit_status=-/.test(text)) return
+      if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || text.startsWith('Exit_status=-')) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
       const ofMpi = exit > 255 && match[0].includes('Abort(')
