@@ -55,7 +55,7 @@ const SERVICES: readonly Service[] = [
   },
   {
     name: 'HTCondor',
-    pattern: /\bJob has gone over (?:cgroup |its )?memory limit of \d{1,9} megabytes\b|\bmemory usage exceeded request_memory\b/i,
+    pattern: /\bjob has gone over (?:cgroup |its )?memory limit of \d{1,9} (?:megabytes|Mb)\b|\bmemory usage exceeded request_memory\b/i,
     more: { text: 'Ask for more memory in the submit file.', command: 'request_memory = <MEMORY>' },
   },
   {
@@ -66,7 +66,7 @@ const SERVICES: readonly Service[] = [
 ]
 const EXIT_CODE = /\b(?:exit ?[Cc]ode["']?[:=]? ?|status of )(\d{1,3})\b/
 const PID = /\(pid=(\d{1,10})\)/
-const LIMIT = /\bmemory limit of (\d{1,9}) megabytes\b/
+const LIMIT = /\bmemory limit of (\d{1,9}) (?:megabytes|Mb)\b/
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''

@@ -28,6 +28,8 @@ const EXACT: readonly RegExp[] = [
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot
   /\bfailed with return code list: \[(?<code>\d{1,3})/,
+  // Taskcluster
+  /\bUnsuccessful task run with exit code: (?<code>\d{1,3}) completed in\b/,
   // Kubeflow
   /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
@@ -65,9 +67,9 @@ const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: /
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
-/** Jenkins, SkyPilot, Snakemake and supervisord say no code. */
+/** Jenkins, SkyPilot, Snakemake, supervisord and SageMaker say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b/
+  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/

@@ -91,6 +91,9 @@ const SYSTEM_WORDS =
   /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
+/** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
+const REPR =
+  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
@@ -158,6 +161,12 @@ export function createLineReader(): LineReader {
       }
       const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
       if (message !== undefined && !(launcher && lastWords !== undefined)) lastWords = signOf(line, 'message', message)
+      const { exception, message: quote, quoted = quote } = (launcher ? undefined : REPR.exec(line.raw)?.groups) ?? {}
+      if (exception !== undefined && quoted !== undefined) {
+        const sign = signOf(line, exception, quoted)
+        lastWords = { ...sign, facts: { ...sign.facts, exception } }
+        return
+      }
       const record =
         (KLOG_ERROR.exec(line.raw) ?? LOGGER_ERROR.exec(line.raw))?.groups?.['message'] ??
         (line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined)

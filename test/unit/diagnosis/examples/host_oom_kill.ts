@@ -103,4 +103,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['host_oom_kill'],
     facts: { exception: 'KilledWorker', frame: 'mean.py:12' },
   },
+  {
+    name: 'HTCondor, of a job in Docker',
+    text: '012 (77.000.000) 02/03 09:00:01 Job was held.\n	Error from slot1_2@shore: Docker job has gone over memory limit of 3072 Mb\n	Code 34 Subcode 0',
+    kinds: ['host_oom_kill'],
+  },
 ]

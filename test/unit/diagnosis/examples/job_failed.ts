@@ -86,4 +86,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'node-b.4242fit: CUDA failure: cuIpcOpenMemHandle() (at /tmp/psm/cache.c:281)returned 208\nnode-b.4242Error returned from CUDA function.',
     kinds: ['job_failed'],
   },
+  {
+    name: "SageMaker's last word",
+    text: '2026-02-03 09:00:01 Uploading - Uploading generated training model\n2026-02-03 09:00:01 Failed - Training job failed',
+    kinds: ['job_failed'],
+  },
+  {
+    name: 'Taskcluster',
+    text: '[taskcluster 2026-02-03 09:00:01.532Z] Unsuccessful task run with exit code: 3 completed in 41.2 seconds',
+    kinds: ['job_failed'],
+    facts: { exit_code: 3 },
+  },
 ]
