@@ -13,6 +13,8 @@ const MEMLOCK = step(
   'ulimit -l',
 )
 
+/** What follows where lines of several ranks are read as one. */
+const NEXT_RECORD = / (?:\d{1,6}: )?\[\d{10}\.[^]*$/
 const ROWS: readonly Tuple[] = [
   [
     /UCX {1,2}ERROR [^\n]{0,200}(?:no active messages transport|Destination is unreachable|no usable transports\/devices|no \w{2,30} transport to)/,
@@ -66,7 +68,7 @@ const ROWS: readonly Tuple[] = [
   [
     /UCX {1,2}ERROR (?:[^\n]{0,40}: )?([^\n]{8,160})/,
     'UCX reports a failure',
-    ({ match }) => `UCX reports: "${match[1]?.trim()}".`,
+    ({ match }) => `UCX reports: "${match[1]?.replace(NEXT_RECORD, '').trim()}".`,
     () => [DEVICES, step('Let it say more.', 'export UCX_LOG_LEVEL=info')],
   ],
 ]

@@ -57,4 +57,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'node-b.4242PSM2 no hfi units are active (err=23)\nWARNING: no active ports detected; the openib BTL will be ignored\nstep 10 of 90: loss 2.1\nstep 20 of 90: loss 2.0',
     kinds: [],
   },
+  {
+    name: 'UCX, a rank before each line',
+    text: '2: [1700000000.123456] [shore3:4242:0]   ucp_rkey.c:250  UCX  ERROR Failed to unpack remote key from remote md[2]: Input/output error',
+    kinds: ['network_error'],
+  },
 ]
