@@ -18,6 +18,8 @@ export type Learned = {
   readonly elapsed: ReadonlySet<number>
   /** Called the time since the start, but goes up and down: the time of one step. */
   readonly each?: number
+  /** It is that of so many steps. */
+  readonly every?: number
   /** A length of time without a name that falls. */
   readonly left?: number
   /** Figures that never moved. */
@@ -36,6 +38,8 @@ const NO_COUNTER =
   /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter|count|points|sees|residuals?|players?|depth|height|blob|bucket)\b/
 const NO_LOSS =
   /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|mean|std|median|mspt|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr)\b/
+/** Of all steps since the last line, where others say `duration` of one. */
+const SINCE_LAST = /\btraining time\b|\bwall time\b|\bsince last\b/
 const MAX_SHAPES = 32
 const ROWS = 6
 const ENOUGH = 3
@@ -170,7 +174,12 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const loss = floats.length === 1 ? floats[0] : (floats.find((at) => isSum(at, floats, rows)) ?? falls[0])
   if (loss !== undefined) out.loss = loss
   const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && !rising(column(at)) && !constant(column(at)))
-  if (each !== undefined) out.each = each
+  if (each !== undefined) {
+    out.each = each
+    // A line for many steps may give the time of them all.
+    const gap = gapsOf(column(step ?? roles.findIndex((role) => role?.is === 'step'))).at(-1) ?? 1
+    if (gap > 1 && SINCE_LAST.test(fields[each]?.key ?? '')) out.every = gap
+  }
   const left = all.find((at) => fields[at]?.duration !== undefined && roles[at] === undefined && rising(column(at).map((value) => -value)))
   if (left !== undefined) out.left = left
   return out

@@ -12,5 +12,5 @@ export const isMoved = (text: string): boolean => MOVED.test(text)
 
 /** A line of an access log, of subtitles, of Python's profiler, an instruction of a Dockerfile, a channel of NCCL, a solver's report: whatever stands in it, nobody counts here. */
 const NO_FIGURES =
-  /"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^"]{1,2000} HTTP\/|^\W{0,3}(?:\d\d:\d\d[.,]\d{3} )?--> \d\d:\d\d|^\s*step \d{1,4}\/\d{1,4} ?: [A-Z]{3,11} |\bNCCL INFO |\.py:\d{1,6}\([\w<>.]{1,60}\)\s*$|^\s*(?:residuals|parameters|iterations|(?:initial|final) cost) : \d/i
+  /^\s*- \w[^\n]{1,600}:\s+(?:PENDING|RUNNING|PAUSED|TERMINATED|ERROR)\s*$|"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^"]{1,2000} HTTP\/|^\W{0,3}(?:\d\d:\d\d[.,]\d{3} )?--> \d\d:\d\d|^\s*step \d{1,4}\/\d{1,4} ?: [A-Z]{3,11} |\bNCCL INFO |\.py:\d{1,6}\([\w<>.]{1,60}\)\s*$|^\s*(?:residuals|parameters|iterations|(?:initial|final) cost) : \d/i
 export const saysNothing = (text: string): boolean => NO_FIGURES.test(text)

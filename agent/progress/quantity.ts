@@ -9,8 +9,8 @@ const HOURS = String.raw`\d{1,5} ?h(?:(?:ou)?rs?)?`
 const MINUTES = String.raw`\d{1,5}(?:\.\d{1,3}(?= ?m(?:in|\b)))? ?m(?:in(?:ute)?s?)?`
 const SECS = String.raw`\d{1,5}(?:\.\d{1,6})? ?s(?:ec(?:ond)?s?)?`
 const AND = String.raw`(?:,? and |,? ?)`
-/** `mm:ss`, `h:mm:ss`, `2 days, 19:52:04`, `1d 09h 51m`, `22h23m24s`, `9 m, 14 s`, `1 hour and 2 minutes`. */
-export const DURATION = String.raw`(?:\d{1,4} days?,? ?)?\d{1,5}:\d\d(?::\d\d)?(?:\.\d+)?|(?:${DAYS}${AND})?${HOURS}${AND}${MINUTES}(?:${AND}${SECS})?(?![a-zA-Z])|${DAYS}${AND}${HOURS}(?![a-zA-Z])|${MINUTES}${AND}${SECS}(?![a-zA-Z])`
+/** `mm:ss`, `h:mm:ss`, `2 days, 19:52:04`, `1d 09h 51m`, `22h23m24s`, `9 m, 14 s`, `39 s, 300.6 ms`, `1 hour and 2 minutes`. */
+export const DURATION = String.raw`(?:\d{1,4} days?,? ?)?\d{1,5}:\d\d(?::\d\d)?(?:\.\d+)?|(?:${DAYS}${AND})?${HOURS}${AND}${MINUTES}(?:${AND}${SECS})?(?![a-zA-Z])|${DAYS}${AND}${HOURS}(?![a-zA-Z])|${MINUTES}${AND}${SECS}(?![a-zA-Z])|${SECS}, ?\d{1,3}(?:\.\d{1,6})? ?ms(?![a-zA-Z])`
 
 const SCALE: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, b: 1e9 }
 
@@ -32,6 +32,8 @@ export function durationOf(text: string): number | undefined {
     if (parts.some((part) => !Number.isFinite(part))) return undefined
     return Number(days ?? 0) * 86_400 + parts.reduce((sum, part) => sum * 60 + part, 0)
   }
+  const [, millis] = /s, ?(\d{1,3}(?:\.\d{1,6})?) ?ms$/.exec(clean) ?? []
+  if (millis !== undefined) return (durationOf(clean.slice(0, clean.lastIndexOf(','))) ?? 0) + Number(millis) / 1_000
   const plain = clean
     .toLowerCase()
     .replace(/\band\b|[,\s]+/g, '')

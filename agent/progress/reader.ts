@@ -3,6 +3,7 @@ import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
 import { unwrapped, withoutLead, withoutLogger } from './lead.ts'
+import { createOverTitle } from './over-title.ts'
 import { againStamped, MAX_SEGMENT, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -50,6 +51,7 @@ type State = {
   readonly rank?: number
   readonly formats: readonly ((line: Line) => Read | undefined)[]
   title: string
+  readonly titled: (text: string) => string
   at: number
   toldAt: number
 }
@@ -90,6 +92,7 @@ export function createProgressReader(): ProgressReader {
         ...(rank === undefined ? {} : { rank }),
         formats: FORMATS.map(({ create }) => create()),
         title: '',
+        titled: createOverTitle(),
         at: turn,
         toldAt: turn,
       }
@@ -135,7 +138,7 @@ export function createProgressReader(): ProgressReader {
     const plain = CODE_END.test(unled) ? unled.replace(CODE_PLACE, ' ') : unled
     const at = stamp === undefined ? {} : { at: stamp.at }
     const told = state.writer.count()
-    let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : plain
+    let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : state.titled(plain)
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
     if (state.writer.count() > told) state.toldAt = turn

@@ -77,8 +77,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
           if (index - 1 === stepAt && out.total === undefined && field.key === '') out.total = field.total
           else bare.push(field)
         }
-      } else if (field.key === '' && bareTime !== undefined)
-        ms ??= { value: field.value, unit: bareTime === 1 ? 's/it' : 'ms/it', of: 'step', secondsEach: field.value * bareTime }
+      } else if ((field.key === '' || field.key === 'run') && bareTime !== undefined && !(field.value * bareTime <= (ms?.secondsEach ?? 0)))
+        ms = { value: field.value, unit: bareTime === 1 ? 's/it' : 'ms/it', of: 'step', secondsEach: field.value * bareTime }
       continue
     }
     switch (role.is) {

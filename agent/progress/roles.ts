@@ -34,7 +34,7 @@ const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|su
 const STEP_LAST =
   /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
-  /\b(?:per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
+  /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
   /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
@@ -97,6 +97,8 @@ const PART_TIME =
 
 function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && stepTime(words).mean
+  // Composer's `time/batch: 365` is how far it is.
+  if (field.whole && field.unit === undefined && /\btime per (?:batch|step|iter)$/.test(words)) return undefined
   // `t=0.21s`: with its unit, and no time since the start, which the learner would find to grow.
   const short = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && words === 't'
   // `time step: 5000` counts; `time step: 0.001` is that of a simulation.
@@ -208,7 +210,9 @@ export function roleOf(field: Field): Role | undefined {
     const took = stepTimeRole(field, words)
     if (took !== undefined && field.total === undefined) return took
   }
-  if (field.duration !== undefined) return undefined
+  // llama.cpp's `dt=00:00:51`.
+  if (field.duration !== undefined)
+    return /^(?:dt|(?:step|iter|iteration|batch) time|time per (?:step|iter|iteration|batch))$/.test(words) ? tookRole(field.duration) : undefined
   if (words === 'learn' && !field.whole && field.unit === undefined) return { is: 'loss', weight: 1, part: false, mean: false }
   if (says.gradNorm) return { is: 'gradNorm' }
   if (says.learningRate) return { is: 'learningRate' }

@@ -204,7 +204,9 @@ export function createWriter(): Writer {
       if (track === undefined) return undefined
       const best = record()
       const { last } = track
-      const rate = track.last.rateIsLoose === true && near(looseRate?.at) ? looseRate?.value : (track.rate ?? best?.rate ?? looseRate?.value)
+      const rateIs = track.last.rateIsLoose === true && near(looseRate?.at) ? looseRate?.value : (track.rate ?? best?.rate ?? looseRate?.value)
+      // A time on a line of its own is that of the epoch where nothing but epochs is counted.
+      const rate = last.step === undefined && last.epoch !== undefined && rateIs === looseRate?.value && /^m?s\//.test(rateIs?.unit ?? '') ? undefined : rateIs
       const lossIs = track.lossIsMean === true && looseLoss?.step === last.step ? looseLoss?.value : (newestLoss(track, best) ?? looseLoss?.value)
       const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : (epoch?.value ?? looseEpoch?.value)
       const epochs = track.epochs ?? epoch?.of ?? looseEpoch?.of

@@ -107,6 +107,16 @@ function knownSigns(known: KnownEnd, at: number): readonly Sign[] {
  * says; without it the text alone decides. A run that ended well has no verdict, whatever was handled on its way.
  */
 export function judgeEnd(evidence: EndEvidence, found: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd = {}): EndJudgement {
+  // That a job failed is the last that is said: only where nothing else explains it.
+  const telling = found.filter(({ kind }) => kind !== 'job_failed')
+  if (telling.length < found.length) {
+    const told = judge(evidence, telling, situationAt, known)
+    if ((told.verdict !== undefined && told.verdict.kind !== 'job_failed') || told.faults.some(isFatal)) return told
+  }
+  return judge(evidence, found, situationAt, known)
+}
+
+function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (line: number) => Situation, known: KnownEnd): EndJudgement {
   const signs: readonly Sign[] = [...evidence.signs, ...knownSigns(known, evidence.lines + 1)]
   const endedBadly =
     (known.exitCode ?? 0) !== 0 ||

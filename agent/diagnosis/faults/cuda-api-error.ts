@@ -15,7 +15,7 @@ import { synchronous } from './remedies/debug.ts'
 import { MPS, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const HEAD = String.raw`\b(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)\b`
+const HEAD = String.raw`\b(?:(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)|call to cu\w{2,40} returned error)\b`
 /** How programs print one error: its words behind "CUDA error", its number there, or its name. */
 const printed = (code: number, words: string, names: string): RegExp =>
   new RegExp(String.raw`${HEAD}[^\n]{0,160}?(?:${words})|${HEAD}:? {0,2}(?:code )?[:=]? ?\(?${code}\b|\bError ${code}: ${words}|\b(?:${names})\b`)
@@ -286,14 +286,12 @@ export const cudaApiError = ruleFamily({
     'creating cudnn handle',
     'named symbol not found',
     'undefined symbol: cu',
+    'call to cu',
   ],
   rules: [
     ...ROWS.map(rule),
     // The loader's words for a function of the driver that is newer than the driver.
-    {
-      ...rule(SYMBOL),
-      pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w{2,60}/,
-    },
+    { ...rule(SYMBOL), pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w/ },
     // XLA's words for the same: xla/stream_executor/cuda/cuda_dnn.cc
     { ...rule(SYMBOL), pattern: /error before creating cudnn handle \(30[23]\)|cudaGetErrorName symbol not found/ },
   ],

@@ -30,6 +30,9 @@ export const cudaVersionMismatch = ruleFamily({
     'cudaError',
     'CUDA_ERROR_',
     'no kernel image is available',
+    ' returned error 209: No binary',
+    'Rebuild this file with -',
+    'Accelerator Fatal Error: ',
     'src/hip_',
     'device kernel image is invalid',
     'unsupported toolchain',
@@ -136,6 +139,20 @@ export const cudaVersionMismatch = ruleFamily({
         return `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}${age === 'another' ? '' : `: the GPU is ${age} than those the build was made for`}.`
       },
       remedies: architecture,
+    },
+    {
+      // OpenACC and OpenMP of NVIDIA's compilers, which name the option that is missing.
+      pattern: /call to cu\w{2,40} returned error 209\b|(?:Accelerator Fatal Error: [^]{0,300}?)?Rebuild this file with (-[\w=:,]{4,30}) to use/,
+      severity: 'critical',
+      title: 'No kernel for this GPU in the program',
+      verdict: ({ match }) =>
+        `The program holds no code for the architecture of this GPU${match[1] === undefined ? '' : `: it was compiled without ${match[1]}`}.`,
+      remedies: ({ match }) => [
+        {
+          text: `Compile it again for this GPU${match[1] === undefined ? ' (-gpu=cc and its compute capability without the point)' : `, with ${match[1]}`}; several can be given, separated by commas.`,
+          command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+        },
+      ],
     },
     {
       pattern:

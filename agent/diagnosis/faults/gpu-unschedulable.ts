@@ -1,6 +1,6 @@
 // Kubernetes has no GPU for a pod: the scheduler's word, the kubelet's refusal, and GPUs that the device plugin takes out of use.
 import { driverLines } from './parts/drm.ts'
-import { ruleFamily, type Matched } from './parts/rules.ts'
+import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
 import { ruledOut } from './parts/scheduler.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -25,6 +25,9 @@ function events({ situation }: Matched): Piece {
     }
   )
 }
+/** In the table of one pod's events: it found a node since. */
+const placedSince = ({ text, at }: Seen): boolean =>
+  /^\s{0,8}Warning {2,20}FailedScheduling {2}/.test(text[at] ?? '') && text.slice(at + 1).some((line) => /^\s{0,8}Normal {2,20}Scheduled {2}/.test(line))
 const and = (more: string): string => (more === '' ? '' : `; ${more}`)
 
 export const gpuUnschedulable = ruleFamily({
@@ -49,6 +52,7 @@ export const gpuUnschedulable = ruleFamily({
       // "0/6 nodes are available: … 6 Insufficient nvidia.com/gpu".
       pattern: new RegExp(`(\\d{1,6})/(\\d{1,6}) nodes are available:[^\\n]{0,400}?(\\d{1,6}) [Ii]nsufficient ${RESOURCE}`),
       severity: 'critical',
+      unless: placedSince,
       title: 'No node has a free GPU for the pod',
       verdict: ({ match, message }) =>
         `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}.`,
@@ -72,7 +76,8 @@ export const gpuUnschedulable = ruleFamily({
           : `Kubernetes cannot place the pod: of ${match[2]} ${match[2] === '1' ? 'node' : 'nodes'}, ${ruledOut(message).verdict}.`,
       remedies: (matched) => [...ruledOut(matched.message).remedies, events(matched)],
       // Claims and volumes have rules of their own.
-      unless: ({ message, match }) =>
+      unless: ({ message, match, ...seen }) =>
+        placedSince({ message, match, ...seen }) ||
         (match[1] ?? '0') !== '0' ||
         /Insufficient (?:nvidia|amd|gpu\.intel)\.com/.test(message) ||
         /unbound immediate|cannot allocate all claims|persistentvolumeclaim "/.test(message) ||
@@ -81,6 +86,7 @@ export const gpuUnschedulable = ruleFamily({
     {
       pattern: new RegExp(`(?:didn't trigger scale-up|FailedScheduling)[^\\n]{0,400}?Insufficient ${RESOURCE}`),
       severity: 'critical',
+      unless: placedSince,
       title: 'No node has a free GPU for the pod',
       verdict: ({ match }) =>
         `Kubernetes cannot place the pod: too few ${match[1]} are free${match[0].startsWith('didn') ? ', and the autoscaler would not add a node that has them' : ''}.`,

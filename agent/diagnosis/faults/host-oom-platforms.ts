@@ -49,19 +49,24 @@ const SERVICES: readonly Service[] = [
     more: { text: 'Give the executors more memory beside the heap.', command: 'spark-submit --conf spark.executor.memoryOverhead=<MEMORY> <SCRIPT>' },
   },
   {
+    name: 'The scheduler',
+    pattern: /\bjob \S{1,60} exceeded V?MEM usage hard limit \(/i,
+    more: { text: 'Ask for more memory when you submit the job.', command: 'qsub -l mem=<MEMORY>,pmem=<MEMORY> <SCRIPT>' },
+  },
+  {
     name: 'HTCondor',
-    pattern: /\bJob has gone over (?:cgroup |its )?memory limit of \d{1,9} megabytes\b|\bmemory usage exceeded request_memory\b/i,
+    pattern: /\bjob has gone over (?:cgroup |its )?memory limit of \d{1,9} (?:megabytes|Mb)\b|\bmemory usage exceeded request_memory\b/i,
     more: { text: 'Ask for more memory in the submit file.', command: 'request_memory = <MEMORY>' },
   },
   {
     name: "Dask's nanny",
-    pattern: /\bexceeded \d{1,3}% memory budget\. Restarting\b/,
+    pattern: /\bexceeded \d{1,3}% memory budget\. {1,2}Restarting\b/,
     more: { text: 'Give each worker more memory, or start fewer of them.', command: 'dask worker <SCHEDULER> --memory-limit <MEMORY> --nworkers <N>' },
   },
 ]
 const EXIT_CODE = /\b(?:exit ?[Cc]ode["']?[:=]? ?|status of )(\d{1,3})\b/
 const PID = /\(pid=(\d{1,10})\)/
-const LIMIT = /\bmemory limit of (\d{1,9}) megabytes\b/
+const LIMIT = /\bmemory limit of (\d{1,9}) (?:megabytes|Mb)\b/
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
@@ -101,7 +106,8 @@ export const hostOomPlatforms: FaultFamily = {
     'gone over its memory limit',
     'gone over memory limit',
     'emory usage exceeded request_memory',
-    '% memory budget. Restarting',
+    '% memory budget.',
+    'usage hard limit (',
   ],
   recognise,
 }

@@ -11,6 +11,9 @@ const INTERFACE = step(
   'ip -brief address\nmpirun --mca oob_tcp_if_include <INTERFACE> --mca btl_tcp_if_include <INTERFACE> <COMMAND>',
 )
 
+/** Omni-Path's library, and its follower on other cards. */
+const PSM = /PSM[23]? (?:can't open (?:hfi|nic) unit|no (?:hfi|nic) units are active|was unable to open an endpoint)|hfi_userinit: [^\n]{4,80}failed/
+
 const ROWS: readonly Tuple[] = [
   [
     /No components were able to be opened in the (\w{2,20}) framework/,
@@ -123,6 +126,20 @@ const ROWS: readonly Tuple[] = [
     'mpirun was given hosts that are not in the job',
     'The hosts of --host or the hostfile are not in what the scheduler gave this job.',
     () => [step('Leave them out (mpirun asks the scheduler), or compare names.', 'scontrol show hostnames "$SLURM_JOB_NODELIST"')],
+  ],
+  [
+    /It looks like MPI_INIT failed for some reason/,
+    'The network card of the MPI could not be opened',
+    ({ text, at }) => `Open MPI could not start its transport over Omni-Path: "${PSM.exec(around(text, at, 40, 0))?.[0]}".`,
+    () => [
+      step(
+        'See on that node whether the ports are up, and whether other jobs hold all contexts of the card.',
+        'opainfo || ibstat; ls -l /dev/hfi1* /dev/infiniband',
+      ),
+      step('Let it run over TCP alone: if that works, the card is at fault.', 'mpirun --mca pml ob1 --mca btl self,vader,tcp <COMMAND>'),
+    ],
+    'network_error',
+    ({ text, at }) => !PSM.test(around(text, at, 40, 0)),
   ],
   [
     /It looks like (?:orte_init|MPI_INIT|opal_init|prte_init|PMIx_Init|ompi_mpi_init) failed for some reason/,

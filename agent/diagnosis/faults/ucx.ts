@@ -13,6 +13,8 @@ const MEMLOCK = step(
   'ulimit -l',
 )
 
+/** What follows where lines of several ranks are read as one. */
+const NEXT_RECORD = / (?:\d{1,6}: )?\[\d{10}\.[^]*$/
 const ROWS: readonly Tuple[] = [
   [
     /UCX {1,2}ERROR [^\n]{0,200}(?:no active messages transport|Destination is unreachable|no usable transports\/devices|no \w{2,30} transport to)/,
@@ -48,7 +50,7 @@ const ROWS: readonly Tuple[] = [
     ],
   ],
   [
-    /UCX {1,2}ERROR [^\n]{0,200}(?:[Tt]ransport retry count exceeded|Endpoint timeout|[Cc]onnection reset by remote|Remote access error|Local QP operation)/,
+    /(?:UCX {1,2}ERROR [^\n]{0,200}|\bib_mlx5_log\.c:\d{1,5} {1,4})(?:[Tt]ransport retry count exceeded|Endpoint timeout|[Cc]onnection reset by remote|Remote access error|Local QP operation)/,
     'UCX lost the other rank',
     'The other side no longer answers: its process ended, or the InfiniBand path is broken.',
     () => [
@@ -66,9 +68,9 @@ const ROWS: readonly Tuple[] = [
   [
     /UCX {1,2}ERROR (?:[^\n]{0,40}: )?([^\n]{8,160})/,
     'UCX reports a failure',
-    ({ match }) => `UCX reports: "${match[1]?.trim()}".`,
+    ({ match }) => `UCX reports: "${match[1]?.replace(NEXT_RECORD, '').trim()}".`,
     () => [DEVICES, step('Let it say more.', 'export UCX_LOG_LEVEL=info')],
   ],
 ]
 
-export const ucx: FaultFamily = tupleFamily('ucx', 'network_error', ['UCX  ERROR', 'UCX ERROR'], ROWS)
+export const ucx: FaultFamily = tupleFamily('ucx', 'network_error', ['UCX  ERROR', 'UCX ERROR', 'ib_mlx5_log.c:'], ROWS)

@@ -78,7 +78,7 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   const seconds = ({ value, unit }: Field): number => value * (secondsOf(unit ?? 's') ?? 1)
   for (const at of learned.elapsed) give(at, (field) => ({ is: 'elapsed', seconds: seconds(field) }))
   for (const at of learned.idle) known[at] = undefined
-  if (!has('rate') && (has('step') || learned.step !== undefined)) give(learned.each, (field) => tookRole(seconds(field)))
+  if (!has('rate') && (has('step') || learned.step !== undefined)) give(learned.each, (field) => tookRole(seconds(field) / (learned.every ?? 1)))
   give(learned.count, () => (has('step') ? undefined : { is: 'step', weight: -1 }))
   if (!has('eta')) give(learned.left, ({ duration }) => (duration === undefined ? undefined : { is: 'eta', seconds: duration }))
   const counts =

@@ -71,6 +71,7 @@ describe.each([
   ['eleventh', 0.96],
   ['twelfth', 0.96],
   ['thirteenth', 0.96],
+  ['fourteenth', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

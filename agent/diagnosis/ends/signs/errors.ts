@@ -31,6 +31,8 @@ function causesOf(blocks: readonly Block[], block: Block): ErrorSeen['causes'] {
   return causes
 }
 
+/** TensorFlow's threads that fill a queue say it whenever a session is closed, after work that was done as well. */
+const FEEDER = /^(?:Enqueue|Dequeue) operation was cancelled/
 /** PyTorch's spawn() quotes the traceback of the process that failed, under its number. */
 const SPAWNED = /^-- Process (\d{1,6}) terminated with the following error:/m
 function rankOf({ rank, blocks }: Traceback): number | undefined {
@@ -54,7 +56,7 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const { blocks, pid, first, last } = traceback
   const rank = rankOf(traceback)
   const block = telling(blocks)
-  if (block === undefined) return undefined
+  if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message))) return undefined
   const frame = userFrame(blocks, block)
   const facts = known({ rank, pid, frame: frame === undefined ? undefined : frameName(frame), exception: block.raised?.name })
   if (traceback.fatal !== undefined && block.raised === undefined) {

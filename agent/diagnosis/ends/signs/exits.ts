@@ -15,8 +15,8 @@ const EXACT: readonly RegExp[] = [
   /exits? with return code = (?<code>-?\d{1,5})/,
   /\[(?<code>\d{1,3})\]: ?Process exited/,
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
-  // MPICH, Intel MPI
-  /^Abort\((?<code>\d{1,3})\) on node \d{1,6} \(rank (?<rank>\d{1,6}) in comm \d{1,6}\)/,
+  // MPICH, Intel and Cray MPI: the error of MPI itself is a number beyond all exit codes
+  /(?:^|- )Abort\((?<code>\d{1,10})\) (?:on node \d{1,6} )?\(rank (?<rank>\d{1,6}) in comm \d{1,6}\)/,
   // docker compose up
   /^[\w.-]{1,80} exited with code (?<code>\d{1,3})$/,
   /code=exited, status=(?<code>\d{1,3})\//,
@@ -28,6 +28,8 @@ const EXACT: readonly RegExp[] = [
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot
   /\bfailed with return code list: \[(?<code>\d{1,3})/,
+  // Taskcluster
+  /\bUnsuccessful task run with exit code: (?<code>\d{1,3}) completed in\b/,
   // Kubeflow
   /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
@@ -42,7 +44,7 @@ const REPORTED =
   /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
-const MAY = /exit|Exit|code|rc=|status|Error \d|^Abort\(/
+const MAY = /exit|Exit|code|rc=|status|Error \d|Abort\(/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
@@ -65,9 +67,9 @@ const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: /
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
-/** Jenkins, SkyPilot, Snakemake and supervisord say no code. */
+/** Jenkins, SkyPilot, Snakemake, supervisord and SageMaker say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b/
+  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
@@ -136,10 +138,12 @@ export function createExitReader(): ExitReader {
       const { code, rank, pid } = match.groups
       const exit = Number(code)
       // -1 as the result of a call means only that it failed.
-      if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1') return
+      // Torque's own reason, no signal: -11 is its limit of time.
+      if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || text.startsWith('Exit_status=-')) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
       const signal = signalOfExit(exit)
-      const said = known({ exit_code: exit, rank: whole(rank), pid: whole(pid) })
+      const ofMpi = exit > 255 && match[0].includes('Abort(')
+      const said = known({ exit_code: ofMpi ? undefined : exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
       else if (signal === undefined || exit === 255) found({ type: 'exit', at, text: raw, facts: said })
       else found({ type: 'signal', at, text: raw, signal, by: WORDED.includes(form) ? 'shell' : 'launcher', facts: { ...said, signal } })

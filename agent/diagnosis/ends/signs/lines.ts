@@ -7,6 +7,7 @@ type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 const FORMS: readonly Form[] = [
   ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
+  ['message', /(?<message>\bCUDA failure: cu\w{2,40}\(\)[^\n]{0,200}?returned \d{1,3}\b[^\n]{0,40})/],
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
@@ -40,6 +41,8 @@ const FORMS: readonly Form[] = [
   // environment modules, Lmod
   ['shell', /^(?<message>"[\w./+-]{1,80}")$/, /The following module\(s\) are unknown:\s*$/],
   ['shell', /(?<message>\bThe following module\(s\) are unknown: [^\n]{1,200}|\bUnable to locate a modulefile for [^\n]{1,200})/],
+  // SPECFEM: what is wrong, then that it ends all ranks
+  ['above', /^ {0,2}Error detected, aborting MPI\.\.\.(?<message>)/, /[a-z]{3}/i],
   // Lua, Torch 7
   ['message', /^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: (?<message>\S{1,200}\.lua:\d{1,6}: [^\n]{1,300})$/],
   // Hydra, where the traceback is kept elsewhere
@@ -88,10 +91,13 @@ const SYSTEM_WORDS =
   /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 const LAST_WORDS =
   /^(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
+/** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
+const REPR =
+  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|executing job with|modulefile/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|executing job with|modulefile/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
@@ -140,18 +146,27 @@ export function createLineReader(): LineReader {
         found(signOf(line, 'compiler', compiler))
         return
       }
-      if (NOT.test(text) || NOT.test(line.raw)) return
+      if ((NOT.test(text) || NOT.test(line.raw)) && !text.includes('aborting MPI')) return
       for (const [name, pattern, over] of FORMS) {
         if (over?.test(above) === false) continue
         const groups = (name === 'record' ? pattern.exec(line.raw) : pattern.exec(text))?.groups
         if (groups === undefined) continue
         const { quoted, message = quoted ?? '', exception } = groups
-        const sign = signOf(line, exception ?? name, name === 'shell' && over !== undefined ? `${above.trim()} ${message}` : message)
+        const sign =
+          name === 'above'
+            ? signOf(line, 'message', above.trim())
+            : signOf(line, exception ?? name, name === 'shell' && over !== undefined ? `${above.trim()} ${message}` : message)
         found(exception === undefined ? sign : { ...sign, facts: { ...sign.facts, exception } })
         return
       }
       const message = (LAST_WORDS.exec(text) ?? SYSTEM_WORDS.exec(text))?.groups?.['message']
       if (message !== undefined && !(launcher && lastWords !== undefined)) lastWords = signOf(line, 'message', message)
+      const { exception, message: quote, quoted = quote } = (launcher ? undefined : REPR.exec(line.raw)?.groups) ?? {}
+      if (exception !== undefined && quoted !== undefined) {
+        const sign = signOf(line, exception, quoted)
+        lastWords = { ...sign, facts: { ...sign.facts, exception } }
+        return
+      }
       const record =
         (KLOG_ERROR.exec(line.raw) ?? LOGGER_ERROR.exec(line.raw))?.groups?.['message'] ??
         (line.level === 'error' || line.raw.startsWith('[E ') ? ERROR_RECORD.exec(line.raw)?.groups?.['message'] : undefined)

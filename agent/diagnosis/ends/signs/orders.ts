@@ -16,7 +16,8 @@ const signalled = (match: RegExpExecArray): Facts => {
 }
 const RULES: readonly OrderRule[] = [
   {
-    pattern: /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/,
+    pattern:
+      /=>> PBS: job killed: walltime \d{1,10} exceeded limit|\bTERM_RUNLIMIT\b|^(?:MOAB_INFO: {1,4})?[Jj]ob exceeded (?:its )?(?:walltime|wallclock) limit\b|job reached run time limit|CPU time limit exceeded|DUE TO TIME LIMIT/,
     kind: 'time_limit',
   },
   { pattern: /"?[Rr]eason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
@@ -72,7 +73,7 @@ const RULES: readonly OrderRule[] = [
 const MAY =
   /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
-const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[)|\/\/)|trap |--signal/
+const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
 
 export type OrderReader = (line: ReadLine, found: Found) => void
 

@@ -30,7 +30,7 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
   {
     // GitHub Actions, GitLab, Jenkins, HTCondor, Ray's job server
     pattern:
-      /^(?:##\[error\]|Error: )?The operation was cancell?ed\.?$|^ERROR: Job failed: cancell?ed$|^Aborted by [A-Z][\w.@-]{0,60}(?: [\w.@()-]{1,60}){0,3}$|\bvia condor_rm \(by user\b|\bJob 'raysubmit_\w{1,40}' was stopped\b/,
+      /^(?:##\[error\]|Error: )?The operation was cancell?ed\.?$|^ERROR: Job failed: cancell?ed$|^Aborted by (?!PBS Server)[A-Z][\w.@-]{0,60}(?: [\w.@()-]{1,60}){0,3}$|\bvia condor_rm \(by user\b|^# Received cancellation signal, interrupting$|\bJob 'raysubmit_\w{1,40}' was stopped\b/,
     kind: 'cancelled',
   },
   {
@@ -48,4 +48,4 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
 
 /** Without any of these none of the rules holds. */
 export const PLATFORM_MAY =
-  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?ed|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|shutdown signal|Taint|pod deleted/
+  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?(?:ed|ation signal)|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|shutdown signal|Taint|pod deleted/

@@ -31,6 +31,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     [
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
       new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`),
+      /^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?<signal>[A-Z][\w ]{2,40}?) \(signal \d{1,2}\)/,
       /mpi(?:run|exec) noticed that process rank (?<rank>\d{1,6}) with PID (?<pid>\d{1,10}) on node \S{1,80} exited on signal (?<signal>\d{1,2})/,
       /[Ss]ignal \d{1,2} \((?<signal>SIG[A-Z]{2,6})\) received by PID (?<pid>\d{1,10})/,
       /\bexitcode ?: ?(?<code>-\d{1,2})\b.{0,12}(?:local_rank: (?<rank>\d{1,6}) )?.{0,4}\(pid: (?<pid>\d{1,10})\)/,

@@ -23,6 +23,7 @@ export const cudaOomPlain = memoryFamily(
     'runtime error (2)',
     'cudaSuccess (2 vs. 0)',
     'error out of memory',
+    '<out of memory>',
     'Gpu API call) out of memory',
     'OutOfMemoryError: Out of memory allocating',
     'Out of GPU memory trying to allocate',
@@ -43,6 +44,7 @@ export const cudaOomPlain = memoryFamily(
     'not enough VRAM',
     'ErrorOutOfDeviceMemory',
     'Dst tensor is not initialized',
+    ' returned error 2: Out of memory',
   ],
   [
     {
@@ -112,7 +114,7 @@ export const cudaOomPlain = memoryFamily(
           : unknown(gpu, situation),
       remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
-        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
     },
     {
       // TensorFlow's copy to a GPU whose memory is full.
@@ -124,6 +126,10 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: /GPU OutOfMemory\b|Gpu(?:Split(?:And)?)?RetryOOM\b/,
       who: 'RAPIDS',
+    },
+    {
+      pattern: /call to cu\w{2,40} returned error 2: Out of memory/,
+      who: 'OpenACC',
     },
     {
       pattern: /Out of memory on device\./,

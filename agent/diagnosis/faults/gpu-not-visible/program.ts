@@ -28,6 +28,7 @@ export const LITERALS = [
   'CUDA driver is a stub library',
   'invalid device ordinal',
   'failed call to cuInit',
+  'call to cuInit returned error 100',
   'kernel driver does not appear to be running',
   'Could not find cuda drivers on your machine',
   'no supported devices found for platform CUDA',
@@ -87,7 +88,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|no ROCm-capable device is detected/,
+      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|no ROCm-capable device is detected/,
     severity: 'critical',
     title: 'CUDA finds no GPU',
     verdict: ({ situation }) =>

@@ -10,11 +10,20 @@ export type Tuple = readonly [
   verdict: string | ((matched: Matched) => string),
   remedies: (matched: Matched) => readonly Piece[],
   kind?: LogKind,
+  unless?: Rule['unless'],
 ]
 export const tupleFamily = (id: string, own: LogKind, literals: readonly string[], rows: readonly Tuple[]): FaultFamily =>
   ruleFamily({
     id,
     kind: own,
     literals,
-    rules: rows.map(([pattern, title, verdict, remedies, kind]): Rule => ({ pattern, severity: 'critical', title, verdict, remedies, kind: kind ?? own })),
+    rules: rows.map(([pattern, title, verdict, remedies, kind, unless]): Rule => ({
+      pattern,
+      severity: 'critical',
+      title,
+      verdict,
+      remedies,
+      kind: kind ?? own,
+      ...(unless === undefined ? {} : { unless }),
+    })),
   })

@@ -44,4 +44,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: "Failed: Cuda error /build/csrc/custom_all_reduce.cuh:440 'invalid argument'",
     kinds: ['aborted'],
   },
+  {
+    name: 'Go behind a counter',
+    text: 'batch 1 / 90 1m30spanic: runtime error: index out of range [2] with length 2\n\ngoroutine 9 [running]:\nmain.cut()\n\t/home/user/tide/cut.go:31 +0x1ac',
+    kinds: ['aborted'],
+    facts: { frame: 'cut.go:31' },
+  },
 ]

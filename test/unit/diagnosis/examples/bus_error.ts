@@ -13,4 +13,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['bus_error'],
     facts: { pid: 3310, signal: 'SIGBUS' },
   },
+  {
+    name: "a program's own word above mpiexec's box",
+    text: 'Program received signal SIGBUS: Access to an undefined portion of a memory object.\n\nBacktrace for this error:\n#0  0x7F70\n==========================\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 4242 RUNNING AT node-b\n=   EXIT CODE: 7\n=   CLEANING UP REMAINING PROCESSES\n==========================',
+    kinds: ['bus_error'],
+    facts: { signal: 'SIGBUS' },
+  },
 ]

@@ -38,4 +38,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: '2026-03-01T10:00:05.1Z epoch 5/20: loss=0.702\n2026-03-01T10:00:44.3Z ##[error]The operation was canceled.\n2026-03-01T10:00:44.9Z Post job cleanup.',
     kinds: ['cancelled'],
   },
+  {
+    name: 'Buildkite',
+    text: 'step 4 of 9\n# Received cancellation signal, interrupting',
+    kinds: ['cancelled'],
+  },
 ]

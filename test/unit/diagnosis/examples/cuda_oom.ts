@@ -213,4 +213,15 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
 Out of memory error on GPU 1. Cannot allocate 2.250000GB memory on GPU 1, 20.500000GB memory has been allocated and available memory is only 1.250000GB.`,
     kinds: one,
   },
+  {
+    name: 'OpenACC',
+    text: 'Accelerator Fatal Error: call to cuMemAlloc returned error 2: Out of memory\nFile: /home/user/tide/flux.f90\nFunction: setup:3\nLine: 9',
+    kinds: ['cuda_oom'],
+    facts: { frame: 'flux.f90:9' },
+  },
+  {
+    name: 'between angle brackets',
+    text: 'CUDA error !!!!! <out of memory> !!!!! \nat CUDA call error code: # 1811',
+    kinds: ['cuda_oom'],
+  },
 ]

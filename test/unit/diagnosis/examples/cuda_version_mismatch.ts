@@ -116,4 +116,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: `ValueError: The quantization method fp8 is not supported for the current GPU. Minimum capability: 89. Current capability: 75.`,
     kinds: one,
   },
+  {
+    name: 'OpenACC, without the code',
+    text: 'call to cuModuleLoadData returned error 209: No binary for GPU',
+    kinds: ['cuda_version_mismatch'],
+  },
+  {
+    name: 'OpenACC, with the option',
+    text: 'Accelerator Fatal Error: This file was compiled: -acc=gpu -gpu=cc70\nRebuild this file with -gpu=cc86 to use NVIDIA Tesla GPU 0\nFile: /home/user/tide/flux.F90\nFunction: advance:12\nLine: 301',
+    kinds: ['cuda_version_mismatch'],
+  },
 ]

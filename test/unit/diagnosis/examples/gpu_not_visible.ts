@@ -186,4 +186,10 @@ NVRM: installed in this system requires use of the NVIDIA open kernel modules.`,
     text: 'Program:     gmx mdrun, version 2026.1\n\nFatal error:\nCannot run PME on a GPU because no GPU is\ndetected.\n\nFor more information and tips for troubleshooting, please check the GROMACS\nwebsite',
     kinds: ['gpu_not_visible'],
   },
+  {
+    name: 'OpenACC',
+    text: 'call to cuInit returned error 100: No device',
+    kinds: ['gpu_not_visible'],
+    facts: { cuda_error_code: 100 },
+  },
 ]

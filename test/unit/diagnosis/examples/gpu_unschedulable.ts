@@ -54,4 +54,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'error building GPU device map: invalid MIG mode: device 1 has an invalid MIG configuration',
     kinds: ['gpu_unschedulable'],
   },
+  {
+    name: 'quiet: the pod found a node since',
+    text: '  Type     Reason            Age   From               Message\n  Warning  FailedScheduling  2m3s  default-scheduler  0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n  Normal   Scheduled         51s   default-scheduler  Successfully assigned lab/fit-0 to node-b',
+    kinds: [],
+  },
 ]

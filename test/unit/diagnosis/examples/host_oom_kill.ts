@@ -92,4 +92,20 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['host_oom_kill'],
     facts: { exit_code: 137 },
   },
+  {
+    name: 'Torque',
+    text: 'PBS Job Id: 9812.head\njob deleted\nJob deleted at request of root@head\njob 9812 exceeded MEM usage hard limit (5210 > 4096)',
+    kinds: ['host_oom_kill'],
+  },
+  {
+    name: "Dask's nanny, older",
+    text: 'distributed.nanny - WARNING - Worker exceeded 95% memory budget.  Restarting\nTraceback (most recent call last):\n  File "/srv/job/mean.py", line 12, in <module>\n    frame.mean().compute()\n  File "/opt/py/lib/python3.8/site-packages/distributed/client.py", line 1652, in gather\n    asynchronous=asynchronous)\ndistributed.scheduler.KilledWorker: (\'mean\', 3)',
+    kinds: ['host_oom_kill'],
+    facts: { exception: 'KilledWorker', frame: 'mean.py:12' },
+  },
+  {
+    name: 'HTCondor, of a job in Docker',
+    text: '012 (77.000.000) 02/03 09:00:01 Job was held.\n	Error from slot1_2@shore: Docker job has gone over memory limit of 3072 Mb\n	Code 34 Subcode 0',
+    kinds: ['host_oom_kill'],
+  },
 ]

@@ -63,4 +63,21 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: ':0:rocdevice.cpp :2875: 99 us: Callback: Queue 0x7f00 aborting with error : HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception. code: 0x1016',
     kinds: ['illegal_memory_access'],
   },
+  {
+    name: 'OpenACC, with its place',
+    text: 'Failing in Thread:1\nAccelerator Fatal Error: call to cuStreamSynchronize returned error 700 (CUDA_ERROR_ILLEGAL_ADDRESS): Illegal address during kernel execution\n File: /home/user/tide/flux.f90\n Function: advance:12\n Line: 77\n',
+    kinds: ['illegal_memory_access'],
+    facts: { cuda_error_code: 700, frame: 'flux.f90:77' },
+  },
+  {
+    name: 'OpenACC, another number',
+    text: 'call to cuEventSynchronize returned error 716: Misaligned address',
+    kinds: ['illegal_memory_access'],
+    facts: { cuda_error_code: 716 },
+  },
+  {
+    name: 'only the number',
+    text: 'Exception: Error reading array: Invalid error code (700) at arrays.cpp:90',
+    kinds: ['illegal_memory_access'],
+  },
 ]

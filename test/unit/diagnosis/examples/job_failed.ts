@@ -75,4 +75,26 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'ERROR: Atoms moving too fast; simulation has become unstable (3 atoms on patch 4 pe 1).\nERROR: Exiting prematurely; see error messages above.\n====================================================\n\nWallClock: 12.4  CPU',
     kinds: ['job_failed'],
   },
+  {
+    name: 'what a program says before it ends all ranks',
+    text: ' wrong number of slices\n Error detected, aborting MPI... proc            0\n--------------------------------------------------------------------------\nMPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\nwith errorcode 30.',
+    kinds: ['job_failed'],
+    facts: { rank: 0, exit_code: 30 },
+  },
+  {
+    name: 'a call of CUDA in a transport',
+    text: 'node-b.4242fit: CUDA failure: cuIpcOpenMemHandle() (at /tmp/psm/cache.c:281)returned 208\nnode-b.4242Error returned from CUDA function.',
+    kinds: ['job_failed'],
+  },
+  {
+    name: "SageMaker's last word",
+    text: '2026-02-03 09:00:01 Uploading - Uploading generated training model\n2026-02-03 09:00:01 Failed - Training job failed',
+    kinds: ['job_failed'],
+  },
+  {
+    name: 'Taskcluster',
+    text: '[taskcluster 2026-02-03 09:00:01.532Z] Unsuccessful task run with exit code: 3 completed in 41.2 seconds',
+    kinds: ['job_failed'],
+    facts: { exit_code: 3 },
+  },
 ]

@@ -62,4 +62,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['job_killed'],
     facts: { exit_code: 143, pattern: 'node_failed' },
   },
+  {
+    name: "mpiexec's exit string",
+    text: '==========================\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 4242 RUNNING AT node-b\n=   EXIT CODE: 9\n=   CLEANING UP REMAINING PROCESSES\n==========================\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)',
+    kinds: ['job_killed'],
+    facts: { signal: 'SIGKILL', pid: 4242 },
+  },
 ]

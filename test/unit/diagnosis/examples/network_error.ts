@@ -42,4 +42,24 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['network_error'],
     facts: { port: 6380, errno: 111 },
   },
+  {
+    name: 'Omni-Path',
+    text: "node-b.4242PSM2 can't open hfi unit: -1 (err=23)\n--------------------------------------------------------------------------\nIt looks like MPI_INIT failed for some reason; your parallel process is\nlikely to abort.",
+    kinds: ['network_error'],
+  },
+  {
+    name: 'UCX without its name',
+    text: '[node-b:4242:0:4242] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_1:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)\nmpirun noticed that process rank 3 with PID 4242 on node node-b exited on signal 6 (Aborted).',
+    kinds: ['network_error'],
+  },
+  {
+    name: 'quiet: Omni-Path is not there, and it goes on',
+    text: 'node-b.4242PSM2 no hfi units are active (err=23)\nWARNING: no active ports detected; the openib BTL will be ignored\nstep 10 of 90: loss 2.1\nstep 20 of 90: loss 2.0',
+    kinds: [],
+  },
+  {
+    name: 'UCX, a rank before each line',
+    text: '2: [1700000000.123456] [shore3:4242:0]   ucp_rkey.c:250  UCX  ERROR Failed to unpack remote key from remote md[2]: Input/output error',
+    kinds: ['network_error'],
+  },
 ]

@@ -103,4 +103,43 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
     facts: { frame: 'read_in.f90:31' },
   },
+  {
+    name: 'R passes on what Python raised',
+    text: 'Error in py_call_impl(callable, dots$args, dots$keywords) : \n  ValueError: The layer takes no list\nCalls: fit -> do.call\nExecution halted',
+    kinds: ['python_exception'],
+    facts: { exception: 'ValueError' },
+  },
+  {
+    name: 'several threads of Java at once',
+    text: 'Exception in thread "pool-1-thread-2" Exception in thread "pool-1-thread-1" java.lang.IllegalStateException: no window\n\tat org.example.trade.Window.cut(Window.java:31)\n\tat org.example.trade.Main.run(Main.java:9)',
+    kinds: ['python_exception'],
+    facts: { exception: 'IllegalStateException', frame: 'Window.java:31' },
+  },
+  {
+    name: 'MATLAB behind its counter',
+    text: 'train: epoch 02:   7/ 90:Error using cut_window\nA window is longer than the signal.\n\nError in fit_all (line 31)\n    w = cut_window(s, n);',
+    kinds: ['python_exception'],
+  },
+  {
+    name: 'as repr() writes it, behind words of a failure',
+    text: "epoch 6 loss 0.31\nTraining run failed: KeyError('boxes_of_gulls')",
+    kinds: ['python_exception'],
+    facts: { exception: 'KeyError' },
+  },
+  {
+    name: 'a record of it with the comma of an older Python',
+    text: "epoch 6 loss 0.31\nERROR: an <class 'ValueError'> error occurred in the fit loop: ValueError('no tiles were left',)",
+    kinds: ['python_exception'],
+    facts: { exception: 'ValueError' },
+  },
+  {
+    name: 'quiet: a warning of one, gone round',
+    text: "epoch 6 loss 0.31\nWARNING load failed, skipping: ValueError('tile is empty')",
+    kinds: [],
+  },
+  {
+    name: 'quiet: a queue that closes with its session',
+    text: 'Traceback (most recent call last):\n  File "/home/user/gulls/feed.py", line 31, in run\n    session.run(enqueue)\ntensorflow.python.framework.errors_impl.CancelledError: Enqueue operation was cancelled\nfinished training',
+    kinds: [],
+  },
 ]

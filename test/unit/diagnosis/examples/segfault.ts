@@ -66,4 +66,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['segfault'],
     facts: { exit_code: 139 },
   },
+  {
+    name: "in mpiexec's box",
+    text: 'reading the mesh\n==========================\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 4242 RUNNING AT node-b\n=   EXIT CODE: 139\n=   CLEANING UP REMAINING PROCESSES\n==========================',
+    kinds: ['segfault'],
+    facts: { exit_code: 139, pid: 4242, signal: 'SIGSEGV' },
+  },
 ]

@@ -33,4 +33,10 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['shape_mismatch'],
     facts: { exception: 'InvalidArgumentError', frame: 'fit.py:12' },
   },
+  {
+    name: "Julia's older form",
+    text: 'ERROR: LoadError: DimensionMismatch("array could not be broadcast to match destination")\nStacktrace:\n [1] top-level scope\n   @ ~/tide/fit.jl:88\nin expression starting at /home/user/tide/fit.jl:88',
+    kinds: ['shape_mismatch'],
+    facts: { exception: 'DimensionMismatch', frame: 'fit.jl:88' },
+  },
 ]

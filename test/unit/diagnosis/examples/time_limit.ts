@@ -30,4 +30,14 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['time_limit'],
     facts: { job_id: 4188 },
   },
+  {
+    name: 'Torque',
+    text: 'Exec host:  node-4/0\nAborted by PBS Server\nJob exceeded its walltime limit. Job was aborted\nSee Administrator for help\nExit_status=-11\nresources_used.walltime=24:00:12',
+    kinds: ['time_limit'],
+  },
+  {
+    name: 'Moab',
+    text: 'job deleted\nJob deleted at request of root@head\nMOAB_INFO:  job exceeded wallclock limit',
+    kinds: ['time_limit'],
+  },
 ]

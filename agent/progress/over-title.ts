@@ -1,0 +1,26 @@
+// A bar without a title, below a line that says what it is for: `computing flows for labels`, then `12%|█▏ | 64/540 [`.
+
+/** Work on data, which nobody would call the training that follows. */
+const WORK =
+  /^\W{0,6}(?:comput|calculat|extract|(?:re-?)?tokeni[sz]|pre-?process|encod|download|convert|cach|index|scann|pars|resiz|resampl|normali[sz]|filter|collect)ing\b[^\d:=|]{0,60}$/i
+const UNTITLED = /^\s*(\d{1,3})(?:\.\d+)?%\s?\|/
+
+/** Gives the text of an untitled bar its title. */
+export function createOverTitle(): (text: string) => string {
+  let title = ''
+  let percent = 0
+  return (text) => {
+    const found = title === '' ? null : UNTITLED.exec(text)
+    if (found !== null) {
+      const now = Number(found[1])
+      // It begins anew: another bar, of which nothing is said.
+      if (now < percent) title = ''
+      percent = now
+      return title === '' ? text : `${title}: ${text}`
+    }
+    if (text.trim() === '') return text
+    title = WORK.test(text) ? text.trim().replace(/[\s.…]+$/, '') : ''
+    percent = 0
+    return text
+  }
+}
