@@ -1,4 +1,5 @@
 // What compilers of C++ and CUDA say while an extension of Python is built from source: the cause, and what to change.
+import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
@@ -62,6 +63,13 @@ const ROWS: readonly Row[] = [
     undefined,
     undefined,
     'The compiler of Visual C++ is missing',
+  ],
+  [
+    /Filename longer than 260 characters|filename or extension is too long|path too long/i,
+    'Move the project to a short path (C:\\src\\NAME) and build there: ninja and the compiler take no longer paths on Windows.',
+    undefined,
+    undefined,
+    "A path of the build is longer than Windows' 260 characters",
   ],
   [
     /Killed signal terminated program|died due to signal 9|nvcc.{0,80}\bKilled\b|Exception: .{0,40}cc1plus.{0,20}killed/,
@@ -146,6 +154,27 @@ export const BUILDS: readonly Known[] = [
         command: 'export TORCH_CUDA_ARCH_LIST=<CAPABILITY>',
       },
     ],
+  },
+  {
+    pattern: /expected string or bytes-like object|NoneType/,
+    when: ({ error }) => error?.frames.some(({ code }) => code?.includes('torch.version.cuda')) === true,
+    title: 'The PyTorch of the build has no CUDA',
+    says: 'torch.version.cuda is None in it: it was built for CPUs.',
+    remedies: (_, { error, situation }) =>
+      error?.frames.some(({ file }) => file.includes('pip-build-env')) === true
+        ? [
+            {
+              text: 'pip took a PyTorch of its own for the build (for Windows PyPI has only the one for CPUs): build against the installed one, without isolation.',
+              command: pipInstall(situation, '--no-build-isolation <PACKAGE>'),
+            },
+          ]
+        : [
+            {
+              text: 'Install a PyTorch with CUDA in its place, then build again (pytorch.org/get-started names the index of each CUDA).',
+              command: 'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/<CUDA>',
+            },
+            { text: 'See which one is installed.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
+          ],
   },
   ...ofRows(ROWS),
 ]

@@ -162,6 +162,20 @@ const ROWS: readonly Row[] = [
     'The parameters belong to inputs or layers of another size.',
   ],
   [
+    /^Unrecognized data type: x=/,
+    'Convert the lists to arrays before fit: np.array(x), np.array(y). Keras 3 takes arrays, tensors, tf.data, DataLoader and PyDataset.',
+    undefined,
+    undefined,
+    'Keras does not take data of this type',
+  ],
+  [
+    /`target` and `output` must have the same (?:rank|shape)[^]{0,80}target\.shape=\((?:\d+|None),\)/,
+    "The labels are numbers of classes: use loss='sparse_categorical_crossentropy', or turn them into one-hot rows (keras.utils.to_categorical).",
+    undefined,
+    undefined,
+    'The labels do not have the shape that the loss takes',
+  ],
+  [
     /File format not supported: filepath=.{0,200}Keras 3 only supports/,
     'Load a SavedModel with keras.layers.TFSMLayer (inference only), or use Keras 2 (TF_USE_LEGACY_KERAS=1 and the package tf-keras) and save it again as .keras.',
     'python -m pip install tf-keras; export TF_USE_LEGACY_KERAS=1',

@@ -2,6 +2,7 @@
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { EndTold } from '../end-kind.ts'
 import { installs, newerName, packageOf, packageOfClass, rebuilds } from '../python-packages.ts'
+import { failedCall } from '../failed-call.ts'
 import { moved, moves } from '../moved-names.ts'
 import type { Known } from './message.ts'
 
@@ -194,7 +195,10 @@ export const PACKAGES: readonly Known[] = [
       const from = caller(told)
       // A wrapper of the library itself may stand between.
       const foreign = from !== package_ && !(package_ === 'trl' && from === 'transformers')
-      if (package_ !== undefined && from !== undefined && foreign && told.facts.frame === undefined) return together(from, package_, name)
+      const { deepest } = failedCall(told)
+      // The line itself names the argument: no wrapper that only passes it on.
+      const gave = told.facts.frame === undefined || (deepest?.code !== undefined && (deepest.code.includes(name) || !/\*\*\w|\(\*\w/.test(deepest.code)))
+      if (package_ !== undefined && from !== undefined && foreign && gave) return together(from, package_, `${name} of ${owner ?? method}`)
       const now = renamed(name, owner ?? method)
       if (package_ === undefined && now === false) return []
       return [
