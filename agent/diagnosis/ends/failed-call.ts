@@ -17,7 +17,7 @@ export type FailedCall = {
 }
 
 /** A line that may hold a key is shown to nobody. */
-const SECRET = /token|passw|secret|api_?key|credential|\bhf_\w{8}|\bsk-\w{8}/i
+const SECRET = /(?:token|passw\w{0,8}|secret|key|credential)\w{0,12}['"]?\]? ?[=:(,] ?[rfb]?['"][^'"]{6}|\bhf_\w{8}|\bsk-\w{8}/i
 const SHOWN = 100
 /** A line of source, as a remedy may quote it. */
 export const shown = (code: string | undefined): string | undefined =>
@@ -68,12 +68,21 @@ export function callIn(code: string | undefined, inside?: string): Call | undefi
 const STANDARD = /^<|[\\/]lib(?:64)?[\\/]python[\d.]{0,6}[\\/](?!site|dist)/
 const ownerOf = ({ file }: Frame): string | undefined => packageOf(file) ?? checkoutOf(file)
 
+/** The error was raised below the user's own code. */
+export const failedInLibrary = ({ error }: Pick<EndTold, 'error'>): boolean => {
+  const deepest = error?.frames.at(-1)
+  return deepest !== undefined && (!isUserFrame(deepest) || checkoutOf(deepest.file) !== undefined)
+}
+
 export function failedCall({ error, facts }: Pick<EndTold, 'error' | 'facts'>): FailedCall {
   const frames = error?.frames ?? []
   const at = frames.findLastIndex((frame) => frame.line !== undefined && frameName(frame) === facts.frame)
   const own = frames[at]
   const deepest = frames.findLast(({ file }) => !STANDARD.test(file)) ?? frames.at(-1)
-  return { own, deepest, library: deepest === undefined || deepest === own ? undefined : ownerOf(deepest), call: callIn(own?.code, frames[at + 1]?.name) }
+  const call = callIn(own?.code, frames[at + 1]?.name)
+  // `main()` says nothing of what failed below it.
+  const tells = call !== undefined && (call.names.length > 0 || frames[at + 1] !== undefined)
+  return { own, deepest, library: deepest === undefined || deepest === own ? undefined : ownerOf(deepest), call: tells ? call : undefined }
 }
 
 const KEYWORD = /^(?:if|elif|else|for|in|not|and|or|is|while|return|raise|assert|with|as|lambda|await|yield|from|import|None|True|False|self|cls|print|def|class|del|pass|try|except)$/
@@ -89,6 +98,6 @@ export function calledFrom({ error, facts }: Pick<EndTold, 'error' | 'facts'>): 
   const at = frames.findLastIndex((frame) => frame.line !== undefined && frameName(frame) === facts.frame)
   const before = frames[at - 1]
   const code = shown(before?.code)
-  if (at !== frames.length - 1 || before === undefined || code === undefined || !isUserFrame(before)) return undefined
+  if (at !== frames.length - 1 || before === undefined || code === undefined || !isUserFrame(before) || frameName(before) === facts.frame) return undefined
   return { text: `It was called at ${frameName(before)}, \`${code}\`: look at what is passed there.` }
 }

@@ -13,7 +13,9 @@ const NAMED = /[`'"“]([A-Za-z_]\w{1,40})[`'"”]|\b([a-z]\w{0,40}(?:_[a-z0-9]+
 
 /** What a message is about decides what is printed of a value. */
 const look = (message: string): ((name: string) => string) =>
-  /shape|size|rank\b|ndim|dim(?:ension)?s?\b|channels/i.test(message)
+  /\bNaN\b|\binfinity\b/i.test(message)
+    ? (name) => `np.isnan(${name}).sum()`
+    : /shape|size|rank\b|ndim|dim(?:ension)?s?\b|channels/i.test(message)
     ? (name) => `${name}.shape`
     : /dtype/i.test(message)
       ? (name) => `${name}.dtype`
@@ -66,7 +68,7 @@ export function general(told: EndTold): readonly Piece[] {
   const message = `${error.message}\n${error.tail.split('\n', 3).join('\n')}`
   const at = own === undefined ? undefined : `${call === undefined ? '' : `in ${call.callee}(…) `}at ${frameName(own)}`
   const choices = choicesIn(message)
-  if (choices !== undefined)
+  if (choices !== undefined && !choices.list.some((one) => one === choices.given))
     return [
       {
         text: `Use one of those that the message lists: ${choices.list.join(', ')}${choices.given === undefined ? '' : ` (${choices.given} is not among them)`}${at === undefined ? '' : `, ${at}`}.`,

@@ -75,7 +75,7 @@ function remedies(told: EndTold): readonly Piece[] {
     situation,
   } = told
   const words = error?.message ?? ''
-  if (pattern === 'program' && (situation.system === 'windows' || /^['"“«»„]?[\w.+-]{1,80}['"”»“]? ?[^\x00-\x7f]|is not recognized|falsch geschrieben|reconnu en|se reconoce|The term/.test(words)))
+  if (pattern === 'program' && situation.system !== 'linux' && !/not found|o such file|interpreter|exec|binary/.test(words))
     return [
       {
         text: `See whether Windows finds ${name ?? 'the program'} on its PATH, and which environment is active.`,

@@ -23,20 +23,6 @@ const ROWS: readonly Row[] = [
     OLDER,
   ],
   [
-    /AT_CHECK\W{1,3}(?:was not declared|is undefined)|identifier "AT_CHECK"/,
-    'Use a newer release of the extension, or write TORCH_CHECK in place of AT_CHECK in its sources.',
-    undefined,
-    undefined,
-    OLDER,
-  ],
-  [
-    /at::DeprecatedTypeProperties|DeprecatedTypeProperties.{0,40}ScalarType/,
-    'Use a newer release of the extension, or write x.scalar_type() in place of x.type() in its AT_DISPATCH calls.',
-    undefined,
-    undefined,
-    OLDER,
-  ],
-  [
     /You need C\+\+(17|20) to compile PyTorch|C\+\+17 or later compatible compiler is required/,
     "Take -std=c++14 out of the extension's setup.py (newer PyTorch needs c++17), or use a newer release of it.",
     undefined,
@@ -77,13 +63,6 @@ const ROWS: readonly Row[] = [
     'export MAX_JOBS=2',
     "The kernel killed a compiler: the host's memory did not suffice for as many at once.",
     'The host ran out of memory while it compiled',
-  ],
-  [
-    /parameter packs not expanded with/,
-    'Compile with g++ 10: the headers of g++ 11 do not fit this CUDA (before 11.6). Or use a newer CUDA toolkit.',
-    'sudo apt-get install -y g++-10; export CC=gcc-10 CXX=g++-10',
-    undefined,
-    'This CUDA toolkit does not fit the compiler',
   ],
   [
     /exception specification is incompatible with that of previous function "(?:cospi|sinpi|rsqrt)/,

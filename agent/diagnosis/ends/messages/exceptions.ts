@@ -1,75 +1,11 @@
 // What Python's own exceptions mean where no library gave a reason: a name of another version, a value that is None, a file of another format.
-import type { Piece } from '../../faults/remedies/plan.ts'
-import { checkoutOf, frameName, isUserFrame } from '../../traceback/user-frame.ts'
-import { INFERENCE } from '../../situation/programs.ts'
-import type { EndTold } from '../end-kind.ts'
-import { calledFrom, failedCall, identifiersIn } from '../failed-call.ts'
-import { packageOf, packageOfClass } from '../python-packages.ts'
+import { frameName } from '../../traceback/user-frame.ts'
+import { calledFrom, failedCall, failedInLibrary, identifiersIn } from '../failed-call.ts'
+import { packageOfClass } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
+import { packagesOf, versions } from './releases.ts'
+import { missingKey, none, otherType, short } from './values.ts'
 
-/** The packages that the error passed through, the deepest first. */
-const packagesOf = ({ error }: EndTold): readonly string[] => [...new Set((error?.frames ?? []).toReversed().flatMap(({ file }) => packageOf(file) ?? []))]
-const failedInLibrary = ({ error }: EndTold): boolean => {
-  const deepest = error?.frames.at(-1)
-  return deepest !== undefined && (!isUserFrame(deepest) || checkoutOf(deepest.file) !== undefined)
-}
-
-/** Where a name of a library does not fit: two versions, and how to see them. */
-function versions(told: EndTold): Piece {
-  const packages = packagesOf(told).slice(0, 4)
-  return packages.length === 0
-    ? { text: 'Compare the installed versions with those that the code was written for (its README or requirements file).', command: 'python -m pip list' }
-    : {
-        text: `Compare the installed version${packages.length === 1 ? '' : 's'} of ${packages.join(', ')} with what the code was written for (its README or requirements file).`,
-        command: `python -m pip list | grep -iE '${packages.map((name) => name.replaceAll(/[-_]/g, '[-_]')).join('|')}'`,
-      }
-}
-/** What is None in a line of source, by what was done with it. */
-function nothing(code: string | undefined, attribute: string | undefined): string | undefined {
-  if (code === undefined) return undefined
-  const place = String.raw`((?:[A-Za-z_]\w*)(?:\.\w+|\[[^\][]{1,40}\]|\([^()]{0,60}\)){0,4}?)`
-  const ways =
-    attribute === undefined
-      ? [new RegExp(`\\bin ${place}(?=[:\\]) ]|$)`), new RegExp(`${place}\\[`), new RegExp(`= ?${place}$`)]
-      : [new RegExp(`${place}\\.${attribute}\\b`)]
-  return ways.map((way) => way.exec(code)?.[1]).find((one) => one !== undefined)
-}
-const LOOKS = /\.(?:get|find|search|match|first|pop)\(|glob\(|getenv/
-/** A value that is None, and whence it came. */
-function none([, attribute]: RegExpExecArray, told: EndTold): readonly Piece[] {
-  if (failedInLibrary(told) && INFERENCE.some((one) => told.situation.programs.has(one))) return []
-  const { own, deepest, library, call } = failedCall(told)
-  const what = nothing(deepest?.code, attribute)
-  if (deepest !== undefined && library !== undefined) {
-    const near = own !== undefined && (told.error?.frames.length ?? 0) - (told.error?.frames.indexOf(own) ?? 0) <= 4
-    const given = !near || call === undefined ? undefined : `${call.callee}(…) at ${frameName(own)} gets${call.names.length === 0 ? '' : ` (${call.names.join(', ')})`}`
-    return [
-      {
-        text: `In ${library}, ${deepest.name ?? 'its code'} (${frameName(deepest)}), ${what ?? 'a value'} is None${given === undefined ? '.' : `: see what ${given}; one of these is None, or was never set.`}`,
-      },
-      !near && versions(told),
-    ]
-  }
-  if (what === undefined) return [{ text: 'Print the value before that line: it is None there, mostly because a function found nothing or has no return.' }]
-  return [
-    {
-      text: `${what} is None there: ${LOOKS.test(`${what}${deepest?.code}`) ? 'what it was looked up by was not found' : 'see where it gets its value, mostly from a function that found nothing or has no return'}.`,
-    },
-  ]
-}
-const SUBSCRIPT = /([A-Za-z_][\w.]{0,60}(?:\((?:[^()]|\([^()]{0,80}\)){0,120}\))?)\[(-?\w{1,30})\]/
-/** Which list is shorter than its index. */
-function short(told: EndTold): Piece {
-  const { own, deepest, library } = failedCall(told)
-  const [, list, index] = SUBSCRIPT.exec(deepest?.code ?? '') ?? []
-  if (list === undefined)
-    return { text: 'Print the length and the index before that line: the list is shorter than the code supposes, or empty.' }
-  if (/\b(?:i?glob|listdir|iterdir|scandir|findall)\(/.test(list))
-    return { text: `${list} found nothing, so that it has no [${index}]: see that what it looks for exists from the folder that the program runs in, and is spelled so.`, command: 'pwd; ls' }
-  return {
-    text: `${list} has no item [${index}]: it is shorter than the code supposes, or empty. Print len(${list})${/^\d|^-/.test(index ?? '') ? '' : ` and ${index}`} ${library === undefined || own === undefined ? 'before that line' : `there (${library}), and look at what ${frameName(own)} passes`}.`,
-  }
-}
 /** `f(**kwargs)`: a wrapper that only passes on what it got. */
 const PASSES_ON = /\*\*\w|\(\*\w/
 
@@ -148,23 +84,22 @@ export const EXCEPTIONS: readonly Known[] = [
     },
   },
   {
+    pattern:
+      /^TypeError: (?:[\w.]{1,40}\(\): )?(?:[\w.]{1,40}\(\) argument must be|[\w.()]{0,40} ?expected|must be|only) (?:an? )?([A-Za-z][\w. -]{1,60}?)(?: as element \d{1,4} in argument \d{1,2}|(?:, [\w -]{1,40}){0,2} (?:object|number|instance))?,? (?:but (?:got|found)|not|got) (?:an? )?(?:<class )?'?([\w.]{1,60})'?/,
+    remedies: ([, wanted = '', got = ''], told) => otherType(wanted, got, told),
+  },
+  {
     pattern: /^UnboundLocalError: .{0,60}'(\w{1,80})'/,
     remedies: ([, name]) => [{ text: `Give ${name} a value on each way to that line: a branch or a loop that did not run left it out.` }],
   },
   {
     // Not a sentence.
     pattern: /^KeyError: (['"]?[^'"\n`]{1,80}['"]?)(?=$|\n)/,
-    remedies: ([, key], told) => [
-      {
-        text: failedInLibrary(told)
-          ? `A library looks for ${key} in what it was given: print the keys of the sample, the configuration or the checkpoint that goes in.`
-          : `Print the keys that are there before that line; ${key} is not among them (columns of a data set, names of a checkpoint, a variable of the environment).`,
-      },
-    ],
+    remedies: ([, key = ''], told) => missingKey(key, told),
   },
   {
-    pattern: /^IndexError: (?:list|tuple|string|deque|pop)\b.{0,30}(?:out of range|empty)/,
-    remedies: (_, told) => [short(told)],
+    pattern: /^IndexError: (?:list|tuple|string|deque|pop|index)\b.{0,30}(?:out of (?:range|bounds)|empty)/,
+    remedies: (_, told) => short(told),
   },
   {
     pattern: /^ValueError: (?:too many|not enough) values to unpack/,

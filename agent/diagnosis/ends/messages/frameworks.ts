@@ -21,16 +21,6 @@ const ROWS: readonly Row[] = [
     'export TF_FORCE_GPU_ALLOW_GROWTH=true',
   ],
   [
-    /'[\w./-]{1,80}' is not registered! Available \w+ are:/,
-    'Run the code that registers it in the same process, before it is used (also under a launcher and in each worker), or correct the name: the message lists what there is.',
-  ],
-  [
-    /[Ee]rror communicating with wandb backend: permission denied|W&B API: permission denied/,
-    'Log in with a key of an account that may write to this entity and project, and check entity= and project=; or record offline.',
-    'wandb login --relogin; export WANDB_MODE=offline',
-    'Weights & Biases refused the account; the training itself is not at fault.',
-  ],
-  [
     /No module named 'torchvision\.transforms\.functional_tensor'/,
     'Change the import in the package that the traceback names to torchvision.transforms.functional (basicsr has no newer release), or go back to torchvision before 0.17 with the PyTorch that belongs to it.',
     undefined,
@@ -41,12 +31,6 @@ const ROWS: readonly Row[] = [
     'Install NumPy 2: what was pickled with it, or written for it, needs it. Or save the file again with NumPy 1.',
     "python -m pip install 'numpy>=2'",
     'numpy._core came with NumPy 2, and NumPy 1 is installed.',
-  ],
-  [
-    /maximum supported version for reading is \d+/,
-    'Update PyTorch or libtorch to the release that wrote the file, or write the file again with the older one.',
-    'python -c "import torch; print(torch.__version__)"',
-    'The file was written by a newer PyTorch than the one that reads it.',
   ],
   [
     /Assertion failed\) !?_?(?:src|img|image|ssize)\.empty\(\)|Assertion failed\) !_src\.empty/,
@@ -111,10 +95,6 @@ const ROWS: readonly Row[] = [
     'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
   ],
   [
-    /`num_classes` \(\d+\) in \w+ of \w+ does not match/,
-    'Set num_classes of all heads to the number of your classes, and metainfo (classes=) of the data sets to the same names, a tuple (one class with a comma behind it).',
-  ],
-  [
     /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,
     "Build apex with its extensions; the plain install leaves them out. Or do without: torch.nn.LayerNorm and PyTorch's fused AdamW are as fast.",
     "python -m pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' git+https://github.com/NVIDIA/apex.git",
@@ -123,11 +103,6 @@ const ROWS: readonly Row[] = [
   [
     /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got Float and (?:BFloat16|Half)/,
     'Train under autocast (Trainer: bf16=True or fp16=True), which brings adapters and layers to one type; with 4-bit weights set bnb_4bit_compute_dtype to it and call prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
-  ],
-  [
-    /float8 is only supported on SM ?89|Float8.{0,40}(?:requires|only supported).{0,40}(?:8\.9|SM ?8|SM ?9|H100)/i,
-    'Leave float8 out and train in bf16: it needs compute capability 8.9 (L4, RTX 40, H100) or newer.',
-    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
   ],
   [
     /load_best_model_at_end requires the save and eval(?:uation)? strategy to match/,
@@ -154,12 +129,6 @@ const ROWS: readonly Row[] = [
     /Encountered an unexpected tracer/,
     'Do not keep values that are computed inside jit or grad anywhere outside (self.x, a global, a list): return them from the function, and set jax_check_tracer_leaks to find where.',
     'export JAX_CHECK_TRACER_LEAKS=1',
-  ],
-  [
-    /Initializer expected to generate shape/,
-    'Initialize the parameters with an input of the shape that is used later, or rebuild the model with the sizes that the loaded parameters have.',
-    undefined,
-    'The parameters belong to inputs or layers of another size.',
   ],
   [
     /^Unrecognized data type: x=/,

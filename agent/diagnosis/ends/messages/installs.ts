@@ -60,6 +60,14 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
+/** The last words of a build under uv, which stand below [stdout] and [stderr]. */
+function uvBuild({ situation: { text } }: EndTold): string | undefined {
+  const below = /\[(?:stderr|stdout)\]\n((?:(?![^\n]{0,20}hint:|[^\n]{0,20}\[std)[^\n]*\n?){1,60})/g
+  const words = [...text.matchAll(below)].at(-1)?.[1]
+  const lines = words?.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()])) ?? []
+  return lines.length === 0 ? undefined : lines.slice(-2).join(' ').slice(-240)
+}
+
 /** `A 1.0 depends on B<2`, as pip and uv list them. */
 function conflict(told: EndTold): readonly string[] {
   const pip = [
@@ -154,6 +162,22 @@ export const INSTALLS: readonly Known[] = [
         PYTHON,
       ]
     },
+  },
+  {
+    pattern: /^Failed to (?:download and )?build `([\w.-]{1,60})(?:==[\w.+]{1,20}|[ @][^`\n]{0,80})?`/,
+    title: ([, name]) => `uv could not build ${name}`,
+    says: (_, told) => {
+      const said = uvBuild(told)
+      return said === undefined ? undefined : `Its build said: "${said}".`
+    },
+    remedies: ([, name = ''], told) => [
+      /\btorch\b|PyTorch/i.test(uvBuild(told) ?? '')
+        ? {
+            text: `uv builds ${name} in an environment of its own, without your PyTorch: build it without isolation, after torch and the tools of the build.`,
+            command: `uv pip install torch setuptools wheel ninja packaging && uv pip install --no-build-isolation ${name}`,
+          }
+        : { text: `What the build said last is what counts: correct that, or take a release of ${name} with a ready wheel for this Python.`, command: `uv pip install --only-binary ${name} ${name}` },
+    ],
   },
   {
     // uv says in a sentence of several lines why.

@@ -107,7 +107,7 @@ export const TRAINING: readonly Known[] = [
     remedies: only('Batch normalization got a batch of one: leave the last batch out (drop_last=True), or use batches of at least two on each GPU.'),
   },
   {
-    pattern: /stack expects each tensor to be equal size/,
+    pattern: /stack expects each tensor to be equal size|^invalid argument 0: Sizes of tensors must match except in dimension 0/,
     remedies: only('The samples of a batch differ in size: pad or crop them, or give the DataLoader a collate_fn that does.'),
   },
   {

@@ -168,11 +168,6 @@ export const TUNING: readonly Known[] = [
     ],
   },
   {
-    pattern: /len\(self\.ckpt_list\) > 0/,
-    title: 'DeepSpeed got no checkpoint files',
-    remedies: only('Name the folder or the list of files of the checkpoint (checkpoint=, base_dir=): the one that was given is empty.'),
-  },
-  {
     pattern: /Processor was not found, please check/,
     title: "The model's processor could not be loaded",
     remedies: () => [
