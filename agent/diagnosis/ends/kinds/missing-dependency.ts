@@ -224,7 +224,7 @@ export const missingDependency: EndKind = {
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
     says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(
-      /^(?:['"“«»„]?([\w.+-]{1,80})['"”»“]? ?(?:is not recognized as an internal|不是内部|ist entweder falsch|n'est pas reconnu en|no se reconoce como|не является внутренней)|(?:The term|无法将) ?['‘“"]([^'’”"\n]{1,80})['’”"])/,
+      /^(?:['"“«»„]?([\w.+-]{1,80})['"”»“]? ?(?:is not recognized as an internal|不是内部|ist entweder falsch|n'est pas reconnu en)|(?:The term|无法将) ?['‘“"]([^'’”"\n]{1,80})['’”"])/,
       WEIGHT.message,
       (match) => ({ ...module(match), pattern: 'program' }),
     ),

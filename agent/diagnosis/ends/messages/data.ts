@@ -47,13 +47,6 @@ const ROWS: readonly Row[] = [
     'A class is registered twice',
   ],
   [
-    /monitor='?[^')\n]{1,80}'?\)? not found in the returned metrics|conditioned on metric `[^`\n]{1,80}` which is not available/,
-    'Log a metric of that name (self.log in validation_step), or monitor one of those that the message lists. Where validation did not run before the save, let it run first (check_val_every_n_epoch, limit_val_batches).',
-    undefined,
-    undefined,
-    'The monitored metric was never logged',
-  ],
-  [
     /No [`']?(\w{3,40}_dataloader)\(\)[`']? method defined to run/,
     'Define that method, pass the loader to the call, or leave the call out. A training before it had ended: its checkpoints are written.',
     undefined,
@@ -66,13 +59,6 @@ const ROWS: readonly Row[] = [
     undefined,
     undefined,
     'The model has no files of that variant',
-  ],
-  [
-    /Checkpoint not supported because layer \S{1,120} not supported|No LoRA keys associated to/,
-    'Update Diffusers and PEFT; a LoRA for another base model, or with layers that Diffusers does not know, does not load there: use it in the program for which it was made, or convert it.',
-    'python -m pip install --upgrade diffusers peft',
-    undefined,
-    'The LoRA has layers that do not belong to this model',
   ],
 ]
 

@@ -46,13 +46,24 @@ export const EXCEPTIONS: readonly Known[] = [
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:missing \d{1,3} required (?:positional|keyword-only) argument|takes .{1,40} positional arguments?)/,
-    remedies: ([, callee], told) =>
-      failedInLibrary(told)
-        ? [
-            { text: `${failedCall(told).library ?? 'A library'} calls ${callee} with other arguments than it takes: where it is your own, give it those that the library passes.` },
-            versions(told),
-          ]
-        : [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }],
+    title: ([, callee = ''], told) => {
+      const { library } = failedCall(told)
+      const owner = packageOfClass(callee.split('.')[0] ?? '')
+      return library === undefined || owner === undefined || owner === library ? undefined : `${owner} has another ${callee.split('.').at(-1)} than ${library} calls`
+    },
+    remedies: ([, callee = ''], told) => {
+      const { library } = failedCall(told)
+      const owner = packageOfClass(callee.split('.')[0] ?? '')
+      if (library === undefined) return [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }]
+      if (owner !== undefined && owner !== library)
+        return [{ text: `The releases of ${owner} and ${library} do not belong together: update both.`, command: `python -m pip install --upgrade ${owner} ${library}` }]
+      return [
+        {
+          text: `${library} calls ${callee} with other arguments than it takes: where it is your own, give it those that the library passes.`,
+        },
+        versions(told),
+      ]
+    },
   },
   {
     pattern: /^AttributeError: '(?!NoneType)(\w{1,80})' object has no attribute '(\w{1,80})'/,

@@ -46,12 +46,6 @@ const ROWS: readonly Row[] = [
     'The default device is the GPU, and the sampler draws on the CPU.',
   ],
   [
-    /If capturable=False, state_steps should not be CUDA tensors|params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device/,
-    'Move the model to the GPU before the optimizer is made, and load the optimizer after both: its state then goes to the device of the parameters.',
-    undefined,
-    "The optimizer's state lies on another device, or has another type, than the parameters.",
-  ],
-  [
     /(?:cusparse|cublas_v2|cusolverDn|curand_kernel|cuda_runtime(?:_api)?|cuda_fp16|nvrtc|cufft)\.h: No such file/,
     'Install the CUDA toolkit with its headers in the version of PyTorch, and set CUDA_HOME to it: a runtime image, and the nvcc of conda alone, lack them (images ending in -devel have them).',
     'python -c "import torch; print(torch.version.cuda)"; echo "$CUDA_HOME"',
@@ -165,10 +159,6 @@ const ROWS: readonly Row[] = [
     /DataLoader timed out after/,
     'A worker took longer than the timeout of the DataLoader for one batch: look at what is slow (network storage, decoding, a lock in OpenCV: cv2.setNumThreads(0)), then raise timeout= or the number of workers.',
     'py-spy dump --pid <WORKER_PID>',
-  ],
-  [
-    /Unable to create tensor, you should probably activate truncation/,
-    'Tokenize with truncation=True and let the collator pad each batch (DataCollatorWithPadding; with labels of varying length DataCollatorForSeq2Seq or DataCollatorForTokenClassification). Remove columns that are no numbers.',
   ],
   [
     /Some tensors share memory, this will lead to duplicate memory/,

@@ -27,13 +27,6 @@ const ROWS: readonly Row[] = [
     'The samples are not tokenized',
   ],
   [
-    /assistant_only_loss=True`?, but at least one example has no assistant tokens/,
-    'Give the tokenizer a template with {% generation %} around the answers (newer TRL has such ones for many models: get_training_chat_template), or set assistant_only_loss=False.',
-    undefined,
-    undefined,
-    'The chat template does not mark the answers',
-  ],
-  [
     // https://github.com/unslothai/unsloth/issues/2797
     /eos_token` \('<EOS_TOKEN>'\) is not found in the vocabulary/,
     'Import unsloth before trl and transformers, and update it; or give SFTConfig the eos_token that the tokenizer itself has.',
@@ -71,13 +64,6 @@ const ROWS: readonly Row[] = [
     "Load the model without device_map='auto' (leave it out, or name one device), and let the launcher start one process for each GPU.",
     undefined,
     "device_map='auto' split the model by tensor parallelism, and DDP needs a whole one on each GPU.",
-  ],
-  [
-    /(?:already contains|passed a) `?PeftModel`?[^\n]{0,80}(?:together with|and) (?:a )?`?peft_config|`PeftModel` instance together with a `peft_config`/,
-    'Give the trainer one of both: the plain model with peft_config, or the PeftModel alone. To train a second adapter: merge_and_unload() the first, and save that model.',
-    undefined,
-    undefined,
-    'The model has an adapter already',
   ],
   [
     /Could not find the transformer layer class (\w{2,60})/,

@@ -1,4 +1,5 @@
 // What CUDA programs and frameworks say when they find no GPU.
+import { printTorch } from '../remedies/environment.ts'
 import { pipInstall } from '../remedies/pip.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
@@ -145,14 +146,10 @@ export const programRules: readonly Rule[] = [
       `The program asks for device=${matched.match[1]}, ${blind(matched) ? 'and PyTorch sees no GPU at all' : 'and PyTorch has no such device'}.${isNumber(matched) ? '' : ` ${matched.match[1]} is none of the values that device takes: numbers such as 0 or 0,1, or cpu.`}`,
     remedies: (matched) => [
       blind(matched) && {
-        text: 'See whether this PyTorch was built for a GPU (None: a build for CPUs) and whether the driver shows the GPU.',
-        command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"; nvidia-smi -L',
+        text: 'See whether this PyTorch was built for a GPU (None: only for CPUs, install one with CUDA in its place) and whether the driver shows one.',
+        command: `${printTorch('torch.__version__, torch.version.cuda')}; nvidia-smi -L`,
       },
-      blind(matched) && {
-        text: `A build for CPUs: install one with CUDA in its place (pytorch.org/get-started names the index of each CUDA).`,
-        command: 'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/<CUDA>',
-      },
-      { text: `${blind(matched) ? 'Then set' : 'Set'} device=0${isNumber(matched) ? ', a number that nvidia-smi -L shows' : ''}; device=cpu runs without a GPU.` },
+      { text: `${blind(matched) ? 'Then set' : 'Set'} device=0${isNumber(matched) ? ', or another number that nvidia-smi -L shows' : ''}; device=cpu runs without a GPU.` },
     ],
     facts: code,
   },
