@@ -21,9 +21,7 @@ const look = (message: string): ((name: string) => string) =>
       ? (name) => `${name}.dtype`
       : /length|empty|at least one|no (?:samples|images|files|data)|number of/i.test(message)
         ? (name) => `len(${name})`
-        : /\bdevice/i.test(message)
-          ? (name) => `${name}.device`
-          : /\btypes?\b|<class|expected/i.test(message)
+        : /\btypes?\b|<class|expected/i.test(message)
             ? (name) => `type(${name})`
             : (name) => name
 const inLine = (words: readonly string[]): string => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`)

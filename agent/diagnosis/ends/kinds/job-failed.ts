@@ -2,6 +2,19 @@
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
+/** BuildKit names the step that failed; its lines carry the number of the step and the seconds. */
+function buildStep(text: string): { readonly command: string; readonly said: string | undefined } | undefined {
+  const [, number, command] = /^(?:#(\d{1,4}) )?ERROR: (?:failed to (?:solve|build): )?(?:failed to solve: )?process "(?:\/bin\/\w+ -\w+ )?([^\n]{1,600}?)" did not complete successfully/m.exec(text) ?? []
+  if (command === undefined) return undefined
+  const above = text.slice(0, text.indexOf('did not complete successfully')).split('\n').slice(-40, -1)
+  const lines = above.flatMap((line) => {
+    const [, step, words] = /^(?:#?(\d{1,4}) )?(?:\d{1,5}\.\d{1,3} )?(.{3,400})$/.exec(line) ?? []
+    return words === undefined || (number !== undefined && step !== undefined && step !== number) ? [] : [words.trim()]
+  })
+  const said = lines.findLast((line) => /error|fail|cannot|not found|no such|denied|^E: /i.test(line))
+  return { command: command.replaceAll(/\s+/g, ' ').slice(0, 120), said: said?.slice(0, 240) }
+}
+
 const MPI = /\bMPI_A(?:BORT|bort)\b|\bmpi(?:run|exec)\b/
 
 export const jobFailed: EndKind = {
@@ -12,11 +25,20 @@ export const jobFailed: EndKind = {
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
   verdict: (told) => {
+    const step = buildStep(told.situation.text)
+    if (step !== undefined) return `The build of the image ended at the step "${step.command}"${step.said === undefined ? '' : `, which said: "${step.said}"`}.`
     const { exit_code: code, reason } = told.facts
     const words = quote(told)
     return `The job ended${code === undefined ? ' badly' : ` with exit code ${code}`}${reason === undefined ? '' : ` (${reason})`}${words === '' ? '' : `: "${words}"`}. The text does not say more about why.`
   },
   remedies: ({ facts: { exit_code: code, rank }, situation, error }) => [
+    buildStep(situation.text) !== undefined && [
+      /Curl error|all mirrors|Failed to fetch|[Cc]ould ?n[o']t? resolve|[Tt]emporary failure|[Tt]imed out/.test(buildStep(situation.text)?.said ?? '')
+        ? { text: 'A server of packages did not answer as it should: build again, from another mirror where it stays so; see that the builder reaches the network (proxy, DNS).' }
+        : { text: 'Correct what that step says; to try it by hand, start the image of the step before and run its command there.' },
+      { text: 'Show the whole output of the build.', command: 'docker build --progress=plain --no-cache .' },
+    ],
+    buildStep(situation.text) === undefined && [
     MPI.test(situation.text)
       ? {
           text: `Look above for the error of ${rank === undefined ? 'the rank that failed first' : `rank ${rank}`}; let mpirun put the rank before each line.`,
@@ -50,5 +72,6 @@ export const jobFailed: EndKind = {
         text: 'Run it again with unbuffered output, so that its last lines are not lost.',
         command: 'PYTHONUNBUFFERED=1 PYTHONFAULTHANDLER=1 <COMMAND>',
       },
+    ],
   ],
 }

@@ -70,7 +70,8 @@ export const pythonException: EndKind = {
     const asked = asks(told)
     const application = applicationOf(told)
     const known = exceptionOf(told)?.remedies
-    const advice = general(told)
+    // Where the message itself says what to do, nothing is to be found out first.
+    const advice = asked === undefined ? general(told) : []
     return [
       asked,
       application?.first,

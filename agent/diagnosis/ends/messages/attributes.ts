@@ -80,11 +80,6 @@ export const ATTRIBUTES: readonly Known[] = [
     remedies: ([, , name = '']) => [{ text: `Ask the tokenizer in it: processor.tokenizer.${name}.` }],
   },
   {
-    pattern: /'AutoModelForCausalLMWithValueHead' object has no attribute/,
-    title: 'The trainer got a model with a value head',
-    remedies: () => [{ text: 'Load the model by AutoModelForCausalLM: the value head of TRL is for its PPO trainer alone.' }],
-  },
-  {
     pattern: /'(\w{2,80})' object has no attribute '(\w{1,80})'/,
     title: ([, type = '', name], told) => {
       const owner = packageOfClass(type)

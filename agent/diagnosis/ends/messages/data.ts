@@ -40,13 +40,6 @@ const ROWS: readonly Row[] = [
     'The class was never registered',
   ],
   [
-    /is already registered in [\w ]{2,40}/,
-    'The project brings a class that the installed mmcv or mmdet has too: install the releases that its README names, or register yours with force=True.',
-    'python -m pip list | grep -iE "mmcv|mmdet|mmengine"',
-    undefined,
-    'A class is registered twice',
-  ],
-  [
     /No [`']?(\w{3,40}_dataloader)\(\)[`']? method defined to run/,
     'Define that method, pass the loader to the call, or leave the call out. A training before it had ended: its checkpoints are written.',
     undefined,

@@ -24,6 +24,13 @@ export const EXCEPTIONS: readonly Known[] = [
     remedies: ([, callee = '', argument], told) => {
       const { deepest, library } = failedCall(told)
       const [owner, method] = callee.split('.').slice(-2)
+      // What a data set or its collator returns goes to the model as it is.
+      if (/(?:^|\.)(?:forward|call|__call__)$/.test(callee) && told.error?.frames.some(({ code }) => /\(\*\*(?:\w*inputs|batch|data|features|model_kwargs)\)/.test(code ?? '')) === true)
+        return [
+          {
+            text: `The batch holds ${argument}, which the model does not take: leave it out of what the data set or the collator returns (with the Trainer remove_unused_columns=True drops such columns of a data set).`,
+          },
+        ]
       const gave = library !== undefined && deepest?.code !== undefined && (deepest.code.includes(`${argument}`) || !PASSES_ON.test(deepest.code))
       if (gave && packageOfClass(owner ?? '') === undefined)
         return [

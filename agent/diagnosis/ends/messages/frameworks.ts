@@ -38,7 +38,6 @@ const ROWS: readonly Row[] = [
     undefined,
     'OpenCV got an empty image.',
   ],
-  [/'lengths' argument should be a 1D CPU int64 tensor/, 'Give the lengths from the CPU: pack_padded_sequence(x, lengths.cpu(), …).'],
   [
     /Expected a 'cuda' device type for generator but found 'cpu'/,
     "Leave torch.set_default_device('cuda') (or set_default_tensor_type) out, or give the DataLoader generator=torch.Generator(device='cuda').",
@@ -50,12 +49,6 @@ const ROWS: readonly Row[] = [
     'Install the CUDA toolkit with its headers in the version of PyTorch, and set CUDA_HOME to it: a runtime image, and the nvcc of conda alone, lack them (images ending in -devel have them).',
     'python -c "import torch; print(torch.version.cuda)"; echo "$CUDA_HOME"',
   ],
-  [
-    /libaio\.h: No such file/,
-    'Install the headers of libaio, which asynchronous offloading to disk needs. On Debian and Ubuntu:',
-    'sudo apt-get install -y libaio-dev',
-  ],
-  [/\bmpi\.h: No such file/, 'Install the headers of MPI. On Debian and Ubuntu:', 'sudo apt-get install -y libopenmpi-dev'],
   [
     /Recomputed values for the following tensors have different metadata/,
     'Run forward and backward under the same conditions: the same torch.autocast, no state that the forward changes (use_cache=False, no random branches). use_reentrant=True checks nothing, so that it only hides it.',
@@ -72,21 +65,11 @@ const ROWS: readonly Row[] = [
     'The file is no checkpoint of Lightning, but plain weights: load it with model.load_state_dict(torch.load(path)), not with load_from_checkpoint or ckpt_path.',
   ],
   [
-    /fp16 mixed precision requires a GPU/,
-    'Let Accelerate see a GPU, or train without mixed precision on the CPU (--mixed_precision no).',
-    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
-    'PyTorch finds no GPU here.',
-  ],
-  [
     /Dataset '[^'\n]{1,200}'[^\n]{0,40}(?:error|images not found)|\w+:' images not found/,
     'Name the data file by its absolute path (data=/…/data.yaml), and correct path, train and val in it: a relative path counts from the folder of data sets in the settings of Ultralytics.',
     'yolo settings; ls -la <DATASET>',
     undefined,
     'Ultralytics does not find the data set',
-  ],
-  [
-    /Label class (\d+) exceeds dataset class count/,
-    'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
   ],
   [
     /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,

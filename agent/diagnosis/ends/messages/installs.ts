@@ -266,6 +266,7 @@ export const INSTALLS: readonly Known[] = [
       const { text } = told.situation
       const builds = /^[ \t]{1,40}- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
       const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
+      const names = [...new Set(lacking)].filter((name) => !name.startsWith('__'))
       const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
       const arm = /aarch64|linux-aarch64/.test(text)
       const windows = told.situation.system === 'windows' || /\bwin-64\b/.test(text)
@@ -282,7 +283,13 @@ export const INSTALLS: readonly Known[] = [
           command: "sed -E 's/^( *- [^=]+==?[^=]+)=.*/\\1/' environment.yml > environment.plain.yml",
         },
         apple && /cuda/i.test(text) && { text: 'Take CUDA out of the file: there is none for macOS.' },
-        lacking.length > 0 && { text: `No channel that was named has ${[...new Set(lacking)].slice(0, 3).join(', ')}: add its channel, or another version.` },
+        lacking.some((name) => name.startsWith('__')) && {
+          text: 'A name with two underscores is no package but a property of the system (__win: Windows, __cuda: a driver that conda sees): these channels have the files for another one only. Take them from conda-forge.',
+        },
+        names.length > 0 && {
+          text: `No channel that was named has ${names.slice(0, 6).join(', ')} (in that version): search conda-forge for it, or install it by pip, where some have another name.`,
+          command: `conda search -c conda-forge ${names[0]}`,
+        },
         older !== undefined && {
           text: `The packages are for Python 3.${older}, and this environment has another: make one with it.`,
           command: `conda create -y -n <NAME> python=3.${older}`,

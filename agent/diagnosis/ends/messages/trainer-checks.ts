@@ -66,10 +66,6 @@ const ROWS: readonly Row[] = [
     "device_map='auto' split the model by tensor parallelism, and DDP needs a whole one on each GPU.",
   ],
   [
-    /Could not find the transformer layer class (\w{2,60})/,
-    'Name the class of the layers of this model (print(model) shows it; for Llama LlamaDecoderLayer) in fsdp_transformer_layer_cls_to_wrap, or leave it out: the model names its own.',
-  ],
-  [
     /unexpected keyword argument 'load_in_(?:4|8)bit'/,
     'Pass quantization_config=BitsAndBytesConfig(load_in_4bit=True) to from_pretrained.',
     undefined,

@@ -206,11 +206,6 @@ export const TRAINING: readonly Known[] = [
     remedies: only('Load the model as it is: leave out load_in_4bit, load_in_8bit and quantization_config; or take the model that is not quantized.'),
   },
   {
-    pattern: /Can't find a checkpoint index/,
-    says: 'That folder holds no weights in the format of Transformers: it is the checkpoint of another program (FSDP, DeepSpeed), of an adapter, or incomplete.',
-    remedies: only('See what it holds; name the folder that has model.safetensors or its index, or convert the checkpoint first.', 'ls -la <CHECKPOINT>'),
-  },
-  {
     pattern: /Unsupported head_dim|only supports? head (?:dimension|dim|size)s?\b|head_dim (?:must|should) be/,
     remedies: only(
       "This attention has no kernel for the model's size of a head: choose another one for it (attn_implementation='sdpa', or the server's attention backend).",

@@ -14,7 +14,10 @@ export const TUNING: readonly Known[] = [
     pattern: /text input must be of type `str`|TextEncodeInput must be Union\[/,
     title: 'A sample of the data set is no text',
     says: 'The tokenizer got a number, a list or nothing (None) where it needs a string.',
-    remedies: () => [
+    remedies: (_, { error }) => [
+      error?.frames.some(({ file }) => file.includes('tensorflow')) === true && {
+        text: "In tf.data texts are tensors of bytes: decode them before the tokenizer: [t.decode('utf-8') for t in texts.numpy()].",
+      },
       {
         text: 'Find the samples and correct them or leave them out: dataset.filter(lambda x: isinstance(x["text"], str)). Empty fields of CSV and JSON files are None.',
       },
