@@ -13,6 +13,8 @@ export function choicesIn(message: string): { readonly list: readonly string[]; 
   if (words === undefined) return undefined
   const list = [...words.matchAll(/['"`]([^'"`]{1,60})['"`]/g)].flatMap(([, one]) => one ?? [])
   const plain = list.length > 0 ? list : words.split(',').map((one) => one.trim())
-  const given = GIVEN.exec(message)?.slice(1).find((one) => one !== undefined)
+  const given = GIVEN.exec(message)
+    ?.slice(1)
+    .find((one) => one !== undefined)
   return plain.length === 0 || plain.every((one) => /^[\d.]*$/.test(one)) ? undefined : { list: plain.slice(0, 8), given }
 }

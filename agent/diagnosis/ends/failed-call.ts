@@ -23,7 +23,8 @@ const SHOWN = 100
 export const shown = (code: string | undefined): string | undefined =>
   code === undefined || code === '' || SECRET.test(code) ? undefined : code.length <= SHOWN ? code : `${code.slice(0, SHOWN)}…`
 
-const NO_CALLEE = /^(?:if|elif|while|return|raise|assert|with|not|in|and|or|lambda|print|isinstance|len|str|int|float|bool|range|enumerate|zip|list|tuple|dict|set|super)$/
+const NO_CALLEE =
+  /^(?:if|elif|while|return|raise|assert|with|not|in|and|or|lambda|print|isinstance|len|str|int|float|bool|range|enumerate|zip|list|tuple|dict|set|super)$/
 const NAME = /^[A-Za-z_]\w{0,40}(?:\.\w{1,40}|\[(?:'[\w-]{1,40}'|"[\w-]{1,40}"|\w{1,20})\]){0,3}$/
 const NO_NAME = /^(?:None|True|False|self|cls|Exception|os\.environ)$|^(?:torch|np|tf|jnp)\.\w+$/
 const MOST = 4
@@ -85,11 +86,21 @@ export function failedCall({ error, facts }: Pick<EndTold, 'error' | 'facts'>): 
   return { own, deepest, library: deepest === undefined || deepest === own ? undefined : ownerOf(deepest), call: tells ? call : undefined }
 }
 
-const KEYWORD = /^(?:if|elif|else|for|in|not|and|or|is|while|return|raise|assert|with|as|lambda|await|yield|from|import|None|True|False|self|cls|print|def|class|del|pass|try|except)$/
+const KEYWORD =
+  /^(?:if|elif|else|for|in|not|and|or|is|while|return|raise|assert|with|as|lambda|await|yield|from|import|None|True|False|self|cls|print|def|class|del|pass|try|except)$/
 /** The values in a line of source: no functions, attributes or targets of an assignment. */
 export function identifiersIn(code: string | undefined): readonly string[] {
-  const line = (code ?? '').replace(/#.*$/, '').replace(/^[\w., ]{1,80}(?<![=!<>+*/-])=(?!=)/, '').replaceAll(/(['"])(?:(?!\1).)*\1/g, "''")
-  return [...new Set([...line.matchAll(/(?<![\w.])([A-Za-z_]\w{0,40}(?:\.[a-z_]\w{0,40}){0,2})(?![\w(]|\.\w| ?=(?!=))/g)].flatMap(([, one = '']) => (KEYWORD.test(one) || NO_NAME.test(one) ? [] : [one])))].slice(0, MOST)
+  const line = (code ?? '')
+    .replace(/#.*$/, '')
+    .replace(/^[\w., ]{1,80}(?<![=!<>+*/-])=(?!=)/, '')
+    .replaceAll(/(['"])(?:(?!\1).)*\1/g, "''")
+  return [
+    ...new Set(
+      [...line.matchAll(/(?<![\w.])([A-Za-z_]\w{0,40}(?:\.[a-z_]\w{0,40}){0,2})(?![\w(]|\.\w| ?=(?!=))/g)].flatMap(([, one = '']) =>
+        KEYWORD.test(one) || NO_NAME.test(one) ? [] : [one],
+      ),
+    ),
+  ].slice(0, MOST)
 }
 
 /** Who called the function that failed, where that is the user's own too. */

@@ -6,7 +6,8 @@ import type { EndTold } from './end-kind.ts'
 import { failedCall, type FailedCall } from './failed-call.ts'
 import { packageOf } from './python-packages.ts'
 
-const CHECK = /^(?:Value|Assertion|Type|NotImplemented|Runtime|Key|Attribute)Error$|(?:Config\w{0,16}|Validation|Argument\w{0,6}|Usage|Setup|Setting\w{0,3}|Param\w{0,8})(?:Error|Exception)$/
+const CHECK =
+  /^(?:Value|Assertion|Type|NotImplemented|Runtime|Key|Attribute)Error$|(?:Config\w{0,16}|Validation|Argument\w{0,6}|Usage|Setup|Setting\w{0,3}|Param\w{0,8})(?:Error|Exception)$/
 /** A library that fails by itself names nothing that its caller could correct. */
 const OWN_FAULT = /^assert |values to unpack|has no attribute|object is not|unsupported operand|please report|internal error|file a bug/i
 const NAMED = /[`'"“]([A-Za-z_]\w{1,40})[`'"”]|\b([a-z]\w{0,40}(?:_[a-z0-9]+)+)\b|\b([a-z]\w{1,30})(?:\.shape|\.dtype)?=/g
@@ -16,12 +17,12 @@ const look = (message: string): ((name: string) => string) =>
   /\bNaN\b|\binfinity\b/i.test(message)
     ? (name) => `np.isnan(${name}).sum()`
     : /shape|size|rank\b|ndim|dim(?:ension)?s?\b|channels/i.test(message)
-    ? (name) => `${name}.shape`
-    : /dtype/i.test(message)
-      ? (name) => `${name}.dtype`
-      : /length|empty|at least one|no (?:samples|images|files|data)|number of/i.test(message)
-        ? (name) => `len(${name})`
-        : /\btypes?\b|<class|expected/i.test(message)
+      ? (name) => `${name}.shape`
+      : /dtype/i.test(message)
+        ? (name) => `${name}.dtype`
+        : /length|empty|at least one|no (?:samples|images|files|data)|number of/i.test(message)
+          ? (name) => `len(${name})`
+          : /\btypes?\b|<class|expected/i.test(message)
             ? (name) => `type(${name})`
             : (name) => name
 const inLine = (words: readonly string[]): string => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`)
@@ -31,7 +32,13 @@ function concerned(message: string, { call }: FailedCall): readonly string[] {
   const said = [...new Set([...message.matchAll(NAMED)].flatMap((match) => match.slice(1).find((one) => one !== undefined) ?? []))]
   const passed = call?.names ?? []
   const both = passed.filter((name) => said.includes(name.split('.').at(-1) ?? name))
-  return both.length > 0 ? both : said.some((name) => name.includes('_')) ? said.filter((name) => name.includes('_')).slice(0, 3) : passed.length > 0 ? passed : said.slice(0, 3)
+  return both.length > 0
+    ? both
+    : said.some((name) => name.includes('_'))
+      ? said.filter((name) => name.includes('_')).slice(0, 3)
+      : passed.length > 0
+        ? passed
+        : said.slice(0, 3)
 }
 
 /** A library looked at what it was given, and said what it does not accept. */
@@ -46,7 +53,8 @@ const refused = ({ error }: EndTold, { deepest, library }: FailedCall): boolean 
 const CONDITION = /\b(?:should|must|ha(?:s|ve) to|needs? to|can ?not|can't|expected|requires?)\b/i
 const TYPE = /of type <class '([\w.]{1,40})'>|\bgot (?:an? )?(?:<class )?'?(list|tuple|dict|str|int|float|NoneType|ndarray|Tensor)\b/
 /** Nothing was found where data should be. */
-export const EMPTY = /length 0\b|\bempty\b|\bfound 0 |\b0 (?:images|files|samples|examples)|num_samples=0|[Nn]o (?:images|files|samples|data|examples)\b[^\n]{0,30}(?:found|in)\b/
+export const EMPTY =
+  /length 0\b|\bempty\b|\bfound 0 |\b0 (?:images|files|samples|examples)|num_samples=0|[Nn]o (?:images|files|samples|data|examples)\b[^\n]{0,30}(?:found|in)\b/
 const aspect = (words: string): string =>
   /dtype/.test(words) ? 'dtypes' : /shape|size|dim/.test(words) ? 'shapes' : /device/.test(words) ? 'devices' : /len\(/.test(words) ? 'lengths' : 'values'
 
@@ -77,10 +85,14 @@ export function general(told: EndTold): readonly Piece[] {
     const names = concerned(error.message, failed)
     const what = names.length === 0 ? 'what the message names' : inLine(names)
     const given = own === undefined ? 'what it was given' : `what ${call === undefined ? '' : `${call.callee}(…) at `}${frameName(own)} passes`
-    const type = TYPE.exec(error.message)?.slice(1).find((one) => one !== undefined)
+    const type = TYPE.exec(error.message)
+      ?.slice(1)
+      .find((one) => one !== undefined)
     return [
       EMPTY.test(error.message)
-        ? { text: `There is nothing in ${what}: see that the path, the pattern or the split that it is made from exists, holds files, and has the folders that the loader expects.` }
+        ? {
+            text: `There is nothing in ${what}: see that the path, the pattern or the split that it is made from exists, holds files, and has the folders that the loader expects.`,
+          }
         : {
             text: `${library} refuses ${given}: change ${what}${CONDITION.test(error.message) ? ' until that holds' : type === undefined ? '' : ` to another type than ${type}`}.`,
           },

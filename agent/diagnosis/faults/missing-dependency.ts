@@ -8,7 +8,8 @@ import { installs, madeFor, rebuilds } from '../ends/python-packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
-const SYMBOL = /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}): undefined symbol: ((?:_ZN?K?(?:3c10|2at|5torch)|aoti_torch_|THP[A-Z])\w{1,300})/
+const SYMBOL =
+  /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}): undefined symbol: ((?:_ZN?K?(?:3c10|2at|5torch)|aoti_torch_|THP[A-Z])\w{1,300})/
 
 /** Distributions by the modules that they install. */
 const DISTRIBUTIONS: readonly (readonly [module: RegExp, name: string])[] = [

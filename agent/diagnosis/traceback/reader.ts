@@ -1,7 +1,20 @@
 // Reads tracebacks line by line: each process that prints has its own, so that ranks may write at the same time. Memory is bounded.
 import { isMarks, tokenOf, type Token } from './grammar.ts'
 import type { ReadLine } from './line.ts'
-import { addCode, announces, belongs, codeAt, finished, newBlock, pidIn, pushFrame, quotes, setRaised, tailOfBar, type OpenTraceback as Open } from './open-traceback.ts'
+import {
+  addCode,
+  announces,
+  belongs,
+  codeAt,
+  finished,
+  newBlock,
+  pidIn,
+  pushFrame,
+  quotes,
+  setRaised,
+  tailOfBar,
+  type OpenTraceback as Open,
+} from './open-traceback.ts'
 import type { Raised, Traceback } from './traceback.ts'
 
 const TAIL_LINES = 24

@@ -98,7 +98,9 @@ function correct(told: EndTold): Piece {
   const message = told.error?.message ?? ''
   const { own, call } = failedCall(told)
   const where =
-    own !== undefined && call !== undefined ? `in ${call.callee}(…) at ${frameName(own)}` : 'in the command, the configuration file or the environment of the job'
+    own !== undefined && call !== undefined
+      ? `in ${call.callee}(…) at ${frameName(own)}`
+      : 'in the command, the configuration file or the environment of the job'
   const named = option(told) ?? 'the setting that the message names'
   const choices = choicesIn(message)
   if (choices !== undefined) {

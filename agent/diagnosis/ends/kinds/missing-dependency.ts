@@ -168,7 +168,7 @@ function otherPython({ error, situation: { text } }: EndTold, top: string | unde
   const python = PYTHON_OF.exec(text)?.[1]
   const launcher = /File "((?:\/|[A-Za-z]:\\)[\w./\\-]{1,120}[\\/](?:torchrun|accelerate|deepspeed))"/.exec(text)?.[1]
   const source = error?.frames.map(({ file }) => file).find((file) => new RegExp(`[\\\\/]${top}[\\\\/]`).test(file) && !/(?:site|dist)-packages/.test(file))
-  const folder = source?.replace(new RegExp(`(?:[\\\\/]src)?[\\\\/]${top}[\\\\/].*$`), '')
+  const folder = source?.slice(0, Math.max(source.lastIndexOf(`/${top}/`), source.lastIndexOf(`\\${top}\\`))).replace(/[\\/]src$/, '')
   if (python === undefined) return undefined
   const what = folder !== undefined && /^[\w./-]+$/.test(folder) ? `-e ${folder}` : installs(top, { text: '' })
   return [

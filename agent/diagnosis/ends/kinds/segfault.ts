@@ -50,7 +50,8 @@ function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
   return [
     frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
     serverSteps(situation),
-    frame === undefined && runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: setVariables(situation, { PYTHONFAULTHANDLER: '1' }) },
+    frame === undefined &&
+      runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: setVariables(situation, { PYTHONFAULTHANDLER: '1' }) },
     situation.system === 'windows'
       ? { text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed." }
       : {

@@ -4,7 +4,7 @@ import { calledFrom, failedCall, failedInLibrary, identifiersIn } from '../faile
 import { packageOfClass } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 import { packagesOf, versions } from './releases.ts'
-import { missingKey, none, otherType, short } from './values.ts'
+import { article, missingKey, none, otherType, short } from './values.ts'
 
 /** `f(**kwargs)`: a wrapper that only passes on what it got. */
 const PASSES_ON = /\*\*\w|\(\*\w/
@@ -12,7 +12,8 @@ const PASSES_ON = /\*\*\w|\(\*\w/
 /** Over `Name: message`. The order counts. */
 export const EXCEPTIONS: readonly Known[] = [
   {
-    pattern: /^(?:AttributeError|TypeError): 'NoneType' object (?:has no attribute '(\w{1,80})'|is not (?:iterable|subscriptable|callable))|^TypeError: argument of type 'NoneType' is not/,
+    pattern:
+      /^(?:AttributeError|TypeError): 'NoneType' object (?:has no attribute '(\w{1,80})'|is not (?:iterable|subscriptable|callable))|^TypeError: argument of type 'NoneType' is not/,
     remedies: none,
   },
   {
@@ -25,7 +26,10 @@ export const EXCEPTIONS: readonly Known[] = [
       const { deepest, library } = failedCall(told)
       const [owner, method] = callee.split('.').slice(-2)
       // What a data set or its collator returns goes to the model as it is.
-      if (/(?:^|\.)(?:forward|call|__call__)$/.test(callee) && told.error?.frames.some(({ code }) => /\(\*\*(?:\w*inputs|batch|data|features|model_kwargs)\)/.test(code ?? '')) === true)
+      if (
+        /(?:^|\.)(?:forward|call|__call__)$/.test(callee) &&
+        told.error?.frames.some(({ code }) => /\(\*\*(?:\w*inputs|batch|data|features|model_kwargs)\)/.test(code ?? '')) === true
+      )
         return [
           {
             text: `The batch holds ${argument}, which the model does not take: leave it out of what the data set or the collator returns (with the Trainer remove_unused_columns=True drops such columns of a data set).`,
@@ -56,14 +60,21 @@ export const EXCEPTIONS: readonly Known[] = [
     title: ([, callee = ''], told) => {
       const { library } = failedCall(told)
       const owner = packageOfClass(callee.split('.')[0] ?? '')
-      return library === undefined || owner === undefined || owner === library ? undefined : `${owner} has another ${callee.split('.').at(-1)} than ${library} calls`
+      return library === undefined || owner === undefined || owner === library
+        ? undefined
+        : `${owner} has another ${callee.split('.').at(-1)} than ${library} calls`
     },
     remedies: ([, callee = ''], told) => {
       const { library } = failedCall(told)
       const owner = packageOfClass(callee.split('.')[0] ?? '')
       if (library === undefined) return [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }]
       if (owner !== undefined && owner !== library)
-        return [{ text: `The releases of ${owner} and ${library} do not belong together: update both.`, command: `python -m pip install --upgrade ${owner} ${library}` }]
+        return [
+          {
+            text: `The releases of ${owner} and ${library} do not belong together: update both.`,
+            command: `python -m pip install --upgrade ${owner} ${library}`,
+          },
+        ]
       return [
         {
           text: `${library} calls ${callee} with other arguments than it takes: where it is your own, give it those that the library passes.`,
@@ -95,7 +106,7 @@ export const EXCEPTIONS: readonly Known[] = [
       const names = identifiersIn(deepest?.code).filter(() => deepest === own)
       return [
         {
-          text: `${second === undefined ? `A list, tuple or text meets a ${first}` : `A ${first} meets a ${second}`} in that line: ${names.length === 0 ? 'print the types of its values' : `print(${names.map((name) => `type(${name})`).join(', ')})`} before it, and convert the one that should be another (a tuple that a function returns: take its item).`,
+          text: `${second === undefined ? `There a list, tuple or text meets ${article(first ?? '')}` : `There ${article(first ?? '')} meets ${article(second)}`}: ${names.length === 0 ? 'print the types of its values' : `print(${names.map((name) => `type(${name})`).join(', ')})`} before it, and convert the one that should be another (a tuple that a function returns: take its item).`,
         },
         calledFrom(told),
       ]

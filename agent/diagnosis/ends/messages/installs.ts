@@ -176,7 +176,10 @@ export const INSTALLS: readonly Known[] = [
             text: `uv builds ${name} in an environment of its own, without your PyTorch: build it without isolation, after torch and the tools of the build.`,
             command: `uv pip install torch setuptools wheel ninja packaging && uv pip install --no-build-isolation ${name}`,
           }
-        : { text: `What the build said last is what counts: correct that, or take a release of ${name} with a ready wheel for this Python.`, command: `uv pip install --only-binary ${name} ${name}` },
+        : {
+            text: `What the build said last is what counts: correct that, or take a release of ${name} with a ready wheel for this Python.`,
+            command: `uv pip install --only-binary ${name} ${name}`,
+          },
     ],
   },
   {

@@ -40,17 +40,6 @@ const why = (tensor: string): string =>
 
 export const LOADING: readonly Known[] = [
   {
-    pattern: /Repo id must (?:be in the form|use alphanumeric)[^']{0,200}'repo_name'[^:]{0,60}: '([^'\n]{1,300})'|Repo id must use alphanumeric[^']{0,300}'([^'\n]{1,300})'\.?$/,
-    title: ([, path, other]) => `There is no folder ${path ?? other}`,
-    says: 'What is not found as a folder is taken for the name of a repository.',
-    remedies: ([, path, other]) => [
-      {
-        text: `Correct the path, or put the files of the model there${/^[.\w]/.test(path ?? other ?? '') ? ': a relative path counts from the folder that the program is started in' : ''}; in a container it must be mounted.`,
-        command: `pwd; ls -la ${/^[\w./~-]+$/.test(path ?? other ?? '') ? (path ?? other) : '<FOLDER>'}`,
-      },
-    ],
-  },
-  {
     // vLLM, config/compilation.py: hybrid models (Qwen3.5, Nemotron-H, Kimi Linear) keep a state for each running request.
     pattern: /max_num_seqs \((\d{1,6})\) exceeds available Mamba cache blocks \((\d{1,6})\)/,
     title: ([, asked, blocks]) => `The cache holds ${blocks} requests of this model, and ${asked} were allowed`,

@@ -204,7 +204,10 @@ export const PACKAGES: readonly Known[] = [
           {
             text: `${call.callee}(…) at ${frameName(own)} passes ${name} on to ${owner}, which does not take it: print(type(${call.callee})) shows whether that is the object that was meant (a tokenizer in place of a processor takes no images). Else leave ${name} out.`,
           },
-          package_ !== undefined && { text: `Or ${package_} is of another release than the program was written for.`, command: `python -m pip show ${package_}` },
+          package_ !== undefined && {
+            text: `Or ${package_} is of another release than the program was written for.`,
+            command: `python -m pip show ${package_}`,
+          },
         ]
       if (package_ !== undefined && from !== undefined && foreign && gave) return together(from, package_, `${name} of ${owner ?? method}`)
       const now = renamed(name, owner ?? method)

@@ -4,7 +4,9 @@ import type { EndTold } from '../end-kind.ts'
 import { packageOf } from '../python-packages.ts'
 
 /** The packages that the error passed through, the deepest first. */
-export const packagesOf = ({ error }: EndTold): readonly string[] => [...new Set((error?.frames ?? []).toReversed().flatMap(({ file }) => packageOf(file) ?? []))]
+export const packagesOf = ({ error }: EndTold): readonly string[] => [
+  ...new Set((error?.frames ?? []).toReversed().flatMap(({ file }) => packageOf(file) ?? [])),
+]
 /** Where a name of a library does not fit: two versions, and how to see them. */
 export function versions(told: EndTold): Piece {
   const packages = packagesOf(told).slice(0, 4)

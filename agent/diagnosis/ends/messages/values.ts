@@ -24,7 +24,8 @@ export function none([, attribute]: RegExpExecArray, told: EndTold): readonly Pi
   const what = nothing(deepest?.code, attribute)
   if (deepest !== undefined && library !== undefined) {
     const near = own !== undefined && (told.error?.frames.length ?? 0) - (told.error?.frames.indexOf(own) ?? 0) <= 4
-    const given = !near || call === undefined ? undefined : `${call.callee}(…) at ${frameName(own)} gets${call.names.length === 0 ? '' : ` (${call.names.join(', ')})`}`
+    const given =
+      !near || call === undefined ? undefined : `${call.callee}(…) at ${frameName(own)} gets${call.names.length === 0 ? '' : ` (${call.names.join(', ')})`}`
     return [
       {
         text: `In ${library}, ${deepest.name ?? 'its code'} (${frameName(deepest)}), ${what ?? 'a value'} is None${given === undefined ? '.' : `: see what ${given}; one of these is None, or was never set.`}`,
@@ -44,7 +45,8 @@ const SUBSCRIPT = /([A-Za-z_][\w.]{0,60}(?:\((?:[^()]|\([^()]{0,80}\)){0,120}\))
 export function short(told: EndTold): readonly Piece[] {
   const { own, deepest, library } = failedCall(told)
   const [, list, index = '', nested] = SUBSCRIPT.exec(deepest?.code ?? '') ?? []
-  const [, at, dimension, size] = /index (-?\d{1,12}) is out of (?:bounds|range)(?: for (?:dimension|axis) (\d{1,2}) with size (\d{1,12}))?/.exec(told.error?.message ?? '') ?? []
+  const [, at, dimension, size] =
+    /index (-?\d{1,12}) is out of (?:bounds|range)(?: for (?:dimension|axis) (\d{1,2}) with size (\d{1,12}))?/.exec(told.error?.message ?? '') ?? []
   const where = library === undefined || own === undefined ? 'before that line' : `there (${library}), and look at what ${frameName(own)} passes`
   if (size !== undefined)
     return [
@@ -75,7 +77,8 @@ export function missingKey(key: string, told: EndTold): readonly Piece[] {
   const { own, deepest, library, call } = failedCall(told)
   const plain = key.replaceAll(/['"]/g, '')
   const mapping = new RegExp(`([A-Za-z_][\\w.]{0,60})\\[(?:['"]${plain.replaceAll(/\W/g, '.')}['"]|\\w{1,40})\\]`).exec(deepest?.code ?? '')?.[1]
-  if (mapping === 'os.environ') return [{ text: `Set the variable ${plain} where the program runs: its environment lacks it.`, command: 'env | sort | cut -d= -f1' }]
+  if (mapping === 'os.environ')
+    return [{ text: `Set the variable ${plain} where the program runs: its environment lacks it.`, command: 'env | sort | cut -d= -f1' }]
   if (library !== undefined)
     return [
       {
@@ -93,7 +96,7 @@ export function missingKey(key: string, told: EndTold): readonly Piece[] {
   ]
 }
 
-const article = (word: string): string => `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`.replace(/^an? (?=an? )/, '')
+export const article = (word: string): string => `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`.replace(/^an? (?=an? )/, '')
 const CONVERT: readonly (readonly [wanted: RegExp, got: RegExp, how: string])[] = [
   [/tensor/i, /image/i, 'transforms.ToTensor() makes one of a picture'],
   [/tensor/i, /list|tuple|array|int|float|number/i, 'torch.as_tensor(x) makes one'],

@@ -34,10 +34,7 @@ const FORMS: readonly Form[] = [
     'shell',
     /^(?:\w+ ?: )?(?<message>['"“«»„]?[^'"“”«»„\n]{1,80}['"”»“]? ?(?:is not recognized as an internal or external command|不是内部或外部命令|ist entweder falsch geschrieben oder|n'est pas reconnu en tant que commande interne)[^\n]{0,80})/,
   ],
-  [
-    'shell',
-    /(?<message>(?:The term ['‘]|无法将[“"])[^'’“”"\n]{1,80}['’”"](?: is not recognized as (?:the|a) name of a|项识别为)[^\n]{0,40})/,
-  ],
+  ['shell', /(?<message>(?:The term ['‘]|无法将[“"])[^'’“”"\n]{1,80}['’”"](?: is not recognized as (?:the|a) name of a|项识别为)[^\n]{0,40})/],
   // poetry run
   ['shell', /^(?<message>Command not found: [\w./+-]{1,120})$/],
   // make, where the program of a rule is not there

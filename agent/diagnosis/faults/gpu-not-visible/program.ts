@@ -149,7 +149,9 @@ export const programRules: readonly Rule[] = [
         text: 'See whether this PyTorch was built for a GPU (None: only for CPUs, install one with CUDA in its place) and whether the driver shows one.',
         command: `${printTorch('torch.__version__, torch.version.cuda')}; nvidia-smi -L`,
       },
-      { text: `${blind(matched) ? 'Then set' : 'Set'} device=0${isNumber(matched) ? ', or another number that nvidia-smi -L shows' : ''}; device=cpu runs without a GPU.` },
+      {
+        text: `${blind(matched) ? 'Then set' : 'Set'} device=0${isNumber(matched) ? ', or another number that nvidia-smi -L shows' : ''}; device=cpu runs without a GPU.`,
+      },
     ],
     facts: code,
   },
