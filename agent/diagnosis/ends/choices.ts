@@ -16,5 +16,5 @@ export function choicesIn(message: string): { readonly list: readonly string[]; 
   const given = GIVEN.exec(message)
     ?.slice(1)
     .find((one) => one !== undefined)
-  return plain.length === 0 || plain.every((one) => /^[\d.]*$/.test(one)) ? undefined : { list: plain.slice(0, 8), given }
+  return plain.every((one) => /^[\d.]*$/.test(one)) ? undefined : { list: plain.slice(0, 8), given }
 }

@@ -3,7 +3,7 @@ import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
-import { PYTHON, wanted } from './versions.ts'
+import { PYTHON, uvBuild, wanted } from './versions.ts'
 
 const OTHER_PYTHON = 'conda create -y -n <NAME> python=<VERSION>'
 const flat = ({ situation, error }: EndTold): string => `${error?.message ?? ''} ${situation.text}`.replaceAll(/\s*│?\s+/g, ' ')
@@ -59,14 +59,6 @@ const ROWS: readonly Row[] = [
     'pip cannot replace a package of the distribution',
   ],
 ]
-
-/** The last words of a build under uv, which stand below [stdout] and [stderr]. */
-function uvBuild({ situation: { text } }: EndTold): string | undefined {
-  const below = /\[(?:stderr|stdout)\]\n((?:(?![^\n]{0,20}hint:|[^\n]{0,20}\[std)[^\n]*\n?){1,60})/g
-  const words = [...text.matchAll(below)].at(-1)?.[1]
-  const lines = words?.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()])) ?? []
-  return lines.length === 0 ? undefined : lines.slice(-2).join(' ').slice(-240)
-}
 
 /** `A 1.0 depends on B<2`, as pip and uv list them. */
 function conflict(told: EndTold): readonly string[] {

@@ -140,7 +140,7 @@ export function createLineReader(): LineReader {
       if (install !== undefined) {
         const sign = signOf(line, 'install', install)
         // uv names the package first, and says below it why it could not be built.
-        if (/^Failed to /.test(install)) unbuilt ??= sign
+        if (install.startsWith('Failed to ')) unbuilt ??= sign
         else {
           installed = true
           found(sign)
