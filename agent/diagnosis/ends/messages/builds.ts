@@ -16,13 +16,6 @@ const ROWS: readonly Row[] = [
     'A git submodule is missing',
   ],
   [
-    /(?:THC\/\w{1,30}\.cuh?|THC\.h|THC\/THC\.h): No such file|THCState|THCudaCheck/,
-    'Use a newer release of the extension, or PyTorch 1.10.',
-    undefined,
-    'PyTorch 1.11 removed the headers of THC.',
-    OLDER,
-  ],
-  [
     /You need C\+\+(17|20) to compile PyTorch|C\+\+17 or later compatible compiler is required/,
     "Take -std=c++14 out of the extension's setup.py (newer PyTorch needs c++17), or use a newer release of it.",
     undefined,

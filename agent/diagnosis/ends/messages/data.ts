@@ -46,13 +46,6 @@ const ROWS: readonly Row[] = [
     undefined,
     'Lightning has no data for that step',
   ],
-  [
-    /load the model files of the `variant=\w{2,8}`, but no such modeling files/,
-    'Leave variant out: the repository has no files of that variant. The type is set by torch_dtype=torch.float16 alone.',
-    undefined,
-    undefined,
-    'The model has no files of that variant',
-  ],
 ]
 
 export const DATA: readonly Known[] = ofRows(ROWS)

@@ -72,12 +72,6 @@ const ROWS: readonly Row[] = [
     'Ultralytics does not find the data set',
   ],
   [
-    /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,
-    "Build apex with its extensions; the plain install leaves them out. Or do without: torch.nn.LayerNorm and PyTorch's fused AdamW are as fast.",
-    "python -m pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' git+https://github.com/NVIDIA/apex.git",
-    'apex is installed without its compiled part.',
-  ],
-  [
     /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got Float and (?:BFloat16|Half)/,
     'Train under autocast (Trainer: bf16=True or fp16=True), which brings adapters and layers to one type; with 4-bit weights set bnb_4bit_compute_dtype to it and call prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
   ],
@@ -95,11 +89,6 @@ const ROWS: readonly Row[] = [
   [
     /All the data files must have the same columns/,
     'Bring all files to the same columns, or name those that belong together (data_files=, one configuration each). The message names the file and its columns.',
-  ],
-  [
-    /0 active drivers \(\[\]\)/,
-    'Give the program a GPU: Triton found no driver of one. See whether PyTorch finds it where the job runs.',
-    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
   ],
   [/jaxlib version \S{1,20} is (?:newer|older) than/, 'Install jax, jaxlib and the CUDA plugin in one command, so that they belong together.', JAX],
   [
@@ -137,11 +126,6 @@ const ROWS: readonly Row[] = [
     'Let __getitem__ return no None: where a sample cannot be read, raise or take another one, or filter them out in a collate_fn.',
     undefined,
     'The data set returned None for a sample.',
-  ],
-  [
-    /DataLoader timed out after/,
-    'A worker took longer than the timeout of the DataLoader for one batch: look at what is slow (network storage, decoding, a lock in OpenCV: cv2.setNumThreads(0)), then raise timeout= or the number of workers.',
-    'py-spy dump --pid <WORKER_PID>',
   ],
   [
     /Some tensors share memory, this will lead to duplicate memory/,
