@@ -15,7 +15,7 @@ const SHORTEST = 14
 const LONGEST = 260
 export function asks({ error }: Pick<EndTold, 'error'>): Remedy | undefined {
   if (error === undefined) return undefined
-  const lines = error.tail.split('\n')
+  const lines = (error.message.startsWith('Exception encountered when calling') ? error.tail.trimStart() : error.tail).split('\n')
   const end = lines.findIndex((line) => /^\s*$|^\[|^\d|Traceback|^[A-Z]+:|^\w+\.\w+/.test(line))
   const said = [error.message, ...lines.slice(0, end < 0 ? 4 : Math.min(end, 4))]
     .join(' ')

@@ -5,6 +5,7 @@ import type { Severity } from '../../model/severity.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { ErrorSeen } from './evidence.ts'
+import { failedCall, shown } from './failed-call.ts'
 
 /** How sure a claim is: the surest kind has the error. */
 export const WEIGHT = {
@@ -89,8 +90,15 @@ export const saying = (told: EndTold, what: string, then?: string): string => {
   const words = quote(told)
   return `${who(told)} ${what}${place(told)}${words === '' ? '.' : `: "${words}".`}${then === undefined ? '' : ` ${then}`}`
 }
-export const openFrame = ({ facts: { frame } }: Pick<EndTold, 'facts'>): Piece =>
-  frame !== undefined && { text: `Open ${frame}: the deepest line of your own code in the traceback.` }
+const CELL = /[\\/](?:ipykernel_\d|ipython-input)|^<ipython-input/
+export function openFrame(told: Pick<EndTold, 'facts' | 'error'>): Piece {
+  const { frame } = told.facts
+  if (frame === undefined) return undefined
+  const { own } = failedCall(told)
+  const code = shown(own?.code)
+  const where = own !== undefined && CELL.test(own.file) ? `line ${own.line} of the cell of the notebook` : frame
+  return { text: `Open ${where}: the deepest line of your own code in the traceback${code === undefined ? '' : `, \`${code}\``}.` }
+}
 
 /** Claims by patterns over the message and what follows it. */
 export const says =

@@ -172,7 +172,8 @@ export const cudaLibraryMissing = ruleFamily({
     missing('No (libcudart\\.so) found', 'is not installed'),
     {
       pattern: /Cannot dlopen some GPU libraries/,
-      severity: 'critical',
+      // It goes on without the GPU: what an exception below it says is another matter.
+      severity: ({ text, at }) => (text.slice(at).some((line) => line.startsWith('Traceback (most recent call last)')) ? 'warning' : 'critical'),
       title: 'CUDA libraries cannot be loaded',
       verdict: 'TensorFlow did not find all CUDA libraries that it was built for, so it ignores the GPU and computes on the CPU.',
       remedies: [

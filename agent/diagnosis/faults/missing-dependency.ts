@@ -4,11 +4,12 @@ import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
 import { installerOf, pipInstall } from './remedies/pip.ts'
-import { madeFor, rebuilds } from '../ends/python-packages.ts'
+import { installs, madeFor, rebuilds } from '../ends/python-packages.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
-const SYMBOL = /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}): undefined symbol: (_ZN?K?(?:3c10|2at|5torch)\w{1,300})/
+const SYMBOL =
+  /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}): undefined symbol: ((?:_ZN?K?(?:3c10|2at|5torch)|aoti_torch_|THP[A-Z])\w{1,300})/
 
 /** Distributions by the modules that they install. */
 const DISTRIBUTIONS: readonly (readonly [module: RegExp, name: string])[] = [
@@ -71,6 +72,8 @@ export const missingDependency = ruleFamily({
     "ModuleNotFoundError: No module named '",
     'No operator found for `memory_efficient',
     'undefined symbol: _Z',
+    'undefined symbol: aoti_torch_',
+    'undefined symbol: THP',
     "xFormers wasn't build with CUDA",
     "xFormers can't load C++/CUDA",
   ],
@@ -81,13 +84,13 @@ export const missingDependency = ruleFamily({
       severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
       title: 'An extension does not fit the installed PyTorch',
       verdict: (matched) =>
-        `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is part of PyTorch's C++ interface.`,
+        `${distribution(matched) ?? matched.match[1] ?? 'An extension'} was built against another PyTorch than the one that is installed${matched.situation().versions.torch === undefined ? '' : ` (${matched.situation().versions.torch})`}: the name that it looks for is one of PyTorch's own.`,
       remedies,
       unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes'),
     },
     {
       // pip builds a package in an environment of its own, without what is installed.
-      pattern: /ModuleNotFoundError: No module named '(torch|numpy|packaging|wheel|psutil|ninja)'/,
+      pattern: /ModuleNotFoundError: No module named '(torch|numpy|packaging|wheel|psutil|ninja|pkg_resources|setuptools|Cython|cffi|pybind11)'/,
       severity: 'critical',
       title: (matched) =>
         unisolated(matched) ? `${matched.match[1]} is missing for a build` : `${installerName(matched)} hides ${matched.match[1]} from a build`,
@@ -97,7 +100,18 @@ export const missingDependency = ruleFamily({
         const name =
           /pip-install-\w{1,20}[\\/]([\w.-]{2,60}?)_[0-9a-f]{1,40}[\\/]/.exec(before(matched))?.[1] ??
           /Failed to (?:build|download and build) [`']?([\w.-]{2,60})==/.exec(before(matched))?.[1] ??
-          /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1]
+          /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1] ??
+          /Failed (?:to build|building wheel for) [`']?([\w.-]{2,60}?)(?:==|[`'\s]|$)/.exec(around(matched.text, matched.at, 0, 8))?.[1]
+        const tool = installs(matched.match[1] ?? '', matched.situation())
+        // Setuptools that are too new hide nothing: the build must be given older ones.
+        if (matched.match[1] === 'pkg_resources' && !unisolated(matched))
+          return [
+            {
+              text: `The newest setuptools, which ${installerName(matched)} takes for the build, has no pkg_resources: build ${name ?? 'the package'} with an older one from your own environment.`,
+              command: `${pipInstall(matched.situation(), `${tool} wheel`)} && ${pipInstall(matched.situation(), `--no-build-isolation ${name ?? '<PACKAGE>'}`)}`,
+            },
+            { text: `Or take a newer release of ${name ?? 'the package'}, or one with a ready wheel for this Python.` },
+          ]
         if (unisolated(matched))
           return [
             {

@@ -65,6 +65,8 @@ const WARNING = /Warning$/
 const DOUBLED = /^((?:[\w.]{1,80}?\.)?[A-Z]\w{1,60}?(?:Error|Exception))\1(?=\W|$)/
 const SAID_TWICE = /^(.{6,}?)\1$/
 
+/** Marks under a line of source, borders of boxes, repeated frames. */
+export const isMarks = (text: string): boolean => MARKS.test(text) || BORDER.test(text) || REPEATED.test(text)
 const indentOf = (text: string): number => text.length - text.trimStart().length
 
 function raised(text: string): Token | undefined {

@@ -58,6 +58,28 @@ export function pushFrame(frames: Frame[], frame: Frame): void {
   if (frames.length > FIRST_FRAMES + LAST_FRAMES) frames.splice(FIRST_FRAMES, 1)
 }
 
+const CODE_LENGTH = 240
+/** Numbered lines around a frame of a notebook, bars of boxes, and what Python left out. */
+const NO_CODE = /^\s*(?:\d{1,6}(?:\s|$)|[|│┃]|\.\.\.<\d)/
+/** Whether a call goes on in the next line. */
+const goesOn = (code: string): boolean => /[([{,]$/.test(code)
+/** The line of source below a frame; of a call over several lines these too. */
+export function addCode(frames: Frame[], text: string): void {
+  const frame = frames.at(-1)
+  if (frame === undefined || NO_CODE.test(text)) return
+  const { code } = frame
+  const line = text.trim()
+  if (code !== undefined && !(goesOn(code) && code.length < CODE_LENGTH)) return
+  const joined = code === undefined ? line : `${code}${code.endsWith(',') ? ' ' : ''}${line}`
+  frames[frames.length - 1] = { ...frame, code: joined.slice(0, CODE_LENGTH) }
+}
+/** `---> 15 model.fit(x)`: the line of a frame that a notebook or a box prints with its neighbours. */
+export const codeAt = (text: string): string =>
+  text
+    .replace(/^[\s|│┃]*(?:-{2,}>|❱) ?\d{1,7}\s?[|│┃]?/, '')
+    .replace(/^[\s|│┃]+|[\s|│┃]+$/g, '')
+    .slice(0, CODE_LENGTH)
+
 export function setRaised(one: OpenTraceback, raised: Raised, line: ReadLine): void {
   const block = one.blocks.at(-1)
   if (block === undefined) return

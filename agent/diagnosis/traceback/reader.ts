@@ -1,7 +1,20 @@
 // Reads tracebacks line by line: each process that prints has its own, so that ranks may write at the same time. Memory is bounded.
-import { tokenOf, type Token } from './grammar.ts'
+import { isMarks, tokenOf, type Token } from './grammar.ts'
 import type { ReadLine } from './line.ts'
-import { announces, belongs, finished, newBlock, pidIn, pushFrame, quotes, setRaised, tailOfBar, type OpenTraceback as Open } from './open-traceback.ts'
+import {
+  addCode,
+  announces,
+  belongs,
+  codeAt,
+  finished,
+  newBlock,
+  pidIn,
+  pushFrame,
+  quotes,
+  setRaised,
+  tailOfBar,
+  type OpenTraceback as Open,
+} from './open-traceback.ts'
 import type { Raised, Traceback } from './traceback.ts'
 
 const TAIL_LINES = 24
@@ -143,9 +156,15 @@ export function createTracebackReader(): TracebackReader {
       case 'arrow': {
         const frames = current?.blocks.at(-1)?.frames
         const waiting = current?.waiting?.frame
-        if (current === undefined || frames === undefined || waiting === undefined) return true
+        const code = codeAt(line.text)
+        if (current === undefined || frames === undefined) return true
+        if (waiting === undefined) {
+          const frame = frames.at(-1)
+          if (frame?.line === token.line && frame.code === undefined) frames[frames.length - 1] = { ...frame, code }
+          return true
+        }
         const at = frames.lastIndexOf(waiting)
-        if (at >= 0) frames[at] = { ...waiting, line: token.line }
+        if (at >= 0) frames[at] = { ...waiting, line: token.line, code }
         current.waiting = undefined
         current.last = line.number
         return true
@@ -254,7 +273,10 @@ export function createTracebackReader(): TracebackReader {
       if (joined.type === 'frame') step(current, joined, line)
       return
     }
-    if (token.type === 'detail') current.asserted = ASSERTED.exec(line.text)?.[1] ?? current.asserted
+    if (token.type === 'detail') {
+      current.asserted = ASSERTED.exec(line.text)?.[1] ?? current.asserted
+      if (block !== undefined && current.waiting === undefined && !isMarks(line.text)) addCode(block.frames, line.text)
+    }
     if (token.type !== 'other') return
     current.foreign += 1
     if (current.foreign > FOREIGN_LINES) open.delete(line.writer)

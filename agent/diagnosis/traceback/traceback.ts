@@ -5,6 +5,8 @@ export type Frame = {
   readonly line: number | undefined
   /** The function; undefined for a syntax error, which stands in no function. */
   readonly name: string | undefined
+  /** The line of source that Python prints below it, where it does. */
+  readonly code?: string
 }
 
 export type Raised = {

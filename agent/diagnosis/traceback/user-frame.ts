@@ -20,6 +20,17 @@ const APPLICATION =
 export const isUserFrame = ({ file, line }: Frame): boolean =>
   line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER, APPLICATION].some((pattern) => pattern.test(file))
 
+/** Packages that people clone and install in place: their own folder within the clone is not the user's. */
+const CHECKED_OUT =
+  'transformers|diffusers|accelerate|peft|trl|deepspeed|ultralytics|detectron2|mmcv|mmdet|mmengine|timm|pytorch_lightning|unsloth|xformers|bitsandbytes|keras|jax|flax'
+const CHECKOUT = new RegExp(
+  `[\\\\/]src[\\\\/](${CHECKED_OUT})[\\\\/]|[\\\\/](${CHECKED_OUT})[\\\\/](?!(?:examples?|scripts?|tests?|src)[\\\\/])(?:\\w{1,60}[\\\\/]){1,6}\\w{1,60}\\.py$`,
+)
+export const checkoutOf = (file: string): string | undefined => {
+  const match = CHECKOUT.exec(file)
+  return match?.[1] ?? match?.[2]
+}
+
 /** `train.py:188`, as people say it. */
 export const frameName = ({ file, line }: Frame): string => `${file.replace(/^.*[\\/]/, '')}:${line ?? '?'}`
 
@@ -38,7 +49,8 @@ export function userFrame(blocks: readonly Block[], from: Block | undefined): Fr
       .sort((a, b) => Math.abs(a - at) - Math.abs(b - at) || b - a),
   ]
   for (const index of order) {
-    const found = blocks[index]?.frames.findLast(isUserFrame)
+    const frames = blocks[index]?.frames.filter(isUserFrame) ?? []
+    const found = frames.findLast(({ file }) => checkoutOf(file) === undefined) ?? frames.at(-1)
     if (found !== undefined) return found
   }
   return undefined

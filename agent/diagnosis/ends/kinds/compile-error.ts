@@ -74,7 +74,7 @@ export const compileError: EndKind = {
     /^(?:Unsupported|UserError)$/.test(told.error?.name ?? '') && {
       text: `What stands below "from user code:" cannot be compiled: take it out of the compiled function (@torch.compiler.disable), write it with torch, or leave out fullgraph=True.`,
     },
-    /inductor|dynamo|compile/i.test(told.situation.text) &&
+    /inductor|dynamo|torch[._]compile/i.test(told.situation.text) &&
       told.situation.programs.has('pytorch') && {
         text: 'Run once without torch.compile, to see whether the program itself works.',
         command: setVariables(told.situation, { TORCHDYNAMO_DISABLE: '1' }),
@@ -84,7 +84,7 @@ export const compileError: EndKind = {
     builds(told) &&
       !bringsCompiler(told) && {
         text: 'See which compilers are there: the CUDA toolkit must be of the version that PyTorch was built with.',
-        command: 'nvcc --version; g++ --version | head -n 1; python -c "import torch; print(torch.version.cuda)"',
+        command: `nvcc --version${told.situation.system === 'windows' ? ' & where cl &' : '; g++ --version | head -n 1;'} python -c "import torch; print(torch.version.cuda)"`,
       },
     /'-lcuda'/.test(told.error?.message ?? '') &&
       told.situation.system !== 'windows' && {

@@ -1,6 +1,9 @@
 // The program rejects its settings: arguments, configuration files, combinations that it does not support.
+import { frameName } from '../../traceback/user-frame.ts'
 import { asks } from '../asks.ts'
+import { choicesIn } from '../choices.ts'
 import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { failedCall } from '../failed-call.ts'
 import { caller } from '../messages/packages.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE, PROGRAM_NAMES, type Program } from '../../situation/programs.ts'
@@ -89,25 +92,26 @@ export const configError: EndKind = {
     asks(told) === undefined && { text: 'Check the configuration before the job takes GPUs: most programs can print or validate it without starting.' },
   ],
 }
-/** `must be one of ['a', 'b'], got 'c'` */
-const CHOICES =
-  /(?:[Mm]ust be|should be|(?:[Vv]alid|[Ss]upported|[Aa]llowed|[Aa]vailable) (?:[\w-]{2,20} )?(?:options|values|choices|types|modes|names)(?: are)?:?) (?:either |one of:? |in )?[[({]?((?:['"`][\w.+-]{1,40}['"`](?:(?:,? (?:or|and) |, ?)(?=['"`]))?){2,20})[\])}]?[,.;]?(?: (?:but |You )?(?:got|found|received|passed|not|is)(?: instead)?:? ?['"`]?([\w.+-]{1,40}?)['"`]?\.?(?=\s|$))?/
 const EXCLUDES =
   /(?:cannot|can't|can not) be (?:used|combined|set|specified|enabled) (?:with|together|both|at the same time)|mutually exclusive|(?:in|not )compatible with(?![^.\n]{0,40}\bversion)|(?:does|do) not (?:\w+ )?(?:support|work with)|(?:is|are) (?:not|un)(?: currently| yet)? ?supported (?:with|when|for(?! now)|if)\b/
 function correct(told: EndTold): Piece {
   const message = told.error?.message ?? ''
-  const where = 'in the command, the configuration file or the environment of the job'
+  const { own, call } = failedCall(told)
+  const where =
+    own !== undefined && call !== undefined
+      ? `in ${call.callee}(…) at ${frameName(own)}`
+      : 'in the command, the configuration file or the environment of the job'
   const named = option(told) ?? 'the setting that the message names'
-  const [, list, value] = CHOICES.exec(message) ?? []
-  if (list !== undefined) {
-    const choices = [...list.matchAll(/['"`]([\w.+-]{1,40})['"`]/g)].flatMap(([, one]) => one ?? [])
+  const choices = choicesIn(message)
+  if (choices !== undefined) {
+    const { list, given } = choices
     const brought = caller(told)
-    if (value !== undefined && choices.includes(value))
+    if (given !== undefined && list.includes(given))
       return {
-        text: `Update ${brought ?? 'the program'}: its message rejects ${value} and lists it as allowed, so the check is wrong, not the setting.`,
+        text: `Update ${brought ?? 'the program'}: its message rejects ${given} and lists it as allowed, so the check is wrong, not the setting.`,
         ...(brought === undefined ? {} : { command: `python -m pip install --upgrade ${brought}` }),
       }
-    return { text: `Set ${named} to one of ${choices.join(', ')}${value === undefined ? '' : ` (it is ${value})`}, ${where}.` }
+    return { text: `Set ${named} to one of ${list.join(', ')}${given === undefined ? '' : ` (it is ${given})`}, ${where}.` }
   }
   if (EXCLUDES.test(message)) return { text: `Leave out one of the two that the message names, ${where}: they do not go together in this release.` }
   return {

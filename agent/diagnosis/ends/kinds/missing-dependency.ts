@@ -75,6 +75,17 @@ function remedies(told: EndTold): readonly Piece[] {
     situation,
   } = told
   const words = error?.message ?? ''
+  if (pattern === 'program' && situation.system !== 'linux' && !/not found|o such file|interpreter|exec|binary/.test(words))
+    return [
+      {
+        text: `See whether Windows finds ${name ?? 'the program'} on its PATH, and which environment is active.`,
+        command: `where ${safe(name) ?? '<PROGRAM>'} & where python`,
+      },
+      {
+        text: `A command of a Python package lies in the folder Scripts of the environment that it was installed into: activate that one (conda activate <NAME>, or .venv\\Scripts\\activate) in the shell that starts the program, and install the package there if it is missing.`,
+        command: 'python -m pip list',
+      },
+    ]
   if (pattern === 'program' || /command not found|executable file not found/.test(words))
     return [
       {
@@ -118,6 +129,8 @@ function remedies(told: EndTold): readonly Piece[] {
   if (other !== undefined) return [other, { text: 'Install it in the image or environment of the job, and pin its version.' }]
   // A name from a log must not reach a shell as anything else.
   const top = safe(name)?.split('.')[0]
+  const launched = otherPython(told, top)
+  if (launched !== undefined) return launched
   const local = top === undefined || !/No module named/.test(words) ? undefined : localModule(top)
   if (local !== undefined) return local
   // Triton's own releases are for Linux.
@@ -146,6 +159,27 @@ function remedies(told: EndTold): readonly Piece[] {
         : { text: `Install ${top ?? 'the package'} into that environment.`, command: `python -m pip install ${distribution ?? '<PACKAGE>'}` }),
     situation.programs.has('slurm') && { text: 'Activate the environment in the batch script before the program starts.' },
     { text: 'Pin the versions of what the job needs (requirements file, image), so that the next start has the same.' },
+  ]
+}
+const PYTHON_OF = /\bof binary: ((?:\/|[A-Za-z]:\\)[\w./\\-]{3,120}python[\d.]{0,6}(?:\.exe)?)(?=\s|$)/
+/** A launcher ran the script under the Python that it belongs to; a project that lies there as source is installed from its folder. */
+function otherPython({ error, situation: { text } }: EndTold, top: string | undefined): readonly Piece[] | undefined {
+  if (top === undefined || !/No module named/.test(error?.message ?? '')) return undefined
+  const python = PYTHON_OF.exec(text)?.[1]
+  const launcher = /File "((?:\/|[A-Za-z]:\\)[\w./\\-]{1,120}[\\/](?:torchrun|accelerate|deepspeed))"/.exec(text)?.[1]
+  const source = error?.frames.map(({ file }) => file).find((file) => new RegExp(`[\\\\/]${top}[\\\\/]`).test(file) && !/(?:site|dist)-packages/.test(file))
+  const folder = source?.slice(0, Math.max(source.lastIndexOf(`/${top}/`), source.lastIndexOf(`\\${top}\\`))).replace(/[\\/]src$/, '')
+  if (python === undefined) return undefined
+  const what = folder !== undefined && /^[\w./-]+$/.test(folder) ? `-e ${folder}` : installs(top, { text: '' })
+  return [
+    {
+      text: `The process ran under ${python}${launcher === undefined ? '' : `, to which ${launcher} belongs`}: see whether ${top} is installed for that Python, and which launcher comes first on PATH.`,
+      command: `${python} -m pip show ${top}; which -a python ${launcher?.split('/').at(-1) ?? 'torchrun'}`,
+    },
+    {
+      text: `Start the launcher of the environment that has ${top} (activate it; if it has no launcher of its own, install PyTorch into it), or install ${top} for that Python.`,
+      command: `${python} -m pip install ${what}`,
+    },
   ]
 }
 /** How packages of other languages are installed. */
@@ -189,6 +223,11 @@ export const missingDependency: EndKind = {
     says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
     says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(
+      /^(?:['"“«»„]?([\w.+-]{1,80})['"”»“]? ?(?:is not recognized as an internal|不是内部|ist entweder falsch|n'est pas reconnu en)|(?:The term|无法将) ?['‘“"]([^'’”"\n]{1,80})['’”"])/,
+      WEIGHT.message,
+      (match) => ({ ...module(match), pattern: 'program' }),
+    ),
     says(/^Command not found: ([\w./+-]{1,120})$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/module\(s\) are unknown: "([\w./+-]{1,80})"|locate a modulefile for '([\w./+-]{1,80})'/, WEIGHT.message, (match) => ({
       ...module(match),

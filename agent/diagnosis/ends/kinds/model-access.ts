@@ -8,18 +8,24 @@ const status = (match: RegExpExecArray): { http_status?: number } => {
   const code = /\b(40[134])\b/.exec(match.input)?.[1]
   return code === undefined ? {} : { http_status: Number(code) }
 }
-/** An absolute path in place of a repository: it does not exist here. */
+/** A path in place of a repository, absolute or from a folder above or here: it does not exist here. */
 const PATH =
-  /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"](\/[\w./@+-]{2,160})['"]|^(\/[\w./@+-]{2,160}) is not a local folder/
+  /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"]((?:\.{0,2}|~|[A-Za-z]:)[\\/][\w.\\/@+-]{2,160})['"]|^(\.{0,2}\/[\w./@+-]{2,160}) is not a local folder/
 const pathIn = (message = ''): string | undefined => {
   const match = PATH.exec(message)
   return match?.[1] ?? match?.[2]
 }
 const absent = (path: string, { programs }: Situation): readonly Piece[] => [
-  { text: `See whether ${path} exists where the program runs, with config.json in it, and readable for its user.`, command: `ls -l ${path}` },
+  {
+    text: `See whether ${path} exists where the program runs${path.startsWith('.') ? ' (a relative path counts from the folder that it is started in)' : ''}, with config.json in it, and readable for its user.`,
+    command: path.includes('\\') ? `dir "${path}"` : path.startsWith('.') ? `pwd; ls -l ${path}` : `ls -l ${path}`,
+  },
   programs.has('kubernetes')
     ? { text: 'In a pod: mount the volume with the models, so that this path is in the container.' }
-    : { text: `In a container the host's folders are not there unless they are mounted.`, command: `docker run -v <FOLDER>:${path} <IMAGE>` },
+    : path.startsWith('/') && {
+        text: `In a container the host's folders are not there unless they are mounted.`,
+        command: `docker run -v <FOLDER>:${path} <IMAGE>`,
+      },
 ]
 
 export const modelAccess: EndKind = {

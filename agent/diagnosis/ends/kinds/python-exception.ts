@@ -6,6 +6,7 @@ import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { ran } from '../../situation/work.ts'
 import { applicationOf } from '../applications.ts'
+import { general } from '../general.ts'
 import { EXCEPTIONS } from '../messages/exceptions.ts'
 import { firstKnown, type KnownMessage } from '../messages/message.ts'
 
@@ -35,11 +36,12 @@ const reproduce = ({ situation, error }: EndTold): Piece =>
       ? { text: 'Reproduce it with one process, no workers and a small input: the same line then fails at once, and a debugger can stop there.' }
       : {
           text: 'Reproduce it with a small input under the debugger: it stops where the exception is raised, with all variables at hand.',
-          command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}`,
+          ...(/ipykernel|ipython-input|^Cell In/m.test(situation.text)
+            ? {}
+            : { command: `python -m pdb -c continue ${/^[\w./-]{1,120}$/.test(situation.subject.script ?? '') ? situation.subject.script : '<SCRIPT>'}` }),
         }
-/** Functions that run while a job works: a step that failed there may have a checkpoint before it. */
-const WORKS = /^(?:train\w{0,20}|fit|forward|backward|step|training_step|evaluate|_call_impl|__next__|generate|predict)$/
-const works = ({ error, situation }: EndTold): boolean => error?.frames.some(({ name }) => WORKS.test(name ?? '')) === true || ran(situation.text)
+/** Without a step that was done there is no checkpoint of this run. */
+const works = ({ situation }: EndTold): boolean => ran(situation.text)
 
 export const pythonException: EndKind = {
   kind: 'python_exception',
@@ -67,10 +69,13 @@ export const pythonException: EndKind = {
     if (call !== undefined) return call.remedies
     const asked = asks(told)
     const application = applicationOf(told)
+    const known = exceptionOf(told)?.remedies
+    // Where the message itself says what to do, nothing is to be found out first.
+    const advice = asked === undefined ? general(told) : []
     return [
       asked,
       application?.first,
-      application?.user === true ? undefined : exceptionOf(told)?.remedies,
+      application?.user === true ? undefined : (known ?? (serves(told) ? [] : advice)),
       openFrame(told),
       /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
@@ -84,7 +89,7 @@ export const pythonException: EndKind = {
             : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
           { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
         ],
-      !serves(told) && asked === undefined && application === undefined && exceptionOf(told) === undefined && reproduce(told),
+      !serves(told) && asked === undefined && application === undefined && known === undefined && !advice.some(Boolean) && reproduce(told),
       !serves(told) && works(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
     ]
   },

@@ -1,4 +1,5 @@
 // A process ended by SIGSEGV: native code accessed memory that is not its own.
+import { setVariables } from '../../faults/remedies/environment.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { WEIGHT, place, quote, says, who, type EndKind, type EndTold } from '../end-kind.ts'
@@ -49,7 +50,8 @@ function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
   return [
     frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
     serverSteps(situation),
-    frame === undefined && runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: 'PYTHONFAULTHANDLER=1 <COMMAND>' },
+    frame === undefined &&
+      runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: setVariables(situation, { PYTHONFAULTHANDLER: '1' }) },
     situation.system === 'windows'
       ? { text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed." }
       : {

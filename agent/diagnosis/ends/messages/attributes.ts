@@ -73,9 +73,11 @@ export const ATTRIBUTES: readonly Known[] = [
     ],
   },
   {
-    pattern: /'AutoModelForCausalLMWithValueHead' object has no attribute/,
-    title: 'The trainer got a model with a value head',
-    remedies: () => [{ text: 'Load the model by AutoModelForCausalLM: the value head of TRL is for its PPO trainer alone.' }],
+    pattern:
+      /'(\w{2,60}Processor)' object has no attribute '((?:pad|eos|bos|unk|cls|sep|mask)_token\w{0,4}|padding_side|truncation_side|vocab_size|convert_\w{1,40}|add_(?:special_)?tokens|get_vocab|all_special_\w{1,10}|model_max_length|encode)'/,
+    title: ([, type]) => `A ${type} is no tokenizer`,
+    says: 'It holds the tokenizer beside the parts for images or sound.',
+    remedies: ([, , name = '']) => [{ text: `Ask the tokenizer in it: processor.tokenizer.${name}.` }],
   },
   {
     pattern: /'(\w{2,80})' object has no attribute '(\w{1,80})'/,

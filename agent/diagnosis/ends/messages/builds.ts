@@ -1,4 +1,5 @@
 // What compilers of C++ and CUDA say while an extension of Python is built from source: the cause, and what to change.
+import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
@@ -13,27 +14,6 @@ const ROWS: readonly Row[] = [
     SUBMODULES,
     undefined,
     'A git submodule is missing',
-  ],
-  [
-    /(?:THC\/\w{1,30}\.cuh?|THC\.h|THC\/THC\.h): No such file|THCState|THCudaCheck/,
-    'Use a newer release of the extension, or PyTorch 1.10.',
-    undefined,
-    'PyTorch 1.11 removed the headers of THC.',
-    OLDER,
-  ],
-  [
-    /AT_CHECK\W{1,3}(?:was not declared|is undefined)|identifier "AT_CHECK"/,
-    'Use a newer release of the extension, or write TORCH_CHECK in place of AT_CHECK in its sources.',
-    undefined,
-    undefined,
-    OLDER,
-  ],
-  [
-    /at::DeprecatedTypeProperties|DeprecatedTypeProperties.{0,40}ScalarType/,
-    'Use a newer release of the extension, or write x.scalar_type() in place of x.type() in its AT_DISPATCH calls.',
-    undefined,
-    undefined,
-    OLDER,
   ],
   [
     /You need C\+\+(17|20) to compile PyTorch|C\+\+17 or later compatible compiler is required/,
@@ -64,18 +44,18 @@ const ROWS: readonly Row[] = [
     'The compiler of Visual C++ is missing',
   ],
   [
+    /Filename longer than 260 characters|filename or extension is too long|path too long/i,
+    'Move the project to a short path (C:\\src\\NAME) and build there: ninja and the compiler take no longer paths on Windows.',
+    undefined,
+    undefined,
+    "A path of the build is longer than Windows' 260 characters",
+  ],
+  [
     /Killed signal terminated program|died due to signal 9|nvcc.{0,80}\bKilled\b|Exception: .{0,40}cc1plus.{0,20}killed/,
     'Compile fewer files at once: each nvcc takes several GiB of host memory.',
     'export MAX_JOBS=2',
     "The kernel killed a compiler: the host's memory did not suffice for as many at once.",
     'The host ran out of memory while it compiled',
-  ],
-  [
-    /parameter packs not expanded with/,
-    'Compile with g++ 10: the headers of g++ 11 do not fit this CUDA (before 11.6). Or use a newer CUDA toolkit.',
-    'sudo apt-get install -y g++-10; export CC=gcc-10 CXX=g++-10',
-    undefined,
-    'This CUDA toolkit does not fit the compiler',
   ],
   [
     /exception specification is incompatible with that of previous function "(?:cospi|sinpi|rsqrt)/,
@@ -146,6 +126,27 @@ export const BUILDS: readonly Known[] = [
         command: 'export TORCH_CUDA_ARCH_LIST=<CAPABILITY>',
       },
     ],
+  },
+  {
+    pattern: /expected string or bytes-like object|NoneType/,
+    when: ({ error }) => error?.frames.some(({ code }) => code?.includes('torch.version.cuda')) === true,
+    title: 'The PyTorch of the build has no CUDA',
+    says: 'torch.version.cuda is None in it: it was built for CPUs.',
+    remedies: (_, { error, situation }) =>
+      error?.frames.some(({ file }) => file.includes('pip-build-env')) === true
+        ? [
+            {
+              text: 'pip took a PyTorch of its own for the build (for Windows PyPI has only the one for CPUs): build against the installed one, without isolation.',
+              command: pipInstall(situation, '--no-build-isolation <PACKAGE>'),
+            },
+          ]
+        : [
+            {
+              text: 'Install a PyTorch with CUDA in its place, then build again (pytorch.org/get-started names the index of each CUDA).',
+              command: 'python -m pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/<CUDA>',
+            },
+            { text: 'See which one is installed.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
+          ],
   },
   ...ofRows(ROWS),
 ]

@@ -40,39 +40,11 @@ const ROWS: readonly Row[] = [
     'The class was never registered',
   ],
   [
-    /is already registered in [\w ]{2,40}/,
-    'The project brings a class that the installed mmcv or mmdet has too: install the releases that its README names, or register yours with force=True.',
-    'python -m pip list | grep -iE "mmcv|mmdet|mmengine"',
-    undefined,
-    'A class is registered twice',
-  ],
-  [
-    /monitor='?[^')\n]{1,80}'?\)? not found in the returned metrics|conditioned on metric `[^`\n]{1,80}` which is not available/,
-    'Log a metric of that name (self.log in validation_step), or monitor one of those that the message lists. Where validation did not run before the save, let it run first (check_val_every_n_epoch, limit_val_batches).',
-    undefined,
-    undefined,
-    'The monitored metric was never logged',
-  ],
-  [
     /No [`']?(\w{3,40}_dataloader)\(\)[`']? method defined to run/,
     'Define that method, pass the loader to the call, or leave the call out. A training before it had ended: its checkpoints are written.',
     undefined,
     undefined,
     'Lightning has no data for that step',
-  ],
-  [
-    /load the model files of the `variant=\w{2,8}`, but no such modeling files/,
-    'Leave variant out: the repository has no files of that variant. The type is set by torch_dtype=torch.float16 alone.',
-    undefined,
-    undefined,
-    'The model has no files of that variant',
-  ],
-  [
-    /Checkpoint not supported because layer \S{1,120} not supported|No LoRA keys associated to/,
-    'Update Diffusers and PEFT; a LoRA for another base model, or with layers that Diffusers does not know, does not load there: use it in the program for which it was made, or convert it.',
-    'python -m pip install --upgrade diffusers peft',
-    undefined,
-    'The LoRA has layers that do not belong to this model',
   ],
 ]
 

@@ -1,50 +1,49 @@
 // What Python's own exceptions mean where no library gave a reason: a name of another version, a value that is None, a file of another format.
-import type { Piece } from '../../faults/remedies/plan.ts'
-import { isUserFrame } from '../../traceback/user-frame.ts'
-import { INFERENCE } from '../../situation/programs.ts'
-import type { EndTold } from '../end-kind.ts'
-import { packageOf } from '../python-packages.ts'
+import { frameName } from '../../traceback/user-frame.ts'
+import { calledFrom, failedCall, failedInLibrary, identifiersIn } from '../failed-call.ts'
+import { packageOfClass } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
+import { packagesOf, versions } from './releases.ts'
+import { article, missingKey, none, otherType, short } from './values.ts'
 
-/** The packages that the error passed through, the deepest first. */
-const packagesOf = ({ error }: EndTold): readonly string[] => [...new Set((error?.frames ?? []).toReversed().flatMap(({ file }) => packageOf(file) ?? []))]
-const failedInLibrary = ({ error }: EndTold): boolean => {
-  const deepest = error?.frames.at(-1)
-  return deepest !== undefined && !isUserFrame(deepest)
-}
-
-/** Where a name of a library does not fit: two versions, and how to see them. */
-function versions(told: EndTold): Piece {
-  const packages = packagesOf(told).slice(0, 4)
-  return packages.length === 0
-    ? { text: 'Compare the installed versions with those that the code was written for (its README or requirements file).', command: 'python -m pip list' }
-    : {
-        text: `Compare the installed version${packages.length === 1 ? '' : 's'} of ${packages.join(', ')} with what the code was written for (its README or requirements file).`,
-        command: `python -m pip list | grep -iE '${packages.map((name) => name.replaceAll(/[-_]/g, '[-_]')).join('|')}'`,
-      }
-}
-const none =
-  (what: string) =>
-  (_: RegExpExecArray, told: EndTold): readonly Piece[] => [
-    !(failedInLibrary(told) && INFERENCE.some((one) => told.situation.programs.has(one))) && {
-      text: `Print the value before that line: it is None ${what}, mostly because a function found nothing or has no return.`,
-    },
-  ]
+/** `f(**kwargs)`: a wrapper that only passes on what it got. */
+const PASSES_ON = /\*\*\w|\(\*\w/
 
 /** Over `Name: message`. The order counts. */
 export const EXCEPTIONS: readonly Known[] = [
   {
-    pattern: /^(?:AttributeError|TypeError): 'NoneType' object (?:has no attribute '(\w{1,80})'|is not (?:iterable|subscriptable|callable))/,
-    remedies: none('there'),
+    pattern:
+      /^(?:AttributeError|TypeError): 'NoneType' object (?:has no attribute '(\w{1,80})'|is not (?:iterable|subscriptable|callable))|^TypeError: argument of type 'NoneType' is not/,
+    remedies: none,
   },
   {
     pattern: /^TypeError: (?:cannot unpack non-iterable NoneType|unsupported operand type.{0,80}'NoneType'|expected .{1,80}, not NoneType)/,
-    remedies: none('there'),
+    remedies: none,
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:got an unexpected keyword argument|got multiple values for)[^']{0,20}'(\w{1,80})'/,
-    remedies: ([, callee, argument], told) =>
-      failedInLibrary(told)
+    remedies: ([, callee = '', argument], told) => {
+      const { deepest, library } = failedCall(told)
+      const [owner, method] = callee.split('.').slice(-2)
+      // What a data set or its collator returns goes to the model as it is.
+      if (
+        /(?:^|\.)(?:forward|call|__call__)$/.test(callee) &&
+        told.error?.frames.some(({ code }) => /\(\*\*(?:\w*inputs|batch|data|features|model_kwargs)\)/.test(code ?? '')) === true
+      )
+        return [
+          {
+            text: `The batch holds ${argument}, which the model does not take: leave it out of what the data set or the collator returns (with the Trainer remove_unused_columns=True drops such columns of a data set).`,
+          },
+        ]
+      const gave = library !== undefined && deepest?.code !== undefined && (deepest.code.includes(`${argument}`) || !PASSES_ON.test(deepest.code))
+      if (gave && packageOfClass(owner ?? '') === undefined)
+        return [
+          {
+            text: `${library} calls ${callee} with ${argument} (${frameName(deepest)}). Where ${owner} is your own, let ${method ?? owner} take ${argument}, or **kwargs; where it comes from a package, update that one.`,
+          },
+          versions(told),
+        ]
+      return failedInLibrary(told)
         ? [versions(told), { text: `Leave ${argument} out, or look up in the release notes where it went.` }]
         : [
             {
@@ -53,14 +52,36 @@ export const EXCEPTIONS: readonly Known[] = [
                   ? `${argument} is given twice to ${callee}: by its name, and by its place in the call. Name all arguments; a method that is called on the class, not on an object, lacks self as well.`
                   : `Correct the call of ${callee}, or give it a parameter ${argument}.`,
             },
-          ],
+          ]
+    },
   },
   {
     pattern: /^TypeError: ([\w.<>]{1,120})\(\) (?:missing \d{1,3} required (?:positional|keyword-only) argument|takes .{1,40} positional arguments?)/,
-    remedies: (_, told) =>
-      failedInLibrary(told)
-        ? [versions(told)]
-        : [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }],
+    title: ([, callee = ''], told) => {
+      const { library } = failedCall(told)
+      const owner = packageOfClass(callee.split('.')[0] ?? '')
+      return library === undefined || owner === undefined || owner === library
+        ? undefined
+        : `${owner} has another ${callee.split('.').at(-1)} than ${library} calls`
+    },
+    remedies: ([, callee = ''], told) => {
+      const { library } = failedCall(told)
+      const owner = packageOfClass(callee.split('.')[0] ?? '')
+      if (library === undefined) return [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }]
+      if (owner !== undefined && owner !== library)
+        return [
+          {
+            text: `The releases of ${owner} and ${library} do not belong together: update both.`,
+            command: `python -m pip install --upgrade ${owner} ${library}`,
+          },
+        ]
+      return [
+        {
+          text: `${library} calls ${callee} with other arguments than it takes: where it is your own, give it those that the library passes.`,
+        },
+        versions(told),
+      ]
+    },
   },
   {
     pattern: /^AttributeError: '(?!NoneType)(\w{1,80})' object has no attribute '(\w{1,80})'/,
@@ -77,23 +98,37 @@ export const EXCEPTIONS: readonly Known[] = [
         : [{ text: `Import or define ${name} before that line, or correct its spelling.` }],
   },
   {
+    pattern:
+      /^TypeError: (?:unsupported operand type\(s\) for (?<sign>\S{1,6}): '(?<a>\w{1,60})' and '(?<b>\w{1,60})'|'\S{1,3}' not supported between instances of '(?<c>\w{1,60})' and '(?<d>\w{1,60})'|can only concatenate (?<e>\w{1,20}) \(not "(?<f>\w{1,60})"\)|can't multiply sequence by non-int of type '(?<g>\w{1,60})')/,
+    remedies: ({ groups }, told) => {
+      const [first, second] = Object.entries(groups ?? {}).flatMap(([name, value]) => (name === 'sign' || value === undefined ? [] : [value]))
+      const { deepest, own } = failedCall(told)
+      const names = identifiersIn(deepest?.code).filter(() => deepest === own)
+      return [
+        {
+          text: `${second === undefined ? `There a list, tuple or text meets ${article(first ?? '')}` : `There ${article(first ?? '')} meets ${article(second)}`}: ${names.length === 0 ? 'print the types of its values' : `print(${names.map((name) => `type(${name})`).join(', ')})`} before it, and convert the one that should be another (a tuple that a function returns: take its item).`,
+        },
+        calledFrom(told),
+      ]
+    },
+  },
+  {
+    pattern:
+      /^TypeError: (?:[\w.]{1,40}\(\): )?(?:[\w.]{1,40}\(\) argument must be|[\w.()]{0,40} ?expected|must be|only) (?:an? )?([A-Za-z][\w. -]{1,60}?)(?: as element \d{1,4} in argument \d{1,2}|(?:, [\w -]{1,40}){0,2} (?:object|number|instance))?,? (?:but (?:got|found)|not|got) (?:an? )?(?:<class )?'?([\w.]{1,60})'?/,
+    remedies: ([, wanted = '', got = ''], told) => otherType(wanted, got, told),
+  },
+  {
     pattern: /^UnboundLocalError: .{0,60}'(\w{1,80})'/,
     remedies: ([, name]) => [{ text: `Give ${name} a value on each way to that line: a branch or a loop that did not run left it out.` }],
   },
   {
     // Not a sentence.
     pattern: /^KeyError: (['"]?[^'"\n`]{1,80}['"]?)(?=$|\n)/,
-    remedies: ([, key], told) => [
-      {
-        text: failedInLibrary(told)
-          ? `A library looks for ${key} in what it was given: print the keys of the sample, the configuration or the checkpoint that goes in.`
-          : `Print the keys that are there before that line; ${key} is not among them (columns of a data set, names of a checkpoint, a variable of the environment).`,
-      },
-    ],
+    remedies: ([, key = ''], told) => missingKey(key, told),
   },
   {
-    pattern: /^IndexError: (?:list|tuple|string|deque|pop)\b.{0,30}(?:out of range|empty)/,
-    remedies: only('Print the length and the index before that line: the list is shorter than the code supposes, or empty.'),
+    pattern: /^IndexError: (?:list|tuple|string|deque|pop|index)\b.{0,30}(?:out of (?:range|bounds)|empty)/,
+    remedies: (_, told) => short(told),
   },
   {
     pattern: /^ValueError: (?:too many|not enough) values to unpack/,

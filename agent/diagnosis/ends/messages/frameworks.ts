@@ -21,16 +21,6 @@ const ROWS: readonly Row[] = [
     'export TF_FORCE_GPU_ALLOW_GROWTH=true',
   ],
   [
-    /'[\w./-]{1,80}' is not registered! Available \w+ are:/,
-    'Run the code that registers it in the same process, before it is used (also under a launcher and in each worker), or correct the name: the message lists what there is.',
-  ],
-  [
-    /[Ee]rror communicating with wandb backend: permission denied|W&B API: permission denied/,
-    'Log in with a key of an account that may write to this entity and project, and check entity= and project=; or record offline.',
-    'wandb login --relogin; export WANDB_MODE=offline',
-    'Weights & Biases refused the account; the training itself is not at fault.',
-  ],
-  [
     /No module named 'torchvision\.transforms\.functional_tensor'/,
     'Change the import in the package that the traceback names to torchvision.transforms.functional (basicsr has no newer release), or go back to torchvision before 0.17 with the PyTorch that belongs to it.',
     undefined,
@@ -43,18 +33,11 @@ const ROWS: readonly Row[] = [
     'numpy._core came with NumPy 2, and NumPy 1 is installed.',
   ],
   [
-    /maximum supported version for reading is \d+/,
-    'Update PyTorch or libtorch to the release that wrote the file, or write the file again with the older one.',
-    'python -c "import torch; print(torch.__version__)"',
-    'The file was written by a newer PyTorch than the one that reads it.',
-  ],
-  [
     /Assertion failed\) !?_?(?:src|img|image|ssize)\.empty\(\)|Assertion failed\) !_src\.empty/,
     'See whether cv2.imread found the image: it returns None for a path that is wrong or a file that it cannot read. Check for None there and print the path.',
     undefined,
     'OpenCV got an empty image.',
   ],
-  [/'lengths' argument should be a 1D CPU int64 tensor/, 'Give the lengths from the CPU: pack_padded_sequence(x, lengths.cpu(), …).'],
   [
     /Expected a 'cuda' device type for generator but found 'cpu'/,
     "Leave torch.set_default_device('cuda') (or set_default_tensor_type) out, or give the DataLoader generator=torch.Generator(device='cuda').",
@@ -62,22 +45,10 @@ const ROWS: readonly Row[] = [
     'The default device is the GPU, and the sampler draws on the CPU.',
   ],
   [
-    /If capturable=False, state_steps should not be CUDA tensors|params, grads, exp_avgs, and exp_avg_sqs must have same dtype, device/,
-    'Move the model to the GPU before the optimizer is made, and load the optimizer after both: its state then goes to the device of the parameters.',
-    undefined,
-    "The optimizer's state lies on another device, or has another type, than the parameters.",
-  ],
-  [
     /(?:cusparse|cublas_v2|cusolverDn|curand_kernel|cuda_runtime(?:_api)?|cuda_fp16|nvrtc|cufft)\.h: No such file/,
     'Install the CUDA toolkit with its headers in the version of PyTorch, and set CUDA_HOME to it: a runtime image, and the nvcc of conda alone, lack them (images ending in -devel have them).',
     'python -c "import torch; print(torch.version.cuda)"; echo "$CUDA_HOME"',
   ],
-  [
-    /libaio\.h: No such file/,
-    'Install the headers of libaio, which asynchronous offloading to disk needs. On Debian and Ubuntu:',
-    'sudo apt-get install -y libaio-dev',
-  ],
-  [/\bmpi\.h: No such file/, 'Install the headers of MPI. On Debian and Ubuntu:', 'sudo apt-get install -y libopenmpi-dev'],
   [
     /Recomputed values for the following tensors have different metadata/,
     'Run forward and backward under the same conditions: the same torch.autocast, no state that the forward changes (use_cache=False, no random branches). use_reentrant=True checks nothing, so that it only hides it.',
@@ -94,12 +65,6 @@ const ROWS: readonly Row[] = [
     'The file is no checkpoint of Lightning, but plain weights: load it with model.load_state_dict(torch.load(path)), not with load_from_checkpoint or ckpt_path.',
   ],
   [
-    /fp16 mixed precision requires a GPU/,
-    'Let Accelerate see a GPU, or train without mixed precision on the CPU (--mixed_precision no).',
-    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
-    'PyTorch finds no GPU here.',
-  ],
-  [
     /Dataset '[^'\n]{1,200}'[^\n]{0,40}(?:error|images not found)|\w+:' images not found/,
     'Name the data file by its absolute path (data=/…/data.yaml), and correct path, train and val in it: a relative path counts from the folder of data sets in the settings of Ultralytics.',
     'yolo settings; ls -la <DATASET>',
@@ -107,27 +72,8 @@ const ROWS: readonly Row[] = [
     'Ultralytics does not find the data set',
   ],
   [
-    /Label class (\d+) exceeds dataset class count/,
-    'Correct the labels (classes count from 0) or nc and names in the data file, then delete the *.cache files beside the labels, which keep the old ones.',
-  ],
-  [
-    /`num_classes` \(\d+\) in \w+ of \w+ does not match/,
-    'Set num_classes of all heads to the number of your classes, and metainfo (classes=) of the data sets to the same names, a tuple (one class with a comma behind it).',
-  ],
-  [
-    /No module named '(?:amp_C|fused_layer_norm_cuda|fused_weight_gradient_mlp_cuda)'/,
-    "Build apex with its extensions; the plain install leaves them out. Or do without: torch.nn.LayerNorm and PyTorch's fused AdamW are as fast.",
-    "python -m pip install -v --no-cache-dir --no-build-isolation --config-settings '--build-option=--cpp_ext' --config-settings '--build-option=--cuda_ext' git+https://github.com/NVIDIA/apex.git",
-    'apex is installed without its compiled part.',
-  ],
-  [
     /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got Float and (?:BFloat16|Half)/,
     'Train under autocast (Trainer: bf16=True or fp16=True), which brings adapters and layers to one type; with 4-bit weights set bnb_4bit_compute_dtype to it and call prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
-  ],
-  [
-    /float8 is only supported on SM ?89|Float8.{0,40}(?:requires|only supported).{0,40}(?:8\.9|SM ?8|SM ?9|H100)/i,
-    'Leave float8 out and train in bf16: it needs compute capability 8.9 (L4, RTX 40, H100) or newer.',
-    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
   ],
   [
     /load_best_model_at_end requires the save and eval(?:uation)? strategy to match/,
@@ -144,11 +90,6 @@ const ROWS: readonly Row[] = [
     /All the data files must have the same columns/,
     'Bring all files to the same columns, or name those that belong together (data_files=, one configuration each). The message names the file and its columns.',
   ],
-  [
-    /0 active drivers \(\[\]\)/,
-    'Give the program a GPU: Triton found no driver of one. See whether PyTorch finds it where the job runs.',
-    'nvidia-smi -L; python -c "import torch; print(torch.version.cuda, torch.cuda.is_available())"',
-  ],
   [/jaxlib version \S{1,20} is (?:newer|older) than/, 'Install jax, jaxlib and the CUDA plugin in one command, so that they belong together.', JAX],
   [
     /Encountered an unexpected tracer/,
@@ -156,10 +97,18 @@ const ROWS: readonly Row[] = [
     'export JAX_CHECK_TRACER_LEAKS=1',
   ],
   [
-    /Initializer expected to generate shape/,
-    'Initialize the parameters with an input of the shape that is used later, or rebuild the model with the sizes that the loaded parameters have.',
+    /^Unrecognized data type: x=/,
+    'Convert the lists to arrays before fit: np.array(x), np.array(y). Keras 3 takes arrays, tensors, tf.data, DataLoader and PyDataset.',
     undefined,
-    'The parameters belong to inputs or layers of another size.',
+    undefined,
+    'Keras does not take data of this type',
+  ],
+  [
+    /`target` and `output` must have the same (?:rank|shape)[^]{0,80}target\.shape=\((?:\d+|None),\)/,
+    "The labels are numbers of classes: use loss='sparse_categorical_crossentropy', or turn them into one-hot rows (keras.utils.to_categorical).",
+    undefined,
+    undefined,
+    'The labels do not have the shape that the loss takes',
   ],
   [
     /File format not supported: filepath=.{0,200}Keras 3 only supports/,
@@ -177,15 +126,6 @@ const ROWS: readonly Row[] = [
     'Let __getitem__ return no None: where a sample cannot be read, raise or take another one, or filter them out in a collate_fn.',
     undefined,
     'The data set returned None for a sample.',
-  ],
-  [
-    /DataLoader timed out after/,
-    'A worker took longer than the timeout of the DataLoader for one batch: look at what is slow (network storage, decoding, a lock in OpenCV: cv2.setNumThreads(0)), then raise timeout= or the number of workers.',
-    'py-spy dump --pid <WORKER_PID>',
-  ],
-  [
-    /Unable to create tensor, you should probably activate truncation/,
-    'Tokenize with truncation=True and let the collator pad each batch (DataCollatorWithPadding; with labels of varying length DataCollatorForSeq2Seq or DataCollatorForTokenClassification). Remove columns that are no numbers.',
   ],
   [
     /Some tensors share memory, this will lead to duplicate memory/,

@@ -3,7 +3,7 @@ import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
-import { PYTHON, wanted } from './versions.ts'
+import { PYTHON, uvBuild, wanted } from './versions.ts'
 
 const OTHER_PYTHON = 'conda create -y -n <NAME> python=<VERSION>'
 const flat = ({ situation, error }: EndTold): string => `${error?.message ?? ''} ${situation.text}`.replaceAll(/\s*│?\s+/g, ' ')
@@ -156,6 +156,25 @@ export const INSTALLS: readonly Known[] = [
     },
   },
   {
+    pattern: /^Failed to (?:download and )?build `([\w.-]{1,60})(?:==[\w.+]{1,20}|[ @][^`\n]{0,80})?`/,
+    title: ([, name]) => `uv could not build ${name}`,
+    says: (_, told) => {
+      const said = uvBuild(told)
+      return said === undefined ? undefined : `Its build said: "${said}".`
+    },
+    remedies: ([, name = ''], told) => [
+      /\btorch\b|PyTorch/i.test(uvBuild(told) ?? '')
+        ? {
+            text: `uv builds ${name} in an environment of its own, without your PyTorch: build it without isolation, after torch and the tools of the build.`,
+            command: `uv pip install torch setuptools wheel ninja packaging && uv pip install --no-build-isolation ${name}`,
+          }
+        : {
+            text: `What the build said last is what counts: correct that, or take a release of ${name} with a ready wheel for this Python.`,
+            command: `uv pip install --only-binary ${name} ${name}`,
+          },
+    ],
+  },
+  {
     // uv says in a sentence of several lines why.
     pattern: /No solution found when resolving dependencies|requirements are unsatisfiable/,
     title: 'uv finds no set of packages that fit together',
@@ -242,6 +261,7 @@ export const INSTALLS: readonly Known[] = [
       const { text } = told.situation
       const builds = /^[ \t]{1,40}- [\w.-]{1,60}==?[\w.]{1,30}=[\w.]{4,60}$/m.test(text)
       const lacking = [...text.matchAll(/nothing provides (?:requested )?([\w.:-]{2,60})/g)].map(([, name = '']) => name)
+      const names = [...new Set(lacking)].filter((name) => !name.startsWith('__'))
       const apple = /osx-arm64|osx-64|\bmacOS\b|Mac ?Mini|Apple M\d/i.test(text)
       const arm = /aarch64|linux-aarch64/.test(text)
       const windows = told.situation.system === 'windows' || /\bwin-64\b/.test(text)
@@ -258,7 +278,13 @@ export const INSTALLS: readonly Known[] = [
           command: "sed -E 's/^( *- [^=]+==?[^=]+)=.*/\\1/' environment.yml > environment.plain.yml",
         },
         apple && /cuda/i.test(text) && { text: 'Take CUDA out of the file: there is none for macOS.' },
-        lacking.length > 0 && { text: `No channel that was named has ${[...new Set(lacking)].slice(0, 3).join(', ')}: add its channel, or another version.` },
+        lacking.some((name) => name.startsWith('__')) && {
+          text: 'A name with two underscores is no package but a property of the system (__win: Windows, __cuda: a driver that conda sees): these channels have the files for another one only. Take them from conda-forge.',
+        },
+        names.length > 0 && {
+          text: `No channel that was named has ${names.slice(0, 6).join(', ')} (in that version): search conda-forge for it, or install it by pip, where some have another name.`,
+          command: `conda search -c conda-forge ${names[0]}`,
+        },
         older !== undefined && {
           text: `The packages are for Python 3.${older}, and this environment has another: make one with it.`,
           command: `conda create -y -n <NAME> python=3.${older}`,

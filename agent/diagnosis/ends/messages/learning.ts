@@ -1,6 +1,5 @@
 // Messages of a training about its own numbers, samples and workers: reinforcement learning, TensorFlow, nnU-Net, Orbax.
 import type { EndTold } from '../end-kind.ts'
-import { packageOf, packageOfClass } from '../python-packages.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
@@ -124,20 +123,6 @@ export const LEARNING: readonly Known[] = [
       },
       { text: 'Read one sample by hand: dataset[0].' },
     ],
-  },
-  {
-    // The class of one package, called by another.
-    pattern: /^(\w{1,60})\.(_?[a-z]\w{1,60})\(\) takes .{1,40} positional arguments? but \d{1,3} (?:was|were) given/,
-    title: ([, type = '', method], { error }) =>
-      `${packageOfClass(type) ?? type} has another ${method} than ${packageOf(error?.frames.at(-1)?.file) ?? 'its caller'} calls`,
-    remedies: ([, type = ''], { error }) => {
-      const [own, caller] = [packageOfClass(type), packageOf(error?.frames.at(-1)?.file)]
-      if (own === undefined || caller === undefined || own === caller) return []
-      return [
-        { text: `The releases of ${own} and ${caller} do not belong together: update both.`, command: `python -m pip install --upgrade ${own} ${caller}` },
-        { text: `Where ${own} must stay: install the ${caller} of its time.`, command: `python -m pip show ${own} ${caller}` },
-      ]
-    },
   },
   {
     pattern: /^'(\d{1,3})' is not in list/,

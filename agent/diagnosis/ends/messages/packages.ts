@@ -2,6 +2,8 @@
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { EndTold } from '../end-kind.ts'
 import { installs, newerName, packageOf, packageOfClass, rebuilds } from '../python-packages.ts'
+import { frameName } from '../../traceback/user-frame.ts'
+import { failedCall } from '../failed-call.ts'
 import { moved, moves } from '../moved-names.ts'
 import type { Known } from './message.ts'
 
@@ -194,7 +196,20 @@ export const PACKAGES: readonly Known[] = [
       const from = caller(told)
       // A wrapper of the library itself may stand between.
       const foreign = from !== package_ && !(package_ === 'trl' && from === 'transformers')
-      if (package_ !== undefined && from !== undefined && foreign && told.facts.frame === undefined) return together(from, package_, name)
+      const { own, deepest, call } = failedCall(told)
+      // The line itself names the argument: no wrapper that only passes it on.
+      const gave = told.facts.frame === undefined || (deepest?.code !== undefined && (deepest.code.includes(name) || !/\*\*\w|\(\*\w/.test(deepest.code)))
+      if (own?.code?.includes(`${name}=`) === true && own !== deepest && call !== undefined && owner !== undefined)
+        return [
+          {
+            text: `${call.callee}(…) at ${frameName(own)} passes ${name} on to ${owner}, which does not take it: print(type(${call.callee})) shows whether that is the object that was meant (a tokenizer in place of a processor takes no images). Else leave ${name} out.`,
+          },
+          package_ !== undefined && {
+            text: `Or ${package_} is of another release than the program was written for.`,
+            command: `python -m pip show ${package_}`,
+          },
+        ]
+      if (package_ !== undefined && from !== undefined && foreign && gave) return together(from, package_, `${name} of ${owner ?? method}`)
       const now = renamed(name, owner ?? method)
       if (package_ === undefined && now === false) return []
       return [

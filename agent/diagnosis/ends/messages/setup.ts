@@ -116,13 +116,6 @@ export const SETUP: readonly Known[] = [
     },
   },
   {
-    pattern: /GPU Tree Learner was not enabled in this build/,
-    remedies: only(
-      'Install LightGBM built for the GPU (its wheels from 4.0 on bring OpenCL: device_type=gpu; the command builds it for device_type=cuda), or use device_type=cpu.',
-      'python -m pip install --force-reinstall --no-binary lightgbm lightgbm --config-settings=cmake.define.USE_CUDA=ON',
-    ),
-  },
-  {
     pattern: /can't start new thread|pthread_create failed|^Resource temporarily unavailable$|^\[Errno 11\] Resource temporarily unavailable$/m,
     // Of files and sockets the number means another thing.
     when: ({ error }) =>

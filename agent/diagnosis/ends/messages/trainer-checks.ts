@@ -27,13 +27,6 @@ const ROWS: readonly Row[] = [
     'The samples are not tokenized',
   ],
   [
-    /assistant_only_loss=True`?, but at least one example has no assistant tokens/,
-    'Give the tokenizer a template with {% generation %} around the answers (newer TRL has such ones for many models: get_training_chat_template), or set assistant_only_loss=False.',
-    undefined,
-    undefined,
-    'The chat template does not mark the answers',
-  ],
-  [
     // https://github.com/unslothai/unsloth/issues/2797
     /eos_token` \('<EOS_TOKEN>'\) is not found in the vocabulary/,
     'Import unsloth before trl and transformers, and update it; or give SFTConfig the eos_token that the tokenizer itself has.',
@@ -42,32 +35,11 @@ const ROWS: readonly Row[] = [
     'Unsloth was imported after TRL',
   ],
   [
-    /coordinator_address should be defined/,
-    'On one host leave jax.distributed.initialize() out. On several hosts name all three, the same on each but the last: initialize(coordinator_address="<FIRST_HOST>:1234", num_processes=<HOSTS>, process_id=<NUMBER>); under Slurm and Open MPI it finds them itself, if srun or mpirun starts the program.',
-    undefined,
-    'JAX found no cluster (Slurm, Open MPI, TPU) that gives it the address.',
-    'jax.distributed has no coordinator',
-  ],
-  [
     /NaN detected in latents/,
     'Encode in full precision: --no_half_vae; for SDXL the VAE that was corrected for fp16 (sdxl-vae-fp16-fix) works too. If it is one picture alone, look at it: it may be damaged.',
     undefined,
     'The VAE in fp16 gives values that are no numbers.',
     'The VAE gives NaN',
-  ],
-  [
-    /'generation_batch_size' and 'steps_per_generation' can not be both/,
-    'Leave one of both out: each follows from the other (generation_batch_size is the batch of one device × processes × steps_per_generation). Where only one was set, a configuration that was saved or copied brings the other.',
-    undefined,
-    undefined,
-    'generation_batch_size and steps_per_generation are both set',
-  ],
-  [
-    /does not support an attention implementation through torch\.nn\.functional\.scaled_dot_product_attention/,
-    'Load the model with attn_implementation="eager".',
-    undefined,
-    'Its code has no version for the attention of PyTorch; code that came with the model (trust_remote_code) may be older than this Transformers.',
-    'The model has no attention of that kind',
   ],
   [
     /Cannot find valid samples, check/,
@@ -92,25 +64,6 @@ const ROWS: readonly Row[] = [
     "Load the model without device_map='auto' (leave it out, or name one device), and let the launcher start one process for each GPU.",
     undefined,
     "device_map='auto' split the model by tensor parallelism, and DDP needs a whole one on each GPU.",
-  ],
-  [
-    /activation_checkpointing in FSDP config and the gradient_checkpointing in training arg can't be set to True/i,
-    'Set one of both: activation_checkpointing in fsdp_config, and gradient_checkpointing=False.',
-  ],
-  [
-    /(?:already contains|passed a) `?PeftModel`?[^\n]{0,80}(?:together with|and) (?:a )?`?peft_config|`PeftModel` instance together with a `peft_config`/,
-    'Give the trainer one of both: the plain model with peft_config, or the PeftModel alone. To train a second adapter: merge_and_unload() the first, and save that model.',
-    undefined,
-    undefined,
-    'The model has an adapter already',
-  ],
-  [
-    /Could not find the transformer layer class (\w{2,60})/,
-    'Name the class of the layers of this model (print(model) shows it; for Llama LlamaDecoderLayer) in fsdp_transformer_layer_cls_to_wrap, or leave it out: the model names its own.',
-  ],
-  [
-    /At most one of fp16 and bf16 can be True/,
-    'Set one of both to False: bf16 on Ampere and newer, fp16 on older GPUs. A configuration of DeepSpeed must agree ("auto" does).',
   ],
   [
     /unexpected keyword argument 'load_in_(?:4|8)bit'/,

@@ -107,7 +107,7 @@ export const TRAINING: readonly Known[] = [
     remedies: only('Batch normalization got a batch of one: leave the last batch out (drop_last=True), or use batches of at least two on each GPU.'),
   },
   {
-    pattern: /stack expects each tensor to be equal size/,
+    pattern: /stack expects each tensor to be equal size|^invalid argument 0: Sizes of tensors must match except in dimension 0/,
     remedies: only('The samples of a batch differ in size: pad or crop them, or give the DataLoader a collate_fn that does.'),
   },
   {
@@ -204,11 +204,6 @@ export const TRAINING: readonly Known[] = [
       /quantized with \w{1,60} but you are passing a|'BitsAndBytesConfig' object has no attribute 'get_loading_attributes'|Blockwise quantization only supports 16\/32-bit floats, but got torch\.u?int8/,
     says: 'The weights on disk are quantized already, and the program asks to quantize them again.',
     remedies: only('Load the model as it is: leave out load_in_4bit, load_in_8bit and quantization_config; or take the model that is not quantized.'),
-  },
-  {
-    pattern: /Can't find a checkpoint index/,
-    says: 'That folder holds no weights in the format of Transformers: it is the checkpoint of another program (FSDP, DeepSpeed), of an adapter, or incomplete.',
-    remedies: only('See what it holds; name the folder that has model.safetensors or its index, or convert the checkpoint first.', 'ls -la <CHECKPOINT>'),
   },
   {
     pattern: /Unsupported head_dim|only supports? head (?:dimension|dim|size)s?\b|head_dim (?:must|should) be/,

@@ -14,7 +14,10 @@ export const TUNING: readonly Known[] = [
     pattern: /text input must be of type `str`|TextEncodeInput must be Union\[/,
     title: 'A sample of the data set is no text',
     says: 'The tokenizer got a number, a list or nothing (None) where it needs a string.',
-    remedies: () => [
+    remedies: (_, { error }) => [
+      error?.frames.some(({ file }) => file.includes('tensorflow')) === true && {
+        text: "In tf.data texts are tensors of bytes: decode them before the tokenizer: [t.decode('utf-8') for t in texts.numpy()].",
+      },
       {
         text: 'Find the samples and correct them or leave them out: dataset.filter(lambda x: isinstance(x["text"], str)). Empty fields of CSV and JSON files are None.',
       },
@@ -166,11 +169,6 @@ export const TUNING: readonly Known[] = [
       },
       { text: 'Or use ZeRO stage 2, where the model fits.' },
     ],
-  },
-  {
-    pattern: /len\(self\.ckpt_list\) > 0/,
-    title: 'DeepSpeed got no checkpoint files',
-    remedies: only('Name the folder or the list of files of the checkpoint (checkpoint=, base_dir=): the one that was given is empty.'),
   },
   {
     pattern: /Processor was not found, please check/,

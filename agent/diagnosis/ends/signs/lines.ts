@@ -30,6 +30,12 @@ const FORMS: readonly Form[] = [
   ['ValidationError', /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/],
   // behind the seconds of a build of Docker, too
   ['shell', /^(?:\d{1,5}\.\d{1,3} )?(?:\S{1,200}: )?(?:line \d{1,6}: |\d{1,6}: )?(?<message>[\w./+-]{1,200}: (?:command )?not found)$/],
+  // cmd and PowerShell, in the languages of Windows
+  [
+    'shell',
+    /^(?:\w+ ?: )?(?<message>['"“«»„]?[^'"“”«»„\n]{1,80}['"”»“]? ?(?:is not recognized as an internal or external command|不是内部或外部命令|ist entweder falsch geschrieben oder|n'est pas reconnu en tant que commande interne)[^\n]{0,80})/,
+  ],
+  ['shell', /(?<message>(?:The term ['‘]|无法将[“"])[^'’“”"\n]{1,80}['’”"](?: is not recognized as (?:the|a) name of a|项识别为)[^\n]{0,40})/],
   // poetry run
   ['shell', /^(?<message>Command not found: [\w./+-]{1,120})$/],
   // make, where the program of a rule is not there
@@ -97,15 +103,15 @@ const REPR =
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|executing job with|modulefile/
+  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
-  /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
+  /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
 /** The first error of a compiler of C, C++ or CUDA in a build; what `configure` tries out is no failure. */
 const COMPILER =
   /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:\S{1,300}?\.(?:cuh?|cpp|cxx|cc|c|h|hpp|hxx|inl|hip)(?:\(\d{1,6}\)|:\d{1,6}(?::\d{1,6})?) ?: |nvcc |(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
 const INSTALL_WORDS =
-  /version|distribution|supported wheel|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
+  /version|distribution|supported wheel|o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
@@ -113,6 +119,8 @@ export type LineReader = { readonly add: (line: ReadLine, found: Found) => void;
 export function createLineReader(): LineReader {
   let lastWords: ErrorSign | undefined
   let compiled = false
+  let installed = false
+  let unbuilt: ErrorSign | undefined
   let before = ''
   const signOf = (line: ReadLine, name: string | undefined, message: string): ErrorSign => ({
     type: 'error',
@@ -136,7 +144,13 @@ export function createLineReader(): LineReader {
       if (!launcher) lastWords = undefined
       const install = text.length < 24_000 && INSTALL_WORDS.test(text) ? INSTALLER.exec(text)?.groups?.['message'] : undefined
       if (install !== undefined) {
-        found(signOf(line, 'install', install))
+        const sign = signOf(line, 'install', install)
+        // uv names the package first, and says below it why it could not be built.
+        if (install.startsWith('Failed to ')) unbuilt ??= sign
+        else {
+          installed = true
+          found(sign)
+        }
         return
       }
       if (text.length > 2_000 || !MAY.test(line.raw)) return
@@ -173,6 +187,7 @@ export function createLineReader(): LineReader {
       if (record !== undefined) found(signOf(line, 'record', record))
     },
     end(found) {
+      if (unbuilt !== undefined && !installed && !compiled) found(unbuilt)
       if (lastWords !== undefined) found(lastWords)
     },
   }

@@ -1,4 +1,5 @@
 // What CUDA programs and frameworks say when they find no GPU.
+import { printTorch } from '../remedies/environment.ts'
 import { pipInstall } from '../remedies/pip.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
@@ -53,6 +54,9 @@ const BETTER =
   /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|named symbol not found|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
 const explained = ({ text, at, message }: Seen): boolean => BETTER.test(message) || BETTER.test(around(text, at, 6, 6))
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
+
+const blind = ({ text, at }: Seen): boolean => /torch\.cuda\.is_available\(\): False|device_count\(\): 0\b/.test(around(text, at, 0, 5))
+const isNumber = ({ match }: Seen): boolean => /^[\d, ]+$/.test(match[1] ?? '')
 
 export const programRules: readonly Rule[] = [
   {
@@ -133,6 +137,24 @@ export const programRules: readonly Rule[] = [
     title: 'A checkpoint needs a GPU that is not seen',
     verdict: 'A file that was saved from a GPU is to be loaded, and PyTorch sees no GPU here.',
     remedies: (matched) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(matched)],
+  },
+  {
+    // Ultralytics says what PyTorch sees in the lines below.
+    pattern: /Invalid CUDA 'device=([^'\n]{0,40})' requested/,
+    severity: 'critical',
+    title: (matched) => (blind(matched) ? 'PyTorch sees no GPU' : `device=${matched.match[1]} is none of the GPUs here`),
+    verdict: (matched) =>
+      `The program asks for device=${matched.match[1]}, ${blind(matched) ? 'and PyTorch sees no GPU at all' : 'and PyTorch has no such device'}.${isNumber(matched) ? '' : ` ${matched.match[1]} is none of the values that device takes: numbers such as 0 or 0,1, or cpu.`}`,
+    remedies: (matched) => [
+      blind(matched) && {
+        text: 'See whether this PyTorch was built for a GPU (None: only for CPUs, install one with CUDA in its place) and whether the driver shows one.',
+        command: `${printTorch('torch.__version__, torch.version.cuda')}; nvidia-smi -L`,
+      },
+      {
+        text: `${blind(matched) ? 'Then set' : 'Set'} device=0${isNumber(matched) ? ', or another number that nvidia-smi -L shows' : ''}; device=cpu runs without a GPU.`,
+      },
+    ],
+    facts: code,
   },
   {
     pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
