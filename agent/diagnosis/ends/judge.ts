@@ -80,7 +80,8 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   }
   return facts
 }
-const declared = (facts: Facts, kind: LogKind): Facts => {
+/** Those that the kind declares. */
+export const declared = (facts: Facts, kind: LogKind): Facts => {
   const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
 }

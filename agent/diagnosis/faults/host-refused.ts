@@ -28,7 +28,8 @@ const ROWS: readonly Row[] = [
     title: 'The GPU cannot be reset: something uses it',
     verdict: ({ match, text, at }) => {
       const gpu = pci(around(text, at, 0, 3))
-      return `${match[1] === undefined ? 'The reset was refused' : `MIG is set to be ${match[1]}d, which takes effect with a reset of the GPU`}: ${gpu === undefined ? 'the GPU' : gpu} is in use.`
+      const more = text.slice(at + 2, at + 20).filter((line) => /: In use by another client/.test(line)).length
+      return `${match[1] === undefined ? 'The reset was refused' : `MIG is set to be ${match[1]}d, which takes effect with a reset of the GPU`}: ${gpu === undefined ? 'the GPU' : gpu}${more === 0 ? ' is' : more === 1 ? ' and another GPU are' : ` and ${more} more GPUs are`} in use.`
     },
     remedies: [
       step('See what uses it: programs, nvidia-persistenced, DCGM, the Fabric Manager, a display, or the module nvidia_drm alone.', HOLDERS),
@@ -37,7 +38,7 @@ const ROWS: readonly Row[] = [
         command: 'sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo rmmod nvidia_drm nvidia_modeset; sudo nvidia-smi --gpu-reset',
         destroys: true,
       },
-      step('Or reboot the host.'),
+      { text: 'Or reboot the host.', destroys: true },
     ],
   },
   {

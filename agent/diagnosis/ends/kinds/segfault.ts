@@ -2,7 +2,7 @@
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { WEIGHT, place, quote, says, who, type EndKind, type EndTold } from '../end-kind.ts'
-import { runsPython, serverSteps } from '../who-runs.ts'
+import { runsPython, crashSteps } from '../who-runs.ts'
 
 /** The library on top of a backtrace of Open MPI, UCX or glibc, below the handler of the signal. */
 function crashedIn({ text }: Situation): string | undefined {
@@ -48,7 +48,7 @@ export const segfault: EndKind = {
 function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
   return [
     frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
-    serverSteps(situation),
+    crashSteps(situation),
     frame === undefined && runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: 'PYTHONFAULTHANDLER=1 <COMMAND>' },
     situation.system === 'windows'
       ? { text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed." }
