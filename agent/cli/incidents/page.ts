@@ -5,6 +5,7 @@ import type { HangRank } from '../../model/facts.ts'
 import type { Incident } from '../../model/incident.ts'
 import { actionText } from '../../text/action.ts'
 import { bytesText } from '../../text/bytes.ts'
+import { causeText, factLabel, factNumber } from '../../text/fact-label.ts'
 import { CONFIDENCE_TEXTS } from '../../text/confidence.ts'
 import { utcText } from '../../text/time.ts'
 import { printable, type Paint } from '../paint.ts'
@@ -12,20 +13,24 @@ import { hanging, wrapped } from '../wrapped.ts'
 
 /** Longer lines are hard to read, however wide the terminal is. */
 const MOST_WIDTH = 100
+/** The ranks have a table of their own; the program's own number of its GPU is rarely the host's, which stands under `affected`. */
+const HIDDEN: ReadonlySet<string> = new Set(['ranks', 'gpu_index'])
 /** Lists in words; what the API has as JSON is hard to read in a terminal. */
 function factWords(name: string, value: unknown): string {
+  if (typeof value === 'number') return factNumber(name, value)
   if (!Array.isArray(value)) return factText(name, value)
   return value
     .map((one: unknown) =>
       typeof one === 'object' && one !== null
         ? Object.entries(one)
-            .map(([key, each]) => (key === 'bytes' ? bytesText(Number(each)) : `${label(key)} ${String(each)}`))
+            .map(([key, each]) => (key === 'bytes' ? bytesText(Number(each)) : `${key.replaceAll('_', ' ')} ${String(each)}`))
             .join(' ')
-        : String(one),
+        : name === 'causes'
+          ? causeText(String(one))
+          : String(one),
     )
-    .join(', ')
+    .join(name === 'causes' ? '; ' : ', ')
 }
-const label = (name: string): string => name.replaceAll('_', ' ').replace(/ bytes$/, '')
 
 const rankLine = ({ rank, culprit, gpu, container, pid, waits_for: waits, stands_at: stands }: HangRank): string =>
   `  ${culprit === true ? '*' : ' '}${printable(
@@ -80,7 +85,13 @@ export function incidentPage(incident: Incident, host: string, paint: Paint, ter
     ...part('Ranks', (facts.ranks ?? []).map(rankLine)),
     ...part(
       'Figures',
-      rows(Object.entries(facts).flatMap(([name, value]) => (value === undefined || name === 'ranks' ? [] : [[label(name), factWords(name, value)] as const]))),
+      rows(
+        Object.entries(facts).flatMap(([name, value]) =>
+          value === undefined || (HIDDEN.has(name) && (name === 'ranks' || incident.subject.gpu !== undefined))
+            ? []
+            : [[name === 'causes' && Array.isArray(value) && value.length === 1 ? 'Cause' : factLabel(name, kind), factWords(name, value)] as const],
+        ),
+      ),
     ),
     ...part(
       'What followed from it',

@@ -1,6 +1,6 @@
 // The agent's parts and figures in a person's words.
 import { tookText } from '../../../agent/text/span.ts'
-import { factLabel } from './facts.ts'
+import { factLabel } from '../../../agent/text/fact-label.ts'
 import { DASH } from './format.ts'
 import { gapText } from './words.ts'
 

@@ -1,84 +1,15 @@
 // Facts of an incident as a person reads them: a name in words, the figure in its unit. The name's ending says the unit, as everywhere in the agent.
 import { age } from '../../../agent/text/span.ts'
 import { since, zoneName } from '../../../agent/text/time.ts'
-import type { Facts, OomCause } from '../../../agent/model/facts.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
 import type { IncidentKind } from '../../../agent/model/kinds.ts'
 import { gib } from '../../../agent/text/bytes.ts'
+import { causeText, factLabel, isMoment } from '../../../agent/text/fact-label.ts'
 import { throttleWord } from './words.ts'
 import { celsiusFigure, clock, percent, wattsFigure } from './format.ts'
 
 export type FactRow = { readonly name: string; readonly label: string; readonly value: string }
 
-const CAUSES: Readonly<Record<OomCause, string>> = {
-  capacity: 'its own data do not fit on the card',
-  fragmentation: 'free memory is in pieces too small',
-  other_process: 'other processes hold the card',
-  fraction_cap: 'a limit that the program set itself',
-  oversized_request: 'one request larger than the card',
-  private_pools: 'CUDA graphs hold it',
-  non_pytorch_memory: 'memory outside PyTorch’s allocator',
-}
-
-/** Where the name's own words would mislead or be a riddle. */
-const LABELS: Readonly<Record<string, string>> = {
-  total_bytes: 'Total capacity',
-  free_bytes: 'Free',
-  requested_bytes: 'Asked for',
-  allocated_bytes: 'In use by PyTorch',
-  reserved_bytes: 'Reserved by PyTorch',
-  reserved_unallocated_bytes: 'Reserved, not in use',
-  allowed_bytes: 'Allowed to the program',
-  process_bytes: 'Held by the process',
-  grown_bytes: 'Grown by',
-  since_ms: 'Grown since',
-  slope_bytes_per_second: 'Grows by',
-  earliest_ms: 'Full at the earliest',
-  latest_ms: 'Full at the latest',
-  headroom_bytes: 'Left above the peak',
-  gpu_seconds_lost: 'GPU time lost',
-  pci_bus_id: 'PCI address',
-  xid: 'Xid',
-  sxid: 'SXid',
-  pid: 'PID',
-  anon_rss_bytes: 'Host memory held',
-  total_vm_bytes: 'Address space',
-  sm_clock_hertz: 'SM clock',
-  sm_clock_before_hertz: 'SM clock before',
-  sm_clock_max_hertz: 'SM clock at most',
-  sample_age_seconds: 'Newest reading',
-  affected: 'Affected',
-  recovery_action: 'The driver wants',
-  gpus: 'GPUs',
-  gpus_present: 'GPUs present',
-  gpus_expected: 'GPUs expected',
-  gpus_lost: 'GPUs lost',
-  idle_gpus: 'Idle GPUs',
-  ecc_uncorrected_volatile: 'Uncorrected errors since the reset',
-  ecc_uncorrected_aggregate: 'Uncorrected errors, lifetime',
-  causes: 'Causes, strongest first',
-}
-
-/** A name that means something narrower for one kind of incident. */
-const LABELS_OF: { readonly [kind in IncidentKind]?: Readonly<Record<string, string>> } = {
-  job_hang: { since_ms: 'No progress since' },
-  progress_stalled: { since_ms: 'No progress since' },
-  oom_restart_loop: { deaths: 'Crashes', since_ms: 'First crash' },
-}
-
-const MOMENTS: ReadonlySet<string> = new Set(['since_ms', 'earliest_ms', 'latest_ms'])
-const ACRONYMS = /\b(?:gpu|pcie|nccl|http|cuda|cpu|mig|ecc|sm)\b/g
-
-export function factLabel(name: string): string {
-  const known = LABELS[name]
-  if (known !== undefined) return known
-  const words = name
-    .replace(/_(?:bytes|ratio|celsius|watts|hertz|seconds|ms|s)$/, '')
-    .replaceAll('_', ' ')
-    .replace(ACRONYMS, (word) => (word === 'pcie' ? 'PCIe' : word.toUpperCase()))
-  return `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}`
-}
-
-const isCause = (text: string): text is OomCause => text in CAUSES
 const spaced = ({ value, unit }: { readonly value: string; readonly unit: string }): string => `${value} ${unit}`
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2, useGrouping: false })
 
@@ -89,7 +20,7 @@ function numberText(name: string, value: number, nowMs: number): string {
   if (name.endsWith('_celsius')) return spaced(celsiusFigure(value))
   if (name.endsWith('_watts')) return spaced(wattsFigure(value))
   if (name.endsWith('_hertz')) return clock(value)
-  if (MOMENTS.has(name)) return `${since(value, nowMs)} ${zoneName(value)}`
+  if (isMoment(name)) return `${since(value, nowMs)} ${zoneName(value)}`
   if (name.endsWith('_ms')) return value < 1000 ? `${plain.format(value)} ms` : age(value / 1000)
   if (name === 'sample_age_seconds') return `${age(value)} old`
   if (name.endsWith('_seconds') || name.endsWith('_s') || name === 'gpu_seconds_lost') return age(value)
@@ -100,8 +31,7 @@ function others(list: NonNullable<Facts['other_processes']>): string {
   return list.map(({ pid, bytes }) => `${gib(bytes)}${pid === undefined ? '' : ` (pid ${pid})`}`).join(', ')
 }
 
-const wordOf = (name: string, text: string): string =>
-  name === 'causes' && isCause(text) ? CAUSES[text] : name === 'active_reasons' ? throttleWord(text).text : text
+const wordOf = (name: string, text: string): string => (name === 'causes' ? causeText(text) : name === 'active_reasons' ? throttleWord(text).text : text)
 
 function valueText(name: string, value: Facts[keyof Facts], nowMs: number): string {
   if (typeof value === 'number') return numberText(name, value, nowMs)
@@ -121,7 +51,7 @@ export function factRows(facts: Facts, nowMs: number, kind?: IncidentKind): read
     // The ranks of a job have a table of their own.
     if (value === undefined || name === 'gpu_index' || name === 'ranks' || (Array.isArray(value) && value.length === 0)) continue
     const single = name === 'causes' && Array.isArray(value) && value.length === 1 ? 'Cause' : undefined
-    rows.push({ name, label: single ?? (kind === undefined ? undefined : LABELS_OF[kind]?.[name]) ?? factLabel(name), value: valueText(name, value, nowMs) })
+    rows.push({ name, label: single ?? factLabel(name, kind), value: valueText(name, value, nowMs) })
   }
   // What PyTorch reserved is read beside what it uses of it.
   const used = rows.findIndex((row) => row.name === 'allocated_bytes')

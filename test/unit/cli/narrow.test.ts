@@ -117,8 +117,8 @@ test('lines hang on behind their first, and words that fill a line stay whole', 
 
 test('facts that are lists stand in words', () => {
   const page = incidentPage({ ...INCIDENT, facts: { causes: ['other_process'], other_processes: [{ pid: 7, bytes: 2 ** 32 }] } }, 'gpu-01', painter(false))
-  expect(page).toMatch(/causes +other_process\n/)
-  expect(page).toMatch(/other processes +pid 7 4\.00 GiB\n/)
+  expect(page).toMatch(/Cause +other processes hold the card\n/)
+  expect(page).toMatch(/Other processes +pid 7 4 GiB\n/)
 })
 
 test('use has its price and carbon in the table and in CSV, and no column that is empty', () => {
