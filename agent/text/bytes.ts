@@ -18,16 +18,19 @@ export function bytesText(bytes: number): string {
 /** At least ten: whole. Below: one decimal, without `.0`. */
 const trimmed = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, ''))
 
-/** For sentences about memory that ran out. Below 10 GiB with two decimals, since a request fails for a few MiB. `21.9 GiB`, `4.85 GiB`, `20 MiB`, `512 bytes`. */
-export function gib(bytes: number): string {
+const inGib = (bytes: number, figure: (value: number) => string): string => {
   const size = Math.abs(bytes)
   const sign = bytes < 0 ? '-' : ''
-  if (size >= 1000 * GIB) return `${sign}${short(size / 2 ** 40)} TiB`
-  if (size >= GIB) return `${sign}${short(size / GIB)} GiB`
+  if (size >= 1000 * GIB) return `${sign}${figure(size / 2 ** 40)} TiB`
+  if (size >= GIB) return `${sign}${figure(size / GIB)} GiB`
   if (size >= MIB) return `${sign}${trimmed(size / MIB)} MiB`
   if (size >= KIB) return `${sign}${trimmed(size / KIB)} KiB`
   return `${bytes} bytes`
 }
+/** For sentences about memory. Below 10 GiB with two decimals, since a request fails for a few MiB. `21.9 GiB`, `4.85 GiB`, `20 MiB`, `512 bytes`. */
+export const gib = (bytes: number): string => inGib(bytes, short)
+/** For what a log says: with two decimals, as PyTorch prints it, so that a reader finds the figure there again. `21.90 GiB`. */
+export const gibAsPrinted = (bytes: number): string => inGib(bytes, (value) => value.toFixed(2))
 
 /** A figure and its unit apart: the dashboard sets the unit smaller. */
 export type Figure = { readonly value: string; readonly unit: string }

@@ -6,7 +6,7 @@ import { WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
-import { gib } from '../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
@@ -167,9 +167,18 @@ const MEANINGS: readonly Meaning[] = [
     pattern: /NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE|BAD_PARAM|NOT_CONTIGUOUS/,
     says: 'the library does not support this input: its shape, type or memory layout.',
     pieces: (matched) => [
-      { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
-      synchronous(matched.situation()),
-      versions(matched),
+      matched.situation().programs.has('tei')
+        ? [
+            { text: 'Limit the tokens of a batch: large ones bring it.', command: '--max-batch-tokens 4096 --max-client-batch-size 8' },
+            {
+              text: 'Take the newest image that was built for this GPU (turing, 86, 89, hopper: see the README); its kernels need no operation that the GPU lacks.',
+            },
+          ]
+        : [
+            { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
+            synchronous(matched.situation()),
+            versions(matched),
+          ],
     ],
   },
   {

@@ -78,6 +78,21 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    // NVIDIA's Kbuild checks it before it compiles.
+    kind: 'driver_not_loaded',
+    pattern: /The Module\.symvers file is missing|\bmodule_symvers_sanity_check\b/,
+    title: "The kernel's headers are incomplete",
+    verdict:
+      'The headers of the kernel have no Module.symvers, so the NVIDIA module was not built: the headers package is missing, was installed in part, or is of another kernel than the one that runs.',
+    remedies: [
+      step(
+        'Install the headers of exactly the kernel that runs, then build again.',
+        'uname -r; ls -l /lib/modules/$(uname -r)/build/Module.symvers; sudo dkms autoinstall',
+      ),
+      step('After an update of the kernel boot the new one first.'),
+    ],
+  },
+  {
     kind: 'driver_not_loaded',
     pattern: /\/var\/lib\/dkms\/nvidia\/(\d{3}[\d.]{0,10})\/build[^\n]{0,80}?(?:\.o)?\] Error \d/,
     title: 'Driver {1} cannot be built for this kernel',
@@ -92,7 +107,7 @@ const ROWS: readonly Row[] = [
         'uname -r; ls /boot/vmlinuz-*',
       ),
     ],
-    unless: ({ text, at }) => /Bad return status|unrecognized command-line/.test(around(text, at, 10, 10)),
+    unless: ({ text, at }) => /Bad return status|unrecognized command-line|module_symvers/.test(around(text, at, 10, 10)),
   },
   {
     kind: 'storage_error',

@@ -34,7 +34,7 @@ test('one incident: what, why, what to do, where, since when, and where to read 
   expect(body.blocks?.[0]).toEqual({ type: 'header', text: { type: 'plain_text', text: body.text, emoji: false } })
   const said = mrkdwn(body)
   const order = [
-    '*Why:* PyTorch asked for 2 GiB',
+    '*Why:* PyTorch asked for 2.00 GiB',
     '*What to do:*\n1. Halve the batch size',
     '*Where:* container trainer (image lab/train:3)',
     '*Since:* 2026-05-01 03:12:07 UTC',

@@ -81,11 +81,11 @@ test('PaddlePaddle and XGBoost: their own figures, and no advice for another pro
   const paddle = answer(
     'ResourceExhaustedError: \n\nOut of memory error on GPU 1. Cannot allocate 2.250000GB memory on GPU 1, 20.500000GB memory has been allocated and available memory is only 1.250000GB.',
   )
-  expect(paddle.verdict).toBe('PaddlePaddle could not allocate 2.25 GiB on GPU 1; 1.25 GiB was free; 20.5 GiB is allocated already.')
+  expect(paddle.verdict).toBe('PaddlePaddle could not allocate 2.25 GiB on GPU 1; 1.25 GiB was free; 20.50 GiB is allocated already.')
   expect(paddle.all).not.toContain('TensorFlow')
   const boosted = answer(
     'xgboost.core.XGBoostError: [12:00:00] device_helpers.cuh:431: Memory allocation error on worker 0: bad_alloc: cudaErrorMemoryAllocation: out of memory\n- Free memory: 512MB\n- Requested memory: 3GB',
   )
-  expect(boosted.verdict).toContain('XGBoost could not allocate 3 GiB on the GPU; 512 MiB was free')
+  expect(boosted.verdict).toContain('XGBoost could not allocate 3.00 GiB on the GPU; 512 MiB was free')
   expect(boosted.first?.text).toContain('QuantileDMatrix')
 })

@@ -47,7 +47,7 @@ describe('the engine', () => {
       'loaded partially; 4096.00 MB usable, 4000.00 MB loaded, 2048.00 MB offloaded, lowvram patches: 0\n!!! Exception during processing !!! Allocation on device \nTraceback (most recent call last):\n  File "/srv/ComfyUI/execution.py", line 9, in execute\ntorch.OutOfMemoryError: Allocation on device ',
     )
     expect(title).toBe('Out of GPU memory')
-    expect(verdict).toContain('4 GiB was usable for the model, and 2 GiB of it stayed in host memory')
+    expect(verdict).toContain('4.00 GiB was usable for the model, and 2.00 GiB of it stayed in host memory')
   })
   test('short options of llama.cpp', () => {
     const { commands } = told(
@@ -76,7 +76,7 @@ describe('figures', () => {
     const { verdict, commands } = told(
       'Name:         tune-5f6d7c8b9-abcde\nNamespace:    lab\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:          24Gi\n      nvidia.com/gpu:  1',
     )
-    expect(verdict).toContain('limit of 24 GiB')
+    expect(verdict).toContain('limit of 24.00 GiB')
     expect(commands).toContain('kubectl set resources deployment tune -n lab --limits=memory=48Gi')
   })
   test('a second kill is not mixed with the one before', () => {

@@ -47,6 +47,31 @@ test.each([
     'time=2026-01-01T00:00:00Z level=INFO source=runner.go:1 msg="failure during GPU discovery" error="failed to finish discovery before timeout"\ntime=2026-01-01T00:00:00Z level=WARN source=runner.go:2 msg="unable to refresh free memory, using old values"\n',
     /^gpu_not_visible\nwarning\nOllama could not see in time how much GPU memory is free/,
   ],
+  [
+    'a rank of SGLang that waited for others',
+    '[2026-01-01 00:00:01 TP3] Scheduler hit an exception: Traceback (most recent call last):\n  File "/sgl-workspace/sglang/python/sglang/srt/model_executor/model_runner.py", line 7, in load_model\n    raise ValueError(\nValueError: TP rank 3 could finish the model loading, but there are other ranks that didn\'t finish loading. It is likely due to unexpected failures.\n',
+    /SGLang: rank 3 waited in vain[^]*log of the other ranks and nodes/,
+  ],
+  [
+    "a crash of which Python's own handler printed the stack",
+    'python -m sglang.launch_server\nFatal Python error: Segmentation fault\n\nCurrent thread 0x00007f0000000000 (most recent call first):\n  File "/opt/venv/lib/python3.11/site-packages/sglang/pynccl_wrapper.py", line 7 in ncclCommInitRank\n  File "/opt/venv/lib/python3.11/site-packages/sglang/pynccl.py", line 8 in __init__\n',
+    /^segfault\n[^]*in ncclCommInitRank\(\)[^]*NCCL_DEBUG=INFO/,
+  ],
+  [
+    'shapes in a library that a server calls',
+    'Traceback (most recent call last):\n  File "/opt/venv/lib/python3.11/site-packages/infinity_emb/inference/batch_handler.py", line 7, in _core_batch\n    embed = self._model.encode_core(feat)\nRuntimeError: shape \'[2, 8]\' is invalid for input of size 99\n',
+    /^shape_mismatch\n[^]*whether the input or infinity-emb is at fault[^]*Update infinity-emb/,
+  ],
+  [
+    'cuBLAS in a server without Python',
+    'ghcr.io/huggingface/text-embeddings-inference:turing-1.2\n{"error":"Backend error: Inference error: CublasError(CUBLAS_STATUS_NOT_SUPPORTED)","error_type":"Backend"}\n',
+    /^cublas_cudnn_error\n(?![^]*contiguous)[^]*--max-batch-tokens/,
+  ],
+  [
+    'a worker that was killed while the model was loaded',
+    '[01-01 00:00:01] sglang: Rank 0 scheduler is dead. Please check if there are relevant logs.\n[01-01 00:00:02] Exit code: -9\nTraceback (most recent call last):\n  File "/opt/venv/lib/python3.12/site-packages/sglang/launch_server.py", line 7, in launch_server\n    data = reader.recv()\n  File "/usr/lib/python3.12/multiprocessing/connection.py", line 399, in _recv\n    raise EOFError\nEOFError\n',
+    /^worker_died\n[^]*by SIGKILL[^]*when host memory runs out[^]*the weights pass through it/,
+  ],
 ])('a server: %s', (_, text, answer) => {
   expect(said(text)).toMatch(answer)
 })
@@ -76,6 +101,16 @@ test.each([
     'NCCL that refuses, in a server',
     "[TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: [TensorRT-LLM][ERROR] Assertion failed: Failed, NCCL error a.cpp:9 'invalid usage (run with NCCL_DEBUG=WARN for details)'\n",
     /^nccl_error\n[^]*NCCL_DEBUG=WARN[^]*than it sees/,
+  ],
+  [
+    'headers without Module.symvers',
+    'The Module.symvers file is missing, or does not contain any\nsymbols exported from the kernel.\nmake[2]: *** [/var/lib/dkms/nvidia/550.1/build/Kbuild:1: module_symvers_sanity_check] Error 1\n',
+    /^driver_not_loaded\ncritical\nThe kernel's headers are incomplete\n(?![^]*older than the kernel)/,
+  ],
+  [
+    'a GPU too old for the device plugin',
+    'Warning: GPU with UUID GPU-00 is too old to support healtchecking with error: %!s(MISSING). Marking it unhealthy\n0/1 nodes are available: 1 Insufficient nvidia.com/gpu.\n',
+    /^gpu_unschedulable\ncritical\nThe device plugin took a GPU out of use\n.*GPU-00.*too old for its health check/,
   ],
 ])('a host: %s', (_, text, answer) => {
   expect(said(text)).toMatch(answer)

@@ -39,7 +39,7 @@ describe('out of GPU memory', () => {
     const { verdict, commands } = answer(
       '2025-01-01 10:00:00.1: W external/xla/xla/tsl/framework/bfc_allocator.cc:501] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00TiB',
     )
-    expect(verdict).toContain('JAX could not allocate 2 TiB')
+    expect(verdict).toContain('JAX could not allocate 2.00 TiB')
     expect(commands).not.toContain('TF_FORCE')
   })
 })

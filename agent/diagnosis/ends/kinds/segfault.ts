@@ -13,6 +13,10 @@ function crashedIn({ text }: Situation): string | undefined {
   return undefined
 }
 
+/** Python's own handler printed its stack: the innermost call is the one that went into native code. */
+const calledIn = ({ text }: Situation): string | undefined =>
+  /^Current thread 0x[\da-f]{1,20}[^\n]{0,80}\(most recent call first\):\s{1,4}File "[^"\n]{1,400}", line \d{1,7},? in (\w{1,80})/m.exec(text)?.[1]
+
 /** Go's, which is no native code. */
 const nil = ({ error }: EndTold): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
 
@@ -29,7 +33,7 @@ export const segfault: EndKind = {
   verdict: (told) =>
     nil(told)
       ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
-      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? '' : ` in ${crashedIn(told.situation)}`}: ${
+      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? (calledIn(told.situation) === undefined ? '' : ` in ${calledIn(told.situation)}()`) : ` in ${crashedIn(told.situation)}`}: ${
           runsPython(told.situation)
             ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
             : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
@@ -48,8 +52,14 @@ export const segfault: EndKind = {
 function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
   return [
     frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
+    /nccl/i.test(calledIn(situation) ?? '') && {
+      text: 'It crashed while NCCL joined the GPUs. Let NCCL say how far it came; on a vGPU, where GPUs cannot reach each other, also switch that off (NCCL_P2P_DISABLE=1), or use one GPU.',
+      command: 'export NCCL_DEBUG=INFO',
+    },
     crashSteps(situation),
-    frame === undefined && runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: 'PYTHONFAULTHANDLER=1 <COMMAND>' },
+    frame === undefined &&
+      calledIn(situation) === undefined &&
+      runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: 'PYTHONFAULTHANDLER=1 <COMMAND>' },
     situation.system === 'windows'
       ? { text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed." }
       : {
