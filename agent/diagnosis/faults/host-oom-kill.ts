@@ -1,6 +1,6 @@
 // The host's (or the container's) memory ran out and something was killed: kernel, Docker, Kubernetes, Slurm, systemd, low-memory daemons.
 import type { Facts } from '../../model/facts.ts'
-import { gibAsPrinted as gib } from '../../text/bytes.ts'
+import { gib } from '../../text/bytes.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
