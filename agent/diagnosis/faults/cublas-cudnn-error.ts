@@ -2,7 +2,7 @@
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
-import { WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
+import { TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -168,12 +168,7 @@ const MEANINGS: readonly Meaning[] = [
     says: 'the library does not support this input: its shape, type or memory layout.',
     pieces: (matched) => [
       matched.situation().programs.has('tei')
-        ? [
-            { text: 'Limit the tokens of a batch: large ones bring it.', command: '--max-batch-tokens 4096 --max-client-batch-size 8' },
-            {
-              text: 'Take the newest image that was built for this GPU (turing, 86, 89, hopper: see the README); its kernels need no operation that the GPU lacks.',
-            },
-          ]
+        ? TEI_UNSUPPORTED
         : [
             { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
             synchronous(matched.situation()),
