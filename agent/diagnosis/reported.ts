@@ -24,9 +24,9 @@ const EXPECTED = /\b(?:got|caught|saw|raised|hit) (?:the |an )?expected (?:error
 /** The line itself says so, before the words of the failure or beside them. */
 export const isReported = (line: string): boolean => [EARLIER, NAMED, SPOKEN, CHANGED, CODE, MEANT, EXPECTED].some((form) => form.test(line))
 
-/** A mail's, an issue's or a chat's mark of a quotation. */
+/** A mail's, an issue's or a chat's mark of a quotation; Triton's table of models begins its rows in the same way. */
 const QUOTED =
-  /^\s{0,3}(?:(?:user|human|assistant|bot|system|ai|you|question|answer|[QA]) ?)?> ?\S|^\s{0,4}\|\s{1,8}\S|^\s{0,3}(?:user|human|assistant|question|answer|prompt|[QA]) ?: ?\S/i
+  /^\s{0,3}(?:(?:user|human|assistant|bot|system|ai|you|question|answer|[QA]) ?)?> ?\S|^\s{0,4}\|\s{1,8}(?!.{0,200}\| UNAVAILABLE: )\S|^\s{0,3}(?:user|human|assistant|question|answer|prompt|[QA]) ?: ?\S/i
 /** A comment of a program or a script. */
 const COMMENT = /^\s*(?:#|\/\/)\s/
 /** `was the reason last week, see ticket 412`: prose about another day. */

@@ -6,25 +6,31 @@ export const GIB = 2 ** 30
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** For tables, reports and messages: two decimals in the largest unit that fits, bytes whole. `2.00 GiB`, `1.50 KiB`, `512 B`. */
+/** One decimal from ten on, two below, without zeros at the end: `62.7`, `4.85`, `2`. */
+const short = (value: number): string => value.toFixed(Math.abs(value) < 9.995 ? 2 : 1).replace(/\.?0+$/, '')
+
+/** For tables, reports and messages: the largest unit that fits, bytes whole. `62.7 GiB`, `1.5 KiB`, `512 B`. */
 export function bytesText(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
-  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(2)} ${UNITS[power] ?? 'B'}`
+  return `${power === 0 ? bytes : short(bytes / 1024 ** power)} ${UNITS[power] ?? 'B'}`
 }
 
 /** At least ten: whole. Below: one decimal, without `.0`. */
 const trimmed = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, ''))
 
-/** For sentences about memory that ran out, as PyTorch prints it: GiB with two decimals, since a request fails for a few MiB. `21.90 GiB`, `20 MiB`, `512 bytes`. */
-export function gib(bytes: number): string {
+const inGib = (bytes: number, figure: (value: number) => string): string => {
   const size = Math.abs(bytes)
   const sign = bytes < 0 ? '-' : ''
-  if (size >= 1000 * GIB) return `${sign}${(size / 2 ** 40).toFixed(2)} TiB`
-  if (size >= GIB) return `${sign}${(size / GIB).toFixed(2)} GiB`
+  if (size >= 1000 * GIB) return `${sign}${figure(size / 2 ** 40)} TiB`
+  if (size >= GIB) return `${sign}${figure(size / GIB)} GiB`
   if (size >= MIB) return `${sign}${trimmed(size / MIB)} MiB`
   if (size >= KIB) return `${sign}${trimmed(size / KIB)} KiB`
   return `${bytes} bytes`
 }
+/** For sentences about memory. Below 10 GiB with two decimals, since a request fails for a few MiB. `21.9 GiB`, `4.85 GiB`, `20 MiB`, `512 bytes`. */
+export const gib = (bytes: number): string => inGib(bytes, short)
+/** For what a log says: with two decimals, as PyTorch prints it, so that a reader finds the figure there again. `21.90 GiB`. */
+export const gibAsPrinted = (bytes: number): string => inGib(bytes, (value) => value.toFixed(2))
 
 /** A figure and its unit apart: the dashboard sets the unit smaller. */
 export type Figure = { readonly value: string; readonly unit: string }

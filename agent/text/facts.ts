@@ -3,7 +3,7 @@ import type { Facts, OomCause } from '../model/facts.ts'
 import type { IncidentKind } from '../model/kinds.ts'
 import { gib } from './bytes.ts'
 import { clockText, percent } from './figures.ts'
-import { age } from './span.ts'
+import { twoUnitSpan } from './span.ts'
 import { throttleWord } from './throttle.ts'
 
 /** What a reader may have set. */
@@ -116,9 +116,10 @@ function numberText(name: string, value: number, { moment, celsius }: FactFormat
   if (name.endsWith('_watts')) return `${value.toFixed(0)} W`
   if (name.endsWith('_hertz')) return clockText(value)
   if (MOMENTS.has(name)) return moment(value)
-  if (name.endsWith('_ms')) return value < 1000 ? `${plain.format(value)} ms` : age(value / 1000)
-  if (name === 'sample_age_seconds') return `${age(value)} old`
-  if (name.endsWith('_seconds') || name.endsWith('_s') || name === 'gpu_seconds_lost') return age(value)
+  if (name.endsWith('_ms')) return value < 1000 ? `${plain.format(value)} ms` : twoUnitSpan(value)
+  if (name === 'sample_age_seconds') return `${twoUnitSpan(value * 1_000)} old`
+  if (name.endsWith('_seconds') || name.endsWith('_s') || name === 'gpu_seconds_lost')
+    return value < 10 ? `${plain.format(value)} s` : twoUnitSpan(value * 1_000)
   return plain.format(value)
 }
 

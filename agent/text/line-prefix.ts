@@ -38,6 +38,8 @@ const PREFIXES: readonly RegExp[] = [
   /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./()-]{1,64}(?:\[\d{1,10}\])?: ?/,
   // llama.cpp since its version 0.1: minutes, seconds, milli- and microseconds, level
   /^\d{1,5}\.\d\d\.\d{3}\.\d{3} [DEIWT] /,
+  // a clock time, a name, a level: [03:04:05] health/ERROR, 03:04:05 WARNING
+  /^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]? {1,3}(?:[\w.-]{1,40}\/)?(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)(?::| ) {0,6}/,
   // TorchServe: [INFO ] W-9000-model_1.0-stdout MODEL_LOG -
   /^\[(?:INFO|WARN|ERROR|DEBUG) ?\] \S{1,80} [\w.]{5,80} - /,
   // dmesg

@@ -42,11 +42,10 @@ export function exactSpan(ms: number): string {
   return shown.length === 0 ? `${ms} ms` : shown.join(' ')
 }
 
-/** For verdicts: one unit, spelled out, rounded, at least 1. `35 seconds`, `12 minutes`, `3 hours`. */
+/** For verdicts: one unit, rounded, at least 1. `35 s`, `12 min`, `3 h`. */
 export function spanText(ms: number): string {
-  const [amount, unit] = ms < 90_000 ? [ms / 1_000, 'second'] : ms < 5_400_000 ? [ms / 60_000, 'minute'] : [ms / 3_600_000, 'hour']
-  const whole = Math.max(1, Math.round(amount))
-  return `${whole} ${unit}${whole === 1 ? '' : 's'}`
+  const [amount, unit] = ms < 90_000 ? [ms / 1_000, 's'] : ms < 5_400_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h']
+  return `${Math.max(1, Math.round(amount))} ${unit}`
 }
 
 /** From a shorter to a longer time, the unit once where both have it: `3–18 min`, `40 s to 2 min`. */

@@ -21,14 +21,17 @@ export function headlineOf(incident: About, host: string): string {
   const gpu = gpuName(incident)
   const named = gpu !== undefined && new RegExp(`\\b${gpu.replace(/[^\w ]/g, '\\$&')}\\b`).test(title)
   const place = gpu === undefined || named ? `on ${short(host)}` : `on ${gpu} of ${short(host)}`
+  // `Xid 79 on GPU 5 of gpu-01: GPU has fallen off the bus`: the fault's own words may speak of a GPU.
+  const [, number, meaning] = /^(S?Xid \d{1,6}): (.+)$/.exec(title) ?? []
   const who = job(incident)
   const { container, process } = incident.subject
   // Some titles begin with who it was.
   if (who !== undefined && title.startsWith(`${short(container?.name ?? process?.name ?? '?')} `)) return `${title} (${short(host)})`
-  if (who !== undefined) return `${title}: ${who} ${place}`
   // A fault of the card names nobody; who works there is what people ask first.
-  const [first, ...others] = incident.facts.affected ?? []
-  return `${title} ${place}${first === undefined ? '' : `, used by ${short(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`}`
+  const [first, ...others] = who === undefined ? (incident.facts.affected ?? []) : []
+  const users = first === undefined ? '' : `, used by ${short(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`
+  if (number !== undefined && meaning !== undefined) return `${number}${who === undefined ? '' : ` in ${who}`} ${place}${users}: ${meaning}`
+  return who === undefined ? `${title} ${place}${users}` : `${title}: ${who} ${place}`
 }
 
 /** `Out of GPU memory on GPU 6` and `GPU 0: held back by heat` without the number: what incidents on several cards share. */

@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
     expect(await page.textContent('.incident-top h2')).toBe(root?.title)
     expect(await page.textContent('.verdict')).toBe(root?.verdict)
     expect(await page.textContent('.log-head p')).toContain('20,301 lines')
-    expect(await page.textContent('[data-fact="requested_bytes"] dd')).toBe('2.00 GiB')
+    expect(await page.textContent('[data-fact="requested_bytes"] dd')).toBe('2 GiB')
     expect(await page.locator('.log-gap').allTextContents()).toEqual(['19,988 lines left out', '288 lines left out'])
     await page.getByRole('button', { name: '20001', exact: true }).click()
     await page.waitForSelector('li[data-line="20001"][data-looked]')

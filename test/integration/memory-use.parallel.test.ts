@@ -92,7 +92,7 @@ describe.skipIf(missing !== undefined)(`who uses which GPU${missing === undefine
       subject: { gpu: { index: 0, uuid: fakeUuid(0) } },
       facts: { gpus: ['0'], idle_gpus: ['1'], jobs: ['container job-a', 'container job-b'] },
     })
-    expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19.00 GiB)`)
+    expect(told.verdict).toContain(`process sleep (${pid(0)}) of container job-a (19 GiB)`)
   })
 
   test('a container that was given a GPU and uses none, while the GPU stands empty: told with its name', async () => {

@@ -97,7 +97,7 @@ describe.skipIf(compiler === undefined)('a host with unified memory (needs a C c
     })
     // Its last second, by the clock, and what was left in it.
     expect(JSON.stringify(told)).toContain(`${new Date(end).toISOString().slice(11, 19)} UTC`)
-    expect(JSON.stringify(told)).toContain('254 MiB of 121.69 GiB')
+    expect(JSON.stringify(told)).toContain('254 MiB of 121.7 GiB')
     expect((await agent.metrics()).value('warpwatch_host_previous_boot_end_timestamp_seconds')).toBe(end / 1_000)
     expect((await agent.metrics()).value('warpwatch_host_previous_boot_memory_free_ratio')).toBeCloseTo(260_000 / TOTAL_KB, 6)
   }, 60_000)

@@ -103,7 +103,7 @@ export const driverHung = defineDetector({
             command: `sudo timeout 60 nvidia-smi --gpu-reset${pick}`,
           },
           {
-            text: 'When processes in state D hold on to the driver only a reboot helps; Warpwatch tries the GPU again by itself until then.',
+            text: 'If processes stay in state D, only a reboot helps. Until then Warpwatch keeps trying the GPU by itself.',
             command: 'sudo reboot',
           },
         ],

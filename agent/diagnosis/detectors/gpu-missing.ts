@@ -26,7 +26,7 @@ const REMEDIES = [
   },
   { text: 'See whether the PCI bus still has it, and whether the driver lists it.', command: 'lspci -nn | grep -i nvidia; nvidia-smi -L' },
   {
-    text: 'A GPU that is off the bus comes back only after a power cycle: shut the host down, switch its power off, start it again.',
+    text: 'A GPU that is off the bus comes back only with a reboot, often only with a power cycle: shut the host down, switch its power off, start it again.',
     command: 'sudo poweroff',
   },
   { text: 'If it goes again: reseat the card and its power cables, look for heat, then have it replaced.', command: 'sudo nvidia-bug-report.sh' },

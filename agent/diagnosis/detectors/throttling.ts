@@ -46,14 +46,14 @@ const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: 
     severity: 'critical',
     heat: true,
   },
-  memory_temperature: { title: 'memory too hot', text: 'its memory is as hot as it may be, or hotter', severity: 'warning', heat: true },
+  memory_temperature: { title: 'memory too hot', text: 'its memory has reached its limit', severity: 'warning', heat: true },
   sw_power_cap: { title: 'slowed down by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
 }
 
 const COOLING: readonly Remedy[] = [
   { text: 'See what slows it down, and from which temperatures on.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
   { text: 'Look at fans, dust, blanking plates and the air in front of the machine.', command: 'sudo ipmitool sdr | grep -iE "fan|temp"' },
-  { text: 'Until then lower its power limit: that costs less speed than the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl DRAW' },
+  { text: 'Until it is cooled better, lower its power limit: that costs less speed than the slowdown.', command: 'sudo nvidia-smi -i INDEX -pl DRAW' },
 ]
 const POWER: readonly Remedy[] = [
   { text: 'Compare the limit in force with the default.', command: 'nvidia-smi -q -d POWER -i INDEX' },
@@ -114,7 +114,7 @@ function figures({ now }: Row, active: readonly Reason[], memoryLimit: number): 
   const parts: string[] = []
   const hot = active.some((name) => REASONS[name].heat && name !== 'memory_temperature')
   if (hot && now.temperature !== undefined)
-    parts.push(`the GPU is ${rounded(now.temperature)} °C hot${now.slowdownAt === undefined ? '' : ` (it slows down at ${now.slowdownAt} °C)`}`)
+    parts.push(`the GPU is ${rounded(now.temperature)} °C hot${now.slowdownAt === undefined ? '' : ` (its hardware slows it down at ${now.slowdownAt} °C)`}`)
   if (active.includes('memory_temperature') && now.memory !== undefined) parts.push(`its memory ${rounded(now.memory)} °C (its limit is ${memoryLimit} °C)`)
   if (active.includes('sw_power_cap') && now.limit !== undefined) {
     const lowered = now.limitDefault !== undefined && now.limit < now.limitDefault ? `, the default ${rounded(now.limitDefault)} W` : ''
@@ -205,7 +205,7 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
         state: 'faulty',
         severity: active.some((name) => REASONS[name].severity === 'critical') ? 'critical' : severity,
         title: `GPU ${index}: ${title}${heatText(row, active)}`,
-        verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and errors get likelier'}: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
+        verdict: `${gpuText(row)} ${slower ? 'is slower than it could be while it works' : 'will be slowed down, and memory errors become likelier'}: ${text}${figures(row, active, memoryLimit)}.${cost.text}${concerns(users)}`,
         facts: { ...factsOf(row, active, memoryLimit, users), ...cost.facts },
         remedies: filled(remedies, row),
       }

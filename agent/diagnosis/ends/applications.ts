@@ -2,6 +2,7 @@
 import type { Piece } from '../faults/remedies/plan.ts'
 import { isUserFrame } from '../traceback/user-frame.ts'
 import type { EndTold } from './end-kind.ts'
+import { packageOf } from './python-packages.ts'
 
 /** ComfyUI's node packs and the web UI's extensions, by their folder. */
 const ADDED = /[\\/](custom_nodes|extensions)[\\/]([\w.@ -]{1,80})[\\/]/
@@ -31,6 +32,20 @@ const PACKAGED: Readonly<Record<string, string>> = {
 const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
 
 export type Failed = { readonly first: Piece; readonly next: Piece; /** The advice for people's own code does not apply. */ readonly user?: true }
+
+/** No frame is the user's own: the library whose function was called first, with what its user gave it. */
+export function libraryOf({ error }: EndTold): Failed | undefined {
+  if (error === undefined || error.frames.length === 0 || error.frames.some(isUserFrame)) return undefined
+  const name = error.frames.map(({ file }) => packageOf(file)).find((one) => one !== undefined)
+  return name === undefined
+    ? undefined
+    : {
+        first: {
+          text: `Find what brings it: the same call with other input (one text, one image, a batch of 1) shows whether the input or ${name} is at fault.`,
+        },
+        next: { text: `Update ${name}, whose own code failed, and search its issues for this message.`, command: `python -m pip install --upgrade ${name}` },
+      }
+}
 
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
 export function applicationOf({ error, situation }: EndTold): Failed | undefined {

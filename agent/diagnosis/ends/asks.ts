@@ -5,6 +5,9 @@ import type { EndTold } from './end-kind.ts'
 const ASKS =
   /^(?:[Pp]lease |[Ee]ither )?(?:[Tt]ry|[Uu]se|[Ss]et|[Ii]nstall|[Rr]einstall|[Uu]pgrade|[Uu]pdate|[Pp]ass|[Aa]dd|[Rr]emove|[Ss]pecify|[Pp]rovide|[Cc]hoose|[Ss]elect|[Ee]nable|[Dd]isable|[Rr]estart|[Rr]un|[Cc]heck|[Mm]ake sure|[Ee]nsure|[Cc]onsider|[Rr]educe|[Ii]ncrease|[Ss]witch|[Cc]hange|[Aa]ttach|[Cc]onvert|[Cc]all|[Dd]ecrease|[Ll]ower|[Ll]oad|[Dd]o not|[Aa]void|[Dd]efine)\b|\b(?:you (?:need to|should|must|have to|can|could|(?:may|might) (?:want|need) to)|did you (?:mean|forget|call)|please \w{3,})\b|\bif you (?:want|are|wish|need|did)\b.{1,80}, \w/i
 const TO = /^To \w{3,20} .{3,80}, \w/
+/** In brackets behind what went wrong: `(raise max_length, or free memory)`. */
+const BRACKETS =
+  /\(((?:please |try |either )?(?:raise|increase|lower|decrease|reduce|free|set|use|pass|add|remove|enable|disable|check|install|update|upgrade|switch|choose) (?!by\b|in\b|to\b)[^()]{8,200})\)/i
 /** Names what to write. */
 const EXACT = /`|--\w|\w=\w|pip install|\w\.\w+\(/
 /** Said by every error of a kind, or asked of nobody who runs a job. */
@@ -34,6 +37,6 @@ export function asks({ error }: Pick<EndTold, 'error'>): Remedy | undefined {
         !(one.startsWith('Did you mean') && /^(?:Name|Attribute|Import)Error$/.test(error.name ?? '')) &&
         (index > 0 || /\b(?:please|you (?:should|need to|must|have to))\b/i.test(one)),
     )
-  const sentence = asking.find((one) => EXACT.test(one)) ?? asking[0]
+  const sentence = asking.find((one) => EXACT.test(one)) ?? asking[0] ?? BRACKETS.exec(said)?.[1]
   return sentence === undefined ? undefined : { text: `The message itself says what to do: "${sentence.replace(/[;,:]$/, '').trim()}"` }
 }

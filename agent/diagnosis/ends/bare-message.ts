@@ -6,10 +6,13 @@ import { isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { fitting } from '../faults/remedies/fit.ts'
 import { plan } from '../faults/remedies/plan.ts'
+import { readLine } from '../traceback/line.ts'
+import { tokenOf } from '../traceback/grammar.ts'
 import { classify } from './classify.ts'
 import { createEndReader } from './end-reader.ts'
-import { WEIGHT, type EndTold } from './end-kind.ts'
+import { WEIGHT, quote, type EndTold } from './end-kind.ts'
 import type { ErrorSeen } from './evidence.ts'
+import { declared } from './judge.ts'
 import { knownMessage, untilQuoted } from './messages/known.ts'
 import { pythonException } from './kinds/python-exception.ts'
 
@@ -34,9 +37,44 @@ function isBare(lines: readonly string[]): boolean {
   return signs.length === 0 && aliveAt === 0 && progressAt === 0 && !lines.some((line) => WORKING.test(line))
 }
 
+/** A server ends. Without it the record may be of one request. */
+const ENDS = /\bShutting down\b|[Ss]hutdown complete|Finished server process|startup failed|\bexiting\b/
+/** An exception that a logger recorded as an error, without its traceback, and then the program ended. */
+function recorded(lines: readonly string[], situationAt: (line: number) => Situation): Fault | undefined {
+  const reader = createEndReader()
+  lines.forEach((line, index) => reader.add(line, index + 1))
+  const { signs, aliveAt, progressAt } = reader.evidence()
+  if (signs.some((sign) => sign.type !== 'error' || sign.error.name !== 'record')) return undefined
+  for (const [index, raw] of lines.entries()) {
+    const line = readLine(raw, index + 1)
+    const token = line.level === 'error' ? tokenOf(line.text, false) : undefined
+    if (token?.type !== 'raised' || !token.strict || token.message.length < SHORTEST || Math.max(aliveAt, progressAt) > index) continue
+    if (!/\b(?:CRITICAL|FATAL)\b/.test(raw) && !lines.slice(index + 1).some((one) => ENDS.test(one))) continue
+    const error: ErrorSeen = { name: token.name, module: token.module, message: token.message, tail: '', frames: [], causes: [] }
+    const claim = classify(error, true)
+    if (claim === undefined || claim.end.stage !== 'cause') continue
+    const told: EndTold = { facts: { ...claim.facts, exception: token.name }, error, situation: situationAt(index + 1) }
+    const known = knownMessage(told)
+    return {
+      kind: claim.end.kind,
+      severity: claim.end.severity,
+      title: known?.title ?? claim.end.title(told),
+      verdict:
+        claim.end === pythonException
+          ? `The program logged an error, and ended: "${quote(told)}".${known?.says === undefined ? '' : ` ${known.says}`}`
+          : claim.end.verdict(told),
+      facts: declared(told.facts, claim.end.kind),
+      remedies: fitting(plan(known?.remedies ?? claim.end.remedies(told)), claim.end.kind, situationAt(index + 1)),
+      evidence: [{ line: index + 1, text: raw }],
+    }
+  }
+  return undefined
+}
+
 /** `lines`: all of the text, in which nothing else was found. A line that says it all comes before one that needs those below it. */
 export function bareMessage(lines: readonly string[], situationAt: (line: number) => Situation): Fault | undefined {
-  if (lines.length > MOST_LINES || !isBare(lines)) return undefined
+  if (lines.length > MOST_LINES) return undefined
+  if (!isBare(lines)) return recorded(lines, situationAt)
   for (const below of [0, TAIL_LINES]) {
     for (const [index, raw] of lines.entries()) {
       const message = stripPrefix(raw).replace(LABEL, '').trim()
@@ -46,7 +84,7 @@ export function bareMessage(lines: readonly string[], situationAt: (line: number
       return { ...fault, remedies: fitting(fault.remedies, fault.kind, situationAt(index + 1)), evidence: [{ line: index + 1, text: raw }] }
     }
   }
-  return undefined
+  return recorded(lines, situationAt)
 }
 
 /** `record`: a logger says itself that it is an error. */

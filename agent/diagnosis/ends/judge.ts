@@ -8,7 +8,7 @@ import { known as present } from '../faults/parts/window.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
-import { applicationOf } from './applications.ts'
+import { applicationOf, libraryOf } from './applications.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
 import { place, type EndTold } from './end-kind.ts'
@@ -80,7 +80,8 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   }
   return facts
 }
-const declared = (facts: Facts, kind: LogKind): Facts => {
+/** Those that the kind declares. */
+export const declared = (facts: Facts, kind: LogKind): Facts => {
   const known = logFactsOf(kind)
   return Object.fromEntries(Object.entries(facts).filter(([name]) => known.has(name)))
 }
@@ -251,7 +252,7 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
   const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
   const known = end.stage === 'order' ? undefined : knownMessage(told)
   // In code that is not the user's own, tensors are not theirs to move.
-  const theirs = known === undefined && TENSORS.has(end.kind) ? applicationOf(told) : undefined
+  const theirs = known === undefined && TENSORS.has(end.kind) ? (applicationOf(told) ?? libraryOf(told)) : undefined
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,

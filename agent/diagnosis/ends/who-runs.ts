@@ -1,5 +1,6 @@
 // Whose crash it is, for the advice: a program of Python, or a server of its own with other switches.
 import type { Piece } from '../faults/remedies/plan.ts'
+import { PROGRAM_NAMES, type Program } from '../situation/programs.ts'
 import type { Situation } from '../situation/situation.ts'
 
 /** Programs without Python: its tools say nothing of them. */
@@ -31,4 +32,23 @@ export function serverSteps({ programs }: Situation): Piece {
       { text: 'Update llama.cpp; its checks fail on models, quantizations or flags that a release does not know. Report it with the model and the flags.' },
     ]
   return undefined
+}
+
+/** Servers of models whose switches differ too much for one that narrows it down. */
+const SERVERS: readonly Program[] = ['tgi', 'tei', 'lmdeploy', 'tensorrt_llm', 'sglang', 'vllm', 'exllama']
+
+/** The same of a crash in native code, for servers without such switches. */
+export function crashSteps(situation: Situation): Piece {
+  const { programs, system } = situation
+  const known = serverSteps(situation)
+  if (known !== undefined) return known
+  if (programs.has('comfyui'))
+    return {
+      text: 'See whether ComfyUI runs without custom nodes; then switch them on again a few at a time: the one that crashes it shows.',
+      command: `python main.py ${system === 'windows' ? '--windows-standalone-build ' : ''}--disable-all-custom-nodes`,
+    }
+  const name = SERVERS.find((one) => programs.has(one))
+  return name === undefined
+    ? undefined
+    : { text: `Update ${PROGRAM_NAMES[name] ?? 'the server'}, and search its issues for this message: its native code is rarely yours to correct.` }
 }

@@ -1,5 +1,5 @@
 // A kernel needs more on-chip memory than a multiprocessor of this GPU has: Triton's "out of resource".
-import { gib } from '../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { known, whole } from './parts/window.ts'

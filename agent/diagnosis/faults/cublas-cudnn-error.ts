@@ -2,11 +2,11 @@
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
-import { WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
+import { TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
-import { gib } from '../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
@@ -167,9 +167,13 @@ const MEANINGS: readonly Meaning[] = [
     pattern: /NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE|BAD_PARAM|NOT_CONTIGUOUS/,
     says: 'the library does not support this input: its shape, type or memory layout.',
     pieces: (matched) => [
-      { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
-      synchronous(matched.situation()),
-      versions(matched),
+      matched.situation().programs.has('tei')
+        ? TEI_UNSUPPORTED
+        : [
+            { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
+            synchronous(matched.situation()),
+            versions(matched),
+          ],
     ],
   },
   {

@@ -38,6 +38,7 @@ export const fabricManager = ruleFamily({
     'abric manager detected',
     'nv-fabricmanager',
     'Unknown option: /usr/share/nvidia/nvswitch/',
+    'fabric manager config file item: ',
   ],
   rules: [
     {
@@ -86,6 +87,21 @@ export const fabricManager = ruleFamily({
           command: 'kubectl get clusterpolicies -o yaml | grep -A6 "driver:"',
         },
         FABRIC_STATE,
+      ],
+    },
+    {
+      pattern: /fabric manager config file item: (\w{3,60}) has an invalid value/,
+      severity: 'critical',
+      title: 'Fabric Manager rejects its configuration',
+      verdict: ({ match }) =>
+        `The Fabric Manager does not accept the value of ${match[1]} in fabricmanager.cfg, and does not start. Likely the file is of another release, or names a file that is not there.`,
+      remedies: [
+        { text: 'See what the file says.', command: `grep -nv '^#' /usr/share/nvidia/nvswitch/fabricmanager.cfg | grep =` },
+        {
+          text: 'Take the fabricmanager.cfg that comes with the installed release, and write your own changes into it again.',
+          command: 'nv-fabricmanager --version',
+        },
+        LOG,
       ],
     },
     {

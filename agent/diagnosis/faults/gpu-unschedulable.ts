@@ -46,6 +46,8 @@ export const gpuUnschedulable = ruleFamily({
     "didn't trigger scale-up: ",
     "Node didn't have enough resource: ",
     ' device marked unhealthy: ',
+    'arking it unhealthy',
+    'arking it as unhealthy',
   ],
   rules: [
     {
@@ -120,6 +122,20 @@ export const gpuUnschedulable = ruleFamily({
         holders(matched.match[1] ?? matched.match[2] ?? 'nvidia.com/gpu'),
         offered(matched.match[1] ?? matched.match[2] ?? 'nvidia.com/gpu'),
         events(matched),
+      ],
+    },
+    {
+      pattern: /(?:GPU with UUID|[Dd]evice) (\S{4,60}) (is too old|[^\n]{3,160}?)[^\n]{0,120}[Mm]arking it (?:as )?unhealthy/,
+      severity: 'critical',
+      title: 'The device plugin took a GPU out of use',
+      verdict: ({ match }) =>
+        match[2] === 'is too old'
+          ? `The device plugin marked ${match[1]} as unhealthy, because the GPU is too old for its health check: the node does not offer it.`
+          : `The device plugin marked ${match[1]} as unhealthy: new pods do not get it.`,
+      remedies: ({ match }) => [
+        match[2] === 'is too old'
+          ? { text: 'Use a newer GPU. The plugin watches GPUs by their Xid events, and this one does not report them.', command: 'nvidia-smi -L' }
+          : { text: 'See on the node what happened to the GPU: mostly an Xid.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
       ],
     },
     {

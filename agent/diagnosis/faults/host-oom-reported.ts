@@ -1,7 +1,7 @@
 // Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
 import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
-import { gib } from '../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'

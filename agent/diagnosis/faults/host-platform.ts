@@ -28,14 +28,18 @@ export const hostPlatform = ruleFamily({
       severity: 'critical',
       title: 'Slurm drained a node: GPUs are missing',
       verdict: ({ match }) =>
-        `The node has ${match[1] === undefined ? 'fewer GPUs than' : `${match[1]} GPUs, and not the ${match[2]} that`} slurm.conf names: a GPU was lost, the driver does not show it, or its device file is missing.`,
+        `The node has ${match[1] === undefined ? 'fewer GPUs than' : `${match[1]} GPUs, and not the ${match[2]} that`} slurm.conf names: a GPU was lost, the driver does not show it, its device file is missing, or MIG was set up in another way.`,
       remedies: (matched) => [
         {
           text: 'See on the node which GPU is missing, and what the kernel says of it.',
           command: "nvidia-smi -L; ls /dev/nvidia[0-9]*; sudo dmesg -T | grep -E 'NVRM|Xid' | tail",
         },
         { text: 'Compare gres.conf with what slurmd finds.', command: 'slurmd -G; scontrol show node ' + nodeOf(matched) },
-        { text: 'When all GPUs are back, let the node take jobs again.', command: `sudo scontrol update nodename=${nodeOf(matched)} state=resume` },
+        {
+          text: `If ${matched.match[1] === undefined ? 'the smaller number' : matched.match[1]} is right (MIG was changed, a GPU was taken out), write it into Gres= of the node in slurm.conf, then load that.`,
+          command: 'sudo scontrol reconfigure',
+        },
+        { text: 'When the numbers agree, let the node take jobs again.', command: `sudo scontrol update nodename=${nodeOf(matched)} state=resume` },
       ],
     },
     {

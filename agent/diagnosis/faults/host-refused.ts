@@ -28,7 +28,8 @@ const ROWS: readonly Row[] = [
     title: 'The GPU cannot be reset: something uses it',
     verdict: ({ match, text, at }) => {
       const gpu = pci(around(text, at, 0, 3))
-      return `${match[1] === undefined ? 'The reset was refused' : `MIG is set to be ${match[1]}d, which takes effect with a reset of the GPU`}: ${gpu === undefined ? 'the GPU' : gpu} is in use.`
+      const more = text.slice(at + 2, at + 20).filter((line) => /: In use by another client/.test(line)).length
+      return `${match[1] === undefined ? 'The reset was refused' : `MIG is set to be ${match[1]}d, which takes effect with a reset of the GPU`}: ${gpu === undefined ? 'the GPU' : gpu}${more === 0 ? ' is' : more === 1 ? ' and another GPU are' : ` and ${more} more GPUs are`} in use.`
     },
     remedies: [
       step('See what uses it: programs, nvidia-persistenced, DCGM, the Fabric Manager, a display, or the module nvidia_drm alone.', HOLDERS),
@@ -37,7 +38,7 @@ const ROWS: readonly Row[] = [
         command: 'sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo rmmod nvidia_drm nvidia_modeset; sudo nvidia-smi --gpu-reset',
         destroys: true,
       },
-      step('Or reboot the host.'),
+      { text: 'Or reboot the host.', destroys: true },
     ],
   },
   {
@@ -77,6 +78,21 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    // NVIDIA's Kbuild checks it before it compiles.
+    kind: 'driver_not_loaded',
+    pattern: /The Module\.symvers file is missing|\bmodule_symvers_sanity_check\b/,
+    title: "The kernel's headers are incomplete",
+    verdict:
+      'The headers of the kernel have no Module.symvers, so the NVIDIA module was not built: the headers package is missing, was installed in part, or is of another kernel than the one that runs.',
+    remedies: [
+      step(
+        'Install the headers of exactly the kernel that runs, then build again.',
+        'uname -r; ls -l /lib/modules/$(uname -r)/build/Module.symvers; sudo dkms autoinstall',
+      ),
+      step('After an update of the kernel boot the new one first.'),
+    ],
+  },
+  {
     kind: 'driver_not_loaded',
     pattern: /\/var\/lib\/dkms\/nvidia\/(\d{3}[\d.]{0,10})\/build[^\n]{0,80}?(?:\.o)?\] Error \d/,
     title: 'Driver {1} cannot be built for this kernel',
@@ -91,7 +107,7 @@ const ROWS: readonly Row[] = [
         'uname -r; ls /boot/vmlinuz-*',
       ),
     ],
-    unless: ({ text, at }) => /Bad return status|unrecognized command-line/.test(around(text, at, 10, 10)),
+    unless: ({ text, at }) => /Bad return status|unrecognized command-line|module_symvers/.test(around(text, at, 10, 10)),
   },
   {
     kind: 'storage_error',

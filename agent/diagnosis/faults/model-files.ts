@@ -135,6 +135,22 @@ export const modelFiles = ruleFamily({
       remedies: (seen) => [update(seen), again],
     },
     {
+      // Its path goes through programs with other code pages. https://github.com/continuedev/continue/issues/12713
+      pattern: /error loading model: [^\n]{0,60}?failed to load model from (?=[^"\n]{0,300}[^\u0000-\u007f])/,
+      severity: 'critical',
+      title: 'The model cannot be opened: its path has letters outside ASCII',
+      verdict: (seen) =>
+        `${name(seen)} could not open the file. Such a path is often damaged on its way to the program that opens the file; mostly the name of the Windows user is the reason.`,
+      remedies: ({ situation }) => [
+        situation().programs.has('ollama')
+          ? {
+              text: 'Keep the models in a folder whose path is plain ASCII, move them there, and restart Ollama.',
+              command: 'setx OLLAMA_MODELS C:\\ollama\\models',
+            }
+          : { text: 'Move the model to a folder whose path is plain ASCII, and name that.' },
+      ],
+    },
+    {
       pattern: /error loading model: ([^\n]{5,120}?)(?: (?:llama_|common_|srv |main: |Traceback|Loading the model failed)|$)/,
       severity: 'critical',
       unless: ({ match, text, at }) =>

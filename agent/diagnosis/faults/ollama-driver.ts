@@ -33,6 +33,9 @@ const FAILED_CHECK = /([\w.-]{1,40}\.(?:cpp|cuh?|c|h|m)):\d{1,6}: (GGML_ASSERT\(
 /** The server answers requests below the failed check: no end of its own, so that nobody else tells it. */
 const goesOn = (seen: Seen): boolean => /GGML_ASSERT\([^]{0,20000}\n\[GIN\] /.test(above(seen))
 
+/** It knows its GPUs already, and asks them again before it loads a model. */
+const refreshed = ({ text, at }: Seen): boolean => text.slice(at, at + 6).some((line) => line.includes('unable to refresh free memory'))
+
 export const ollamaDriver = ruleFamily({
   id: 'ollama-driver',
   kind: 'gpu_not_visible',
@@ -94,20 +97,22 @@ export const ollamaDriver = ruleFamily({
     {
       // ollama/ollama #13308, #14448, #17069: the search runs in a process of its own, and is given up.
       pattern: /failed to finish discovery before timeout/,
-      severity: 'critical',
-      title: 'Ollama gave up its search for GPUs',
-      verdict:
-        'The process in which Ollama looks for GPUs did not answer in time: setting the GPU up took too long, or the driver hangs. Ollama goes on with what it found in time, mostly the CPU.',
-      remedies: ({ situation }) => [
-        situation().vendor !== 'amd' && {
+      severity: (seen) => (refreshed(seen) ? 'warning' : 'critical'),
+      title: (seen) => (refreshed(seen) ? 'Ollama could not see in time how much GPU memory is free' : 'Ollama gave up its search for GPUs'),
+      verdict: (seen) =>
+        refreshed(seen)
+          ? 'Before it loads a model, Ollama asks how much GPU memory is free. The answer came too late, so it counts with older figures: it may put fewer layers on the GPU than fit, or more. Setting the GPU up took too long, or the driver hangs.'
+          : 'The process in which Ollama looks for GPUs did not answer in time: setting the GPU up took too long, or the driver hangs. Ollama goes on with what it found in time, mostly the CPU.',
+      remedies: (seen) => [
+        seen.situation().vendor !== 'amd' && {
           text: 'Keep the driver initialised: without persistence mode each start sets all GPUs up again.',
           command: 'sudo nvidia-smi -pm 1; time nvidia-smi',
         },
-        { text: 'Then restart Ollama: it looks for GPUs only when it starts.' },
-        situation().system === 'windows'
+        !refreshed(seen) && { text: 'Then restart Ollama: it looks for GPUs only when it starts.' },
+        seen.situation().system === 'windows'
           ? { text: 'See whether a virus scanner delays the start of its runners.' }
           : {
-              text: 'If that command takes seconds or hangs, look for messages of the driver in the kernel log.',
+              text: 'Look for messages of the driver in the kernel log.',
               command: "sudo dmesg -T | grep -iE 'NVRM|Xid|amdgpu' | tail -n 30",
             },
         { text: 'Update Ollama: newer releases wait longer.' },

@@ -3,7 +3,7 @@ import type { Piece } from './remedies/plan.ts'
 import { bytesOf, SIZE } from './quantity.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
-import { gib } from '../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 
 const UNLOAD: Piece = { text: 'Unload other models first: each loaded one keeps its part of host memory.', command: 'ollama ps' }
 

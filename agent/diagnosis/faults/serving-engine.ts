@@ -38,7 +38,7 @@ function readShard({ match, text, at }: Seen): Facts {
 const shardOf = ({ rank }: Facts): string => (rank === undefined ? 'A shard of TGI' : `Shard ${String(rank)} of TGI`)
 
 const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
-  { text: 'Read the lines under "Shard complete standard error output": they are the shard\'s own last words, and name the cause.' },
+  { text: 'Read the lines under "Shard complete standard error output": the shard prints its own error there.' },
   facts['signal'] === 'SIGILL' && {
     text: 'See what the CPU offers: in a virtual machine give it the CPU type of its host (Proxmox, QEMU: type "host").',
     command: 'lscpu | grep -o "avx[^ ]*" | sort -u',
@@ -49,7 +49,7 @@ const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
     text: 'Give the container more shared memory: shards talk to each other through it, and 64 MiB are not enough.',
     command: `docker run --shm-size=1g ${situation().subject.image ?? '<IMAGE>'}`,
   },
-  situation().vendor !== 'amd' && xidsBeside,
+  situation().vendor !== 'amd' && facts['signal'] !== 'SIGILL' && xidsBeside,
 ]
 
 export const servingEngine = ruleFamily({

@@ -1,5 +1,5 @@
 // Shared memory (/dev/shm) is full: in containers 64 MiB by default. DataLoader workers and NCCL live in it.
-import { gib } from '../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { around, known, whole } from './parts/window.ts'

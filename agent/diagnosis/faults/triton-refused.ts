@@ -3,6 +3,7 @@ import { ruleFamily, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const critical = { severity: 'critical' } as const
+const OTHERS: Piece = { text: 'To start with the other models in the meantime:', command: '--exit-on-error=false' }
 const layout: Piece = {
   text: 'Lay the repository out as <MODEL>/config.pbtxt and <MODEL>/1/model.onnx (model.plan, model.pt, model.py …), and name the folder above the models.',
   command: 'find <REPOSITORY> -maxdepth 3',
@@ -31,6 +32,7 @@ export const tritonRefused = ruleFamily({
     'model configuration is not provided for model',
     '| UNAVAILABLE: ',
     'Not loaded: No model version was found',
+    'failed to load all models',
   ],
   rules: [
     {
@@ -85,13 +87,42 @@ export const tritonRefused = ruleFamily({
     },
     {
       ...critical,
+      pattern: /UNAVAILABLE: Internal: unable to create TensorRT engine/,
+      unless: ({ text, at }) => modelIn(text[at]) === undefined,
+      title: ({ text, at }) => `Triton could not read the TensorRT engine of ${modelIn(text[at]) ?? ''}`,
+      verdict: ({ text, at }) =>
+        `TensorRT refused the engine file (model.plan) of ${modelIn(text[at]) ?? ''}. An engine runs only with the release of TensorRT and on the type of GPU for which it was built; a file that was cut off is refused too.`,
+      remedies: [
+        { text: 'Read the lines that begin with E above the table: there TensorRT says why.' },
+        {
+          text: 'Build the engine again on this GPU, with the TensorRT of the same release as this Triton.',
+          command: 'trtexec --onnx=<MODEL>.onnx --saveEngine=model.plan',
+        },
+        OTHERS,
+      ],
+    },
+    {
+      ...critical,
       pattern: /UNAVAILABLE: (?:Internal: |Invalid argument: |Not found: )?([^|\n]{5,240})/,
       unless: ({ match, text, at }) => modelIn(text[at]) === undefined || ELSEWHERE.test(match[1] ?? ''),
       title: ({ text, at }) => `Triton did not load ${modelIn(text[at]) ?? ''}`,
       verdict: ({ match, text, at }) => `Triton refused the model ${modelIn(text[at]) ?? ''}: "${match[1]?.trim()}".`,
       remedies: [
         { text: 'Correct what the message names, in the files or config.pbtxt of that model; one model that fails keeps the server from starting.' },
-        { text: 'To start with the others in the meantime:', command: '--exit-on-error=false' },
+        OTHERS,
+      ],
+    },
+    {
+      ...critical,
+      pattern: /creating server: Internal - failed to load all models/,
+      // A row of the table, or the error of a model, says more.
+      unless: ({ text }) => text.some((line) => /UNAVAILABLE: |failed to load '|^E\d{4} /.test(line)),
+      title: 'Triton did not start: a model failed to load',
+      verdict: 'At least one model of the repository failed to load, so Triton did not start. Which one, and why, is not in this text.',
+      remedies: [
+        { text: 'Read the lines that begin with E, and the rows of the table of models that say UNAVAILABLE: they name the model and the reason.' },
+        { text: 'If there are none, let Triton say more.', command: 'tritonserver --model-repository=<REPOSITORY> --log-verbose=1' },
+        OTHERS,
       ],
     },
   ],

@@ -39,7 +39,7 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
   ],
   'plan-reset': (facts) => [
     { text: 'See what waits for the reset.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC` },
-    resetGpu(facts, 'Wait until its present work has ended, a reset would stop it; only the reset makes the repair take effect'),
+    resetGpu(facts, 'The repair takes effect only then. Wait until its work has ended: a reset stops it'),
   ],
   'drain-and-reset': (facts, situation) => [
     drain(facts, situation),

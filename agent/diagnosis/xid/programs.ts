@@ -38,7 +38,7 @@ export const PROGRAMS: XidTable = {
     causes: ['program', 'driver', 'hardware'],
     severity: 'warning',
     action: 'check-program',
-    advice: 'See whether it follows the program or the GPU: if it stays with one GPU and good programs, test that GPU.',
+    advice: 'See whether it follows the program or the GPU: if other programs fail on the same GPU, test that GPU.',
   },
   32: {
     title: 'Commands arrived damaged',

@@ -127,5 +127,5 @@ test('sparklines as people read them', () => {
   expect(sparkline([0.95, 1], '1')).toBe('██')
   expect(sparkline([700, 701])).toBe('▁▁')
   const spark = { metric: 'm', title: 'GPU 3 memory used', unit: 'By', from: 0, to: 120_000, values: [2 ** 30, 2 ** 31] }
-  expect(sparkText(spark)).toEqual({ title: 'GPU 3 memory used, the 2 min before', line: '▁█  1.00 GiB to 2.00 GiB' })
+  expect(sparkText(spark)).toEqual({ title: 'GPU 3 memory used, the 2 min before', line: '▁█  1 GiB to 2 GiB' })
 })

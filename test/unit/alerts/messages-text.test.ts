@@ -26,7 +26,7 @@ describe('headlines', () => {
   test('of a fault of the card, who works on it', () => {
     const affected = ['process python (1) of container a', 'process python (2) of container b']
     expect(headlineOf(xid79(0, { facts: { affected } }), HOST)).toBe(
-      'Xid 79: GPU has fallen off the bus on GPU 0 of gpu-node-07, used by process python (1) of container a and 1 more',
+      'Xid 79 on GPU 0 of gpu-node-07, used by process python (1) of container a and 1 more: GPU has fallen off the bus',
     )
   })
   test('what several cards share is told once', () => {
@@ -57,7 +57,7 @@ describe('many', () => {
     expect(headline).toBe('CRITICAL: gpu-node-07: 3 incidents, 1 critical, 1 over already: Xid 79: GPU has fallen off the bus on GPU 1; Slow on GPU 3')
     expect(severity).toBe('critical')
     expect(incidents.map(({ severity }) => severity)).toEqual(['critical', 'warning'])
-    expect(others).toEqual(['Resolved after 1 min: Xid 79: GPU has fallen off the bus on GPU 2 of gpu-node-07'])
+    expect(others).toEqual(['Resolved after 1 min: Xid 79 on GPU 2 of gpu-node-07: GPU has fallen off the bus'])
   })
   test('what fired and is over in one message is told as over', () => {
     const { headline, severity, incidents } = messageText(messageOf([item(oom()), item(resolvedAfter(oom(), 60_000))]))

@@ -151,7 +151,7 @@ test('facts stand in words, moments as times, and no verdict of earlier figures 
   const numbers = { t: INCIDENT.started_at, stream: 'numbers', text: 'It failed 3 times.', matched: true } as const
   const page = incidentPage({ ...INCIDENT, facts, evidence: { ...INCIDENT.evidence, log_lines: [numbers] } }, 'gpu-01', painter(false))
   expect(page).toMatch(/Cause +other processes hold the card\n/)
-  expect(page).toMatch(/Other processes +4\.00 GiB \(pid 7\)\n/)
+  expect(page).toMatch(/Other processes +4 GiB \(pid 7\)\n/)
   expect(page).toMatch(/Grown since +2031-02-03 04:05:06 UTC\n/)
   expect(page).not.toMatch(/Log\n|It failed 3 times/)
 })

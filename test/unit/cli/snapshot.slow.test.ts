@@ -25,14 +25,14 @@ describe('snapshot', () => {
     const { code, stdout, stderr } = await runCli(['snapshot', whole, '--request', '1.5GiB', '--free=900MiB'])
     expect([code, stderr]).toEqual([0, ''])
     for (const said of [
-      'Device 0: 6.50 GiB held by PyTorch',
-      'Fragmented: 1.00 GiB (15 %)',
-      'stranded    1.00 GiB  15 %',
-      'cache     512.00 MiB   8 %',
-      'default  0       large          2  6.50 GiB  5.00 GiB  1.50 GiB      1.00 GiB  512.00 MiB',
+      'Device 0: 6.5 GiB held by PyTorch',
+      'Fragmented: 1 GiB (15 %)',
+      'stranded    1 GiB  15 %',
+      'cache     512 MiB   8 %',
+      'default  0       large          2  6.5 GiB  5 GiB  1.5 GiB         1 GiB     512 MiB',
       '/home/me/train.py:11 step·[31m',
       'export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True',
-      'A request of 1.50 GiB on device 0 fails: the largest free block is 1.00 GiB, the device has 900.00 MiB free and would have to give 1.50 GiB; a flush gives back 512.00 MiB.',
+      'A request of 1.5 GiB on device 0 fails: the largest free block is 1 GiB, the device has 900 MiB free and would have to give 1.5 GiB; a flush gives back 512 MiB.',
       'Not in this file:',
     ])
       expect(stdout).toContain(said)
@@ -56,7 +56,7 @@ describe('snapshot', () => {
   test('JSON of the same shape is read as well', async () => {
     const { code, stdout } = await runCli(['snapshot', file(` \n${JSON.stringify(value)}`)])
     expect(code).toBe(0)
-    expect(stdout).toContain('Device 0: 6.50 GiB held by PyTorch')
+    expect(stdout).toContain('Device 0: 6.5 GiB held by PyTorch')
   })
 })
 

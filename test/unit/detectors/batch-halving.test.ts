@@ -66,8 +66,8 @@ describe('batch halving by numbers', () => {
 
   test('says what it always holds, what the work needed and needs', () => {
     const { verdict, facts } = firstFault(watch(batchHalving, 60 * MINUTES, failing(60, 30)))
-    expect(verdict).toContain('beside the 10.00 GiB that it always holds')
-    expect(verdict).toContain('30.00 GiB at once, 50 % of the 60.00 GiB before')
+    expect(verdict).toContain('beside the 10 GiB that it always holds')
+    expect(verdict).toContain('30 GiB at once, 50 % of the 60 GiB before')
     expect(facts?.peak_bytes).toBe(70 * GIB)
   })
 

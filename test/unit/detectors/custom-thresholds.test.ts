@@ -59,7 +59,7 @@ describe('a threshold', () => {
         status: 'resolved',
         subject: { gpu: { uuid: uuid(0) } },
         title: 'hot: Look after the fans',
-        verdict: 'warpwatch_gpu_temperature_celsius of GPU 0 is 91 °C; it has been above 85 °C for 10 seconds or longer. Look after the fans.',
+        verdict: 'warpwatch_gpu_temperature_celsius of GPU 0 is 91 °C; it has been above 85 °C for 10 s or longer. Look after the fans.',
         facts: { name: 'hot', metric: 'warpwatch_gpu_temperature_celsius', value: 91, threshold: 85 },
       },
     ])

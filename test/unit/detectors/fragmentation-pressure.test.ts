@@ -69,7 +69,7 @@ describe('fragmentation pressure', () => {
       watch(fragmentationPressure, 20 * MINUTES, (s) => trainer({ active: 40, reserved: 76, split: swing(s, 16, 30), retries: s < 200 ? 0 : 2 })),
     )
     expect(fault.title).toContain('process python3 (4242) of container trainer')
-    expect(fault.verdict).toContain('16.00 GiB (20 % of the 80.00 GiB that it can use on GPU 0)')
+    expect(fault.verdict).toContain('16 GiB (20 % of the 80 GiB that it can use on GPU 0)')
     expect(fault.verdict).toContain('flush its cache 2 times')
     expect(fault.facts).toMatchObject({ stranded_bytes: 16 * 2 ** 30, stranded_ratio: 0.2, retries: 2 })
     const advice = JSON.stringify(fault.remedies)
@@ -80,7 +80,7 @@ describe('fragmentation pressure', () => {
   test('advises no expandable segments to a process that has them, and gives its figure as a bound', () => {
     const fault = firstFault(watch(fragmentationPressure, 40 * MINUTES, firing[4]?.tell ?? (() => ({ processes: [] }))))
     expect(JSON.stringify(fault.remedies)).not.toContain('expandable_segments')
-    expect(fault.verdict).toContain('up to 16.00 GiB')
+    expect(fault.verdict).toContain('up to 16 GiB')
   })
 
   test('is over when the pieces are used again, and when the process ends; not when its probe falls silent', () => {

@@ -16,9 +16,9 @@ describe('a GPU that is held and idle', () => {
     expect(firstFault(turns)).toMatchObject({
       about: { pid: 7, container: 'notebook', uuid: expect.any(String) },
       facts: { pattern: 'held_without_work', idle_seconds: 1_801, process_bytes: 18 * 2 ** 30, jobs: ['container notebook'] },
-      title: 'GPU 0: 18.00 GiB are held, and nothing has run for 30 minutes',
+      title: 'GPU 0: 18 GiB are held, and nothing has run for 30 min',
     })
-    expect(firstFault(turns).verdict).toContain('while process python (7) of container notebook (18.00 GiB) holds its memory')
+    expect(firstFault(turns).verdict).toContain('while process python (7) of container notebook (18 GiB) holds its memory')
   })
 
   test.each<[name: string, tell: (second: number) => Moment]>([

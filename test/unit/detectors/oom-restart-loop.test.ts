@@ -102,7 +102,7 @@ describe('OOM restart loop', () => {
     const turns = watch(oomRestartLoop, 12 * MINUTES, lives(usual))
     const { verdict, remedies, facts } = firstFault(turns)
     expect(verdict).toContain('Container trainer ran out of GPU memory 3 times')
-    expect(verdict).toContain('each run lasted 3 minutes and held up to 79.00 GiB on GPU 0')
+    expect(verdict).toContain('each run lasted 3 min and held up to 79 GiB on GPU 0')
     expect(facts?.peak_bytes).toBe(79 * 2 ** 30)
     expect(remedies?.[0]?.command).toBe('docker update --restart=no trainer')
   })
@@ -110,7 +110,7 @@ describe('OOM restart loop', () => {
   test('is over when a life outlasts the others, or when it is not started again', () => {
     const outlasts = watch(oomRestartLoop, 60 * MINUTES, lives({ ...usual, lives: 4 }))
     expect(statesOf(outlasts)).toEqual(['faulty critical', 'healthy'])
-    expect(outlasts.at(-1)?.why).toMatch(/it has run for 10 minutes, longer than before/)
+    expect(outlasts.at(-1)?.why).toMatch(/it has run for 10 min, longer than before/)
     const stopped = watch(oomRestartLoop, 60 * MINUTES, (second) => {
       const moment = lives({ ...usual, lives: 4 })(second)
       return second < 4 * 220 - 10 ? moment : { processes: [{ pid: 5, holds: 1 }] }

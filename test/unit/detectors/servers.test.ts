@@ -52,8 +52,8 @@ describe('figures that fit', () => {
     expect(said).toContain('40 % of the model')
     expect(said).toContain('20 of 33 layers')
     // 30 GiB are the other 60 %.
-    expect(said).toContain('20.00 GiB of GPU memory are missing')
-    expect(said).toContain('container trainer (50.00 GiB)')
+    expect(said).toContain('20 GiB of GPU memory are missing')
+    expect(said).toContain('container trainer (50 GiB)')
     expect(said).toContain('OLLAMA_CONTEXT_LENGTH=4096 instead of 8192')
   })
   test('the share that holds what was used, with a fifth to spare', () => {
@@ -65,9 +65,9 @@ describe('figures that fit', () => {
   })
   test('a context that holds the longest request with a quarter to spare, for each of the requests in parallel', () => {
     const said = textOf('a context eight times as long as any request')
-    expect(said).toContain('keeps 40.00 GiB of GPU 0 for requests of 32768 tokens. Its longest request had 4000 tokens')
+    expect(said).toContain('keeps 40 GiB of GPU 0 for requests of 32768 tokens. Its longest request had 4000 tokens')
     // 4,000 × 1.25 = 5,000, in steps of 1,024: 5,120; 100,000 tokens of cache are three times 32,768. 40 GiB × (1 − 5,120 / 32,768).
-    expect(said).toContain('--ctx-size 15360 (5120 tokens for each of 3 requests): it frees about 33.75 GiB')
+    expect(said).toContain('--ctx-size 15360 (5120 tokens for each of 3 requests): it frees about 33.8 GiB')
     expect(said).toContain('--cache-type-k q8_0')
   })
 })

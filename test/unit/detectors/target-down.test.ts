@@ -50,7 +50,7 @@ test('its verdict has name, place, figures and reason; its remedies fit the reas
     kind: 'target_down',
     severity: 'critical',
     title: 'Service ui is down: connection refused',
-    verdict: 'Service ui (http://127.0.0.1:7860/api/health) has failed 3 checks in a row, for 20 seconds: nothing listens there (connect ECONNREFUSED).',
+    verdict: 'Service ui (http://127.0.0.1:7860/api/health) has failed 3 checks in a row, for 20 s: nothing listens there (connect ECONNREFUSED).',
     facts: { target: 'ui', reason: 'refused', failed_checks: 3, since_ms: at(0) },
   })
   expect(JSON.stringify(fault)).toContain("ss -ltnp 'sport = :7860'")

@@ -69,7 +69,7 @@ describe('throttling', () => {
       affected: ['process python (4242) of container trainer'],
     })
     expect(fault?.verdict).toContain('GPU 0 (NVIDIA H100 80GB HBM3)')
-    expect(fault?.verdict).toContain('90 °C hot (it slows down at 89 °C)')
+    expect(fault?.verdict).toContain('90 °C hot (its hardware slows it down at 89 °C)')
     expect(fault?.verdict).toContain('1053 MHz instead of 1755 MHz before (its maximum is 1980 MHz): about 40 % of its speed is lost')
     expect(fault?.verdict).toContain('container trainer')
   })

@@ -16,7 +16,7 @@ describe('unattributed memory', () => {
       facts: { pattern: 'held_by_nobody', holder: 'nobody', unattributed_bytes: 40 * 2 ** 30, left_by: 'process python (4242) of container trainer' },
     })
     expect(firstFault(turns).verdict).toMatch(
-      /40\.00 GiB of 80\.00 GiB on GPU 0 \(Test GPU\) have belonged to no living process for 5 minutes\. Process python \(4242\) of container trainer held memory there and ended 5 minutes ago/,
+      /40 GiB of 80 GiB on GPU 0 \(Test GPU\) have belonged to no living process for 5 min\. Process python \(4242\) of container trainer held memory there and ended 5 min ago/,
     )
   })
 

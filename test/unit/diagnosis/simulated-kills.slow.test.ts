@@ -28,7 +28,7 @@ test('kubernetes: one incident of the pod, counted at each kill', () => {
     'host_oom_kill 2 Pod finetune-lora-7h2qd was killed at its memory limit (96 GiB)',
   ])
   for (const { remedies, verdict } of incidents) {
-    expect(verdict).toContain('the memory limit of pod finetune-lora-7h2qd (96.00 GiB) was reached')
+    expect(verdict).toContain('the memory limit of pod finetune-lora-7h2qd (96 GiB) was reached')
     expect(remedies[0]?.command).toBe('kubectl describe pod finetune-lora-7h2qd -n training')
     expect(JSON.stringify(remedies)).not.toContain('docker')
   }

@@ -47,9 +47,9 @@ describe('the verdict', () => {
   })
 
   test('names who must leave, and says how much is missing', () => {
-    expect(judge(needs(), room(24, { free_bytes: 4 * GIB, idle_holders: [holder(20)] })).why).toContain('notebook (pid 7, 20.00 GiB)')
-    expect(judge(needs(), room(24, { free_bytes: 4 * GIB, holders: [holder(20)] })).why).toContain('6.00 GiB are missing')
-    expect(judge(needs(), room(24, { free_bytes: 20 * GIB, peak_used_bytes: 22 * GIB })).why).toContain('8.00 GiB would be missing')
+    expect(judge(needs(), room(24, { free_bytes: 4 * GIB, idle_holders: [holder(20)] })).why).toContain('notebook (pid 7, 20 GiB)')
+    expect(judge(needs(), room(24, { free_bytes: 4 * GIB, holders: [holder(20)] })).why).toContain('6 GiB are missing')
+    expect(judge(needs(), room(24, { free_bytes: 20 * GIB, peak_used_bytes: 22 * GIB })).why).toContain('8 GiB would be missing')
   })
 
   test('is not sure where memory has lain stranded before', () => {

@@ -43,7 +43,7 @@ test('a crash loop: newest first, none mixed with another', () => {
     [T + 90_000, TRAINER, 4 * GIB],
   ])
   expect(incident.occurrences?.map(({ log_lines: lines }) => lines.filter(({ matched }) => matched).length)).toEqual([1, 1])
-  expect(incident.occurrences?.[0]?.verdict).toContain('asked for 5.00 GiB')
+  expect(incident.occurrences?.[0]?.verdict).toContain('asked for 5 GiB')
 })
 
 test('a container that is restarted within seconds: each run is an occurrence of its own', () => {

@@ -29,12 +29,12 @@ describe('an OOM as it is told', () => {
     fails(t, 4)
     const alone = only(scene)
     expect(alone.title).toBe('trainer ran out of memory on GPU 3: it needs more than 24.0 GiB')
-    expect(alone.verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 3\b.* and 2\.00 GiB was free\./)
+    expect(alone.verdict).toMatch(/^PyTorch asked for 4 GiB on GPU 3\b.* and 2 GiB was free\./)
     fails(scene.pass(t, 90, [third]), 3)
     const told = only(scene)
     expect(told.count).toBe(2)
     expect(told.title).toBe(alone.title)
-    expect(told.verdict).toMatch(/^PyTorch asked for 3\.00 GiB on GPU 3\b.* and 2\.00 GiB was free\./)
+    expect(told.verdict).toMatch(/^PyTorch asked for 3 GiB on GPU 3\b.* and 2 GiB was free\./)
   })
 
   test('that nothing but the probe and the end of its container tell names the host’s GPU', () => {
@@ -44,7 +44,7 @@ describe('an OOM as it is told', () => {
     scene.feed({ ...oomOf(t, 20 * GIB, 21 * GIB, 4 * GIB, 2 * GIB), uuid: uuid(3) }, happened(t + 900, 'die', third, 1))
     const { title, verdict } = only(scene)
     expect(title).toBe('trainer ran out of memory on GPU 3: it needs more than 24.0 GiB')
-    expect(verdict).toMatch(/^PyTorch asked for 4\.00 GiB on GPU 3 and 2\.00 GiB was free\./)
+    expect(verdict).toMatch(/^PyTorch asked for 4 GiB on GPU 3 and 2 GiB was free\./)
   })
 
   test('shows the words of a failure that comes late, as the figures are of it', () => {
@@ -95,7 +95,7 @@ describe('an OOM as it is told', () => {
     const t = minutes(scene, 2, () => ({ allocated: 0, reserved: 5 * GIB, notebook: 17 * GIB, probe: false }))
     scene.feed(line(t, trainer, 'RuntimeError: CUDA error: out of memory'))
     const incident = only(scene)
-    expect(incident.verdict).toMatch(/driver counted 5\.\d+ GiB for this process just before, and 17\.00 GiB for container notebook, process 5555/)
+    expect(incident.verdict).toMatch(/driver counted 5\.\d+ GiB for this process just before, and 17 GiB for container notebook, process 5555/)
     expect(incident.facts.other_processes).toEqual([{ pid: NOTEBOOK, bytes: 17 * GIB }])
   })
 })

@@ -26,7 +26,7 @@ test('tells what, whom, what to do, and shows what was seen', () => {
   ])
     expect(text).toContain(part)
   expect(text).toContain(uuid(1))
-  expect(text).toContain('16.00 GiB')
+  expect(text).toContain('16 GiB')
   expect(text).toContain('| `exit_code` | `1` |')
   expect(text).toContain("| `gpu_index` | `0` (the program's own count; GPU 1 of the host) |")
   expect(text).toMatch(/> 2025-11-20T00:\S+ trainer: torch\.OutOfMemoryError/)

@@ -12,7 +12,7 @@ describe('for people', () => {
     ['two units', twoUnitSpan, [-1, 999, 61 * S, H, 25 * H + MIN + S], ['0 s', '1 s', '1 min 1 s', '1 h', '1 d 1 h']],
     ['an age in seconds', age, [-3, 5.9, 72, 300, 3_700, 200_000], ['0 s', '5 s', '1 min 12 s', '5 min 0 s', '1 h 1 min', '2 d 7 h']],
     ['to the second', exactSpan, [850, H + 2 * MIN + 3 * S, 2 * H], ['1 s', '1 h 2 min 3 s', '2 h']],
-    ['spelled out', spanText, [1, S, 35 * S, 12 * MIN, 3 * H], ['1 second', '1 second', '35 seconds', '12 minutes', '3 hours']],
+    ['in one unit', spanText, [1, S, 35 * S, 12 * MIN, 3 * H], ['1 s', '1 s', '35 s', '12 min', '3 h']],
     ['roughly', roughSpan, [1, 90 * S, 18 * MIN, 3.4 * H, 50 * H], ['1 s', '90 s', '18 min', '3.4 h', '2.1 days']],
     ['ahead, in seconds', spanAhead, [45, 1_200, 12_600, 50_000, 200_000], ['45 s', '20 min', '3.5 h', '14 h', '2 d']],
     ['ago, in seconds', agoText, [90, 2_100, 72_000, 260_000], ['90 s ago', '35 min ago', '20 h ago', '3 days ago']],

@@ -3,7 +3,7 @@ import { memoryExhaustionEarliestSeconds } from '../../../metrics/incident.ts'
 import type { TypedFinding, ForecastInterval } from '../../../model/finding.ts'
 import { gib } from '../../../text/bytes.ts'
 import { upperFirst } from '../../../text/grammar.ts'
-import { spanText } from '../../../text/span.ts'
+import { rangeText, spanText } from '../../../text/span.ts'
 import { defineDetector } from '../definition.ts'
 import { foresee, type Exhaustion, type View } from './exhaustion.ts'
 import { TOO_LITTLE } from '../parts/points.ts'
@@ -61,17 +61,17 @@ function keep(list: number[], value: number): void {
 }
 
 const GROWS: Readonly<Record<Grower, (slope: string) => string>> = {
-  kept: (slope) => `it keeps ${slope} more each minute`,
-  listed: (slope) => `it takes ${slope} more each minute (as the driver lists it; without the probe live tensors and cache cannot be told apart)`,
-  peaks: (slope) => `its peaks rise by ${slope} each minute, between them the memory is given back`,
-  outside: (slope) => `it takes ${slope} more each minute outside of PyTorch’s allocator`,
-  others: (slope) => `other processes on the card take ${slope} more each minute`,
+  kept: (slope) => `it has kept ${slope} more each minute`,
+  listed: (slope) => `it has taken ${slope} more each minute (as the driver lists it; without the probe live tensors and cache cannot be told apart)`,
+  peaks: (slope) => `its peaks have risen by ${slope} each minute, between them the memory was given back`,
+  outside: (slope) => `it has taken ${slope} more each minute outside of PyTorch’s allocator`,
+  others: (slope) => `other processes on the card have taken ${slope} more each minute`,
 }
 
 function when({ earliestMs, latestMs }: ForecastInterval, t: number): string {
   const [from, to] = [Math.max(0, (earliestMs ?? t) - t), latestMs === null ? undefined : latestMs - t]
   if (to === undefined) return from < MINUTE_MS ? 'from now on' : `in ${spanText(from)} at the earliest`
-  return from < MINUTE_MS ? `within ${spanText(to)}` : `between ${spanText(from)} and ${spanText(to)} from now`
+  return from < MINUTE_MS ? `within ${spanText(to)}` : `in ${rangeText(from, to)}`
 }
 
 export const memoryExhaustion = defineDetector({
@@ -103,7 +103,7 @@ export const memoryExhaustion = defineDetector({
         state: 'faulty',
         severity: state.critical ? 'critical' : 'warning',
         title: `${upperFirst(processText(track))} runs out of GPU memory ${when(forecast, t)}`,
-        verdict: `${upperFirst(processText(track))} on ${gpuText(tracks, track.uuid)} runs out of memory ${when(forecast, t)} if this goes on: for ${spanText(found.spanMs)} ${GROWS[grower](perMinute(found.slope))}; ${gib(Math.round(found.room))} are left above the highest peak.`,
+        verdict: `${upperFirst(processText(track))} on ${gpuText(tracks, track.uuid)} runs out of memory ${when(forecast, t)} if this goes on. For ${spanText(found.spanMs)} ${GROWS[grower](perMinute(found.slope))}; ${gib(Math.round(found.room))} are left above the highest peak.`,
         facts: {
           slope_bytes_per_second: Math.round(found.slope * 1_000),
           headroom_bytes: Math.round(found.room),

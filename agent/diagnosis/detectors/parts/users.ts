@@ -7,11 +7,23 @@ const NAMED = 3
 
 const largestFirst = (a: Track, b: Track): number => (b.nvml?.bytes ?? 0) - (a.nvml?.bytes ?? 0) || a.pid - b.pid
 
-/** Those with the most memory first; empty when no process uses it, or when its processes are not known. */
+/** `process python (7) of container a`, and of several together `processes python (7, 8, 9 and 2 more) of container b`. */
+function together(users: readonly Track[]): string {
+  const [first] = users
+  if (first === undefined) return ''
+  if (users.length === 1) return processText(first)
+  const pids = users.slice(0, NAMED).map(({ pid }) => pid)
+  const names = new Set(users.map(({ process }) => process))
+  return `processes ${names.size === 1 && first.process !== undefined ? `${first.process} ` : ''}(${pids.join(', ')}${users.length > NAMED ? ` and ${users.length - NAMED} more` : ''})${first.container === undefined ? '' : ` of container ${first.container}`}`
+}
+
+/** Those with the most memory first, a container's together; empty when no process uses it, or when its processes are not known. */
 export function usersOf(tracks: Tracks, uuid: string): readonly string[] {
   const users = [...tracks.onGpu(uuid)].sort(largestFirst)
-  const named = users.slice(0, NAMED).map(processText)
-  return users.length <= NAMED ? named : [...named, `${users.length - NAMED} more`]
+  const groups = [...Map.groupBy(users, ({ container, pid }) => container ?? pid).values()]
+  const named = groups.slice(0, NAMED).map(together)
+  const rest = groups.slice(NAMED).reduce((sum, group) => sum + group.length, 0)
+  return rest === 0 ? named : [...named, `${rest} more`]
 }
 
 /** ` Affected: process python (7) of container trainer.`, or nothing. */

@@ -2,7 +2,7 @@
 import { WEIGHT, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall } from '../gpu-call.ts'
 import { NATIVE } from '../signs/native.ts'
-import { runsPython, serverSteps } from '../who-runs.ts'
+import { runsPython, crashSteps } from '../who-runs.ts'
 
 /** `0xC0000409`: what Windows gives in place of a signal, and programs print as an unsigned number. Others near them are sizes: 3221225472 is 3 GiB. */
 const status = ({ situation, facts: { signal } }: EndTold): string | undefined => {
@@ -51,7 +51,7 @@ export const aborted: EndKind = {
       error?.name === 'glibc' && {
         text: 'The heap was damaged before: by a bug in an extension, or two allocators in one process. Update the extensions, and try without jemalloc or tcmalloc.',
       },
-      serverSteps(situation),
+      crashSteps(situation),
       error === undefined && { text: 'Read the lines just above: the library that aborts says there why.' },
       situation.system !== 'windows' && !windows && { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
       windows && {

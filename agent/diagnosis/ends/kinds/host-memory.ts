@@ -1,5 +1,5 @@
 // A program asked for host memory and was refused.
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
 

@@ -3,7 +3,7 @@ import { setVariables } from '../../faults/remedies/environment.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { WEIGHT, place, quote, says, who, type EndKind, type EndTold } from '../end-kind.ts'
-import { runsPython, serverSteps } from '../who-runs.ts'
+import { runsPython, crashSteps } from '../who-runs.ts'
 
 /** The library on top of a backtrace of Open MPI, UCX or glibc, below the handler of the signal. */
 function crashedIn({ text }: Situation): string | undefined {
@@ -13,6 +13,10 @@ function crashedIn({ text }: Situation): string | undefined {
     if (library !== undefined && !/^(?:libc|libpthread|libucs|libopen-pal|ld-linux\S*)[.-]/.test(library)) return library
   return undefined
 }
+
+/** Python's own handler printed its stack: the innermost call is the one that went into native code. */
+const calledIn = ({ text }: Situation): string | undefined =>
+  /^Current thread 0x[\da-f]{1,20}[^\n]{0,80}\(most recent call first\):\s{1,4}File "[^"\n]{1,400}", line \d{1,7},? in (\w{1,80})/m.exec(text)?.[1]
 
 /** Go's, which is no native code. */
 const nil = ({ error }: EndTold): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
@@ -30,7 +34,7 @@ export const segfault: EndKind = {
   verdict: (told) =>
     nil(told)
       ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
-      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? '' : ` in ${crashedIn(told.situation)}`}: ${
+      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? (calledIn(told.situation) === undefined ? '' : ` in ${calledIn(told.situation)}()`) : ` in ${crashedIn(told.situation)}`}: ${
           runsPython(told.situation)
             ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
             : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
@@ -49,8 +53,13 @@ export const segfault: EndKind = {
 function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
   return [
     frame !== undefined && { text: runsPython(situation) ? `${frame} is the line of your own code that called into native code.` : `It stood at ${frame}.` },
-    serverSteps(situation),
+    /nccl/i.test(calledIn(situation) ?? '') && {
+      text: 'It crashed while NCCL joined the GPUs. Let NCCL say how far it came; on a vGPU, where GPUs cannot reach each other, also switch that off (NCCL_P2P_DISABLE=1), or use one GPU.',
+      command: 'export NCCL_DEBUG=INFO',
+    },
+    crashSteps(situation),
     frame === undefined &&
+      calledIn(situation) === undefined &&
       runsPython(situation) && { text: 'Let Python print its stack at the crash.', command: setVariables(situation, { PYTHONFAULTHANDLER: '1' }) },
     situation.system === 'windows'
       ? { text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed." }

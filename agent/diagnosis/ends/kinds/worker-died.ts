@@ -75,7 +75,7 @@ export const workerDied: EndKind = {
     const words = quote(told)
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
     const { signal } = told.facts
-    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. Why it ended is not in this text.`
+    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? 'Mostly the kernel does that, when host memory runs out.' : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [
     error !== undefined &&
@@ -93,6 +93,11 @@ export const workerDied: EndKind = {
             text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
           }),
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
+    signal === 'SIGKILL' &&
+      !situation.programs.has('ollama') &&
+      INFERENCE.some((program) => situation.programs.has(program)) && {
+        text: 'Give the host or the container more memory: the weights pass through it while they are loaded.',
+      },
     situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
     situation.programs.has('pytorch') &&
       !situation.programs.has('ray') &&

@@ -8,6 +8,15 @@ const gemmOf = ({ programs }: Situation): string => (programs.has('sglang') || p
 
 export const SERVERS: readonly Known[] = [
   {
+    pattern: /TP rank (\d{1,4}) could finish the model loading, but there are other ranks that didn't/,
+    title: ([, rank]) => `SGLang: rank ${rank} waited in vain for the other ranks to load the model`,
+    says: 'This rank is well: another one failed or is too slow, on this host or another node.',
+    remedies: () => [
+      { text: 'Read the log of the other ranks and nodes: the one that does not say "Load weight end" has the cause (memory, disk, a crash).' },
+      { text: 'If one only loads slowly (a network disk, a host short of memory), put the model on a local disk.', command: 'free -g; df -h <MODEL_FOLDER>' },
+    ],
+  },
+  {
     pattern:
       /Sharded (\w{2,30}) requires Flash Attention enabled models|(\w{2,30}) model requires flash attn v2|You have to install Flash Attention|flash[-_]attn is not supported/i,
     when: ({ situation }) => situation.programs.has('tgi'),

@@ -1,5 +1,5 @@
 // What servers of models check at their start, and refuse: adapters, quantization, number types, templates, clusters.
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { numberSet } from '../../situation/settings.ts'
 import { only, type Known } from './message.ts'
 

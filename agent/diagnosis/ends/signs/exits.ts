@@ -61,7 +61,7 @@ const RUNTIME = /OCI runtime (?:create|exec) failed|Error response from daemon: 
 const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero exit code/
 
 /** Services of the driver are no jobs. */
-const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: /
+const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 
 /** Open MPI says it on two lines. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/

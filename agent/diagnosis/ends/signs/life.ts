@@ -104,7 +104,7 @@ export function createLife(): Life {
       if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
-      if (record && !ENDING.test(text)) lastAt = number
+      if (record && !ENDING.test(text) && !CLOSED.test(text)) lastAt = number
     },
     lastAt: () => (result === last ? result : lastAt),
     progressAt: () => (result === last ? result : progressAt),

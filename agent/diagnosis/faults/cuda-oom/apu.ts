@@ -1,7 +1,7 @@
 // What is special to AMD GPUs inside a processor: what they call their memory is a limit of the driver, by default half of host memory.
 // k7.3 drivers/gpu/drm/ttm/ttm_device.c (pages_limit), amd/amdgpu/amdgpu_ttm.c (apu_prefer_gtt).
 import type { Facts } from '../../../model/facts.ts'
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 

@@ -1,5 +1,5 @@
 // PyTorch on cudaMallocAsync: it never says "CUDA out of memory", and gives its figures in lines below.
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { joinedFrom, linesCovered } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { integerIn, SIZE, sizeIn } from '../quantity.ts'

@@ -1,6 +1,6 @@
 // Why PyTorch's request failed, from the figures of its message: every cause whose removal alone would have let it succeed.
 import type { Facts, OomCause } from '../../../model/facts.ts'
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 
 const GIB = 2 ** 30
 /** A process without a name of its own in the message is ours when it holds what PyTorch holds, plus context and libraries. */

@@ -1,5 +1,5 @@
 // Inference engines without GPU memory: vLLM, SGLang, llama.cpp (ggml), ollama, ONNX Runtime, TensorRT.
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import { lessInLlamacpp, lessInOllama } from './less/ggml.ts'
 import { lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'

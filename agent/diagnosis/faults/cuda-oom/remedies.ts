@@ -1,7 +1,7 @@
 // What to change for each cause of a failed request for GPU memory.
 import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from '../remedies/environment.ts'

@@ -1,6 +1,6 @@
 // A family from a table of one-line messages about GPU memory, each with the figures that it states.
 import type { Facts, OomCause } from '../../../model/facts.ts'
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import { speaker } from '../../situation/programs.ts'

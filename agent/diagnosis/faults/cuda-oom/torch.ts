@@ -1,5 +1,5 @@
 // PyTorch's "CUDA out of memory" (and HIP) of every generation, with its figures and the causes that they prove.
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'

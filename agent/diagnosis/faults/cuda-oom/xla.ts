@@ -1,5 +1,5 @@
 // TensorFlow, JAX and XLA without GPU memory: BFC allocator, stream executor, RESOURCE_EXHAUSTED.
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { bytesOf, integerIn, SIZE } from '../quantity.ts'

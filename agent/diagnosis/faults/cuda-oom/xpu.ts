@@ -1,7 +1,7 @@
 // What is special to Intel GPUs when PyTorch runs out of memory: Arc cards serve no single request of 4 GiB or more, unless asked to.
 // https://github.com/oneapi-src/unified-runtime/pull/1245, https://github.com/intel/intel-extension-for-pytorch/issues/325
 import type { Facts } from '../../../model/facts.ts'
-import { gib } from '../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from '../remedies/environment.ts'
 import type { Piece } from '../remedies/plan.ts'

@@ -64,7 +64,7 @@ export const CDI_LISTED = /Found [1-9]\d{0,2} CDI devices/
 export function cdi({ situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()
   const podman = programs.has('podman')
-  const old = /[Pp]odman version (?:is )?([123]\.\d{1,2}|4\.0)\b/.exec(situation().text)?.[1]
+  const old = /[Pp]odman version(?: is |\s{1,3}(?:Client:[^\n]{0,30}\s{1,3})?Version: {1,12}| )([123]\.\d{1,2}|4\.0)\b/.exec(situation().text)?.[1]
   const driver = /device driver "cdi"/.test(message)
   const requested = /nvidia\.com\/gpu=/.test(situation().text)
   if (CDI_LISTED.test(situation().text))
@@ -75,7 +75,10 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
       },
     ]
   return [
-    old !== undefined && { text: `Update podman: it knows CDI devices from 4.1 on, and this is ${old}.` },
+    (old !== undefined || (podman && /\bstat nvidia\.com/.test(message))) && {
+      text: `Update podman: it knows CDI devices from 4.1 on${old === undefined ? '' : `, and this is ${old}`}.`,
+      ...(old === undefined ? { command: 'podman version' } : {}),
+    },
     driver && {
       text: 'Switch CDI on in the engine: Docker 25 to 27 need "features": {"cdi": true} in /etc/docker/daemon.json, then a restart; newer Docker has it on.',
       command: 'docker version',

@@ -181,9 +181,11 @@ export const engineRules: readonly Rule[] = [
     pattern:
       /(?:failed to inject CDI devices: )?unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
     severity: 'critical',
-    title: 'CDI does not know the requested GPU',
+    title: ({ match }) => (match[2] === undefined ? 'CDI does not know the requested GPU' : 'The engine does not know CDI'),
     verdict: ({ match, situation }) =>
-      `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and ${CDI_LISTED.test(situation().text) ? 'the engine does not find it, although nvidia-ctk lists CDI devices' : 'no CDI description on this host names it'}.`,
+      match[2] !== undefined
+        ? `The engine took ${match[2]}, the name of a CDI device, for the path of a file: the engine is too old for CDI, or CDI is switched off in it.`
+        : `The container asks for ${match[1] === undefined || match[1] === '' ? 'a GPU by CDI' : match[1]}, and ${CDI_LISTED.test(situation().text) ? 'the engine does not find it, although nvidia-ctk lists CDI devices' : 'no CDI description on this host names it'}.`,
     remedies: cdi,
     unless: ({ message }) => !/nvidia|gpu/i.test(message),
   },

@@ -43,3 +43,9 @@ export const WITHOUT_STATUS: readonly Meaning[] = [
     ],
   },
 ]
+
+/** Text Embeddings Inference is no Python program: nobody can change its tensors. */
+export const TEI_UNSUPPORTED: readonly Piece[] = [
+  { text: 'Limit the tokens of a batch: large ones bring it.', command: '--max-batch-tokens 4096 --max-client-batch-size 8' },
+  { text: 'Take the newest image that was built for this GPU (turing, 86, 89, hopper: see the README); its kernels need no operation that the GPU lacks.' },
+]

@@ -1,4 +1,5 @@
 // What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
+import { INFERENCE } from '../../situation/programs.ts'
 import { lessMemory } from '../cuda-oom/less/index.ts'
 import { around } from '../parts/window.ts'
 import type { Matched } from '../parts/rules.ts'
@@ -178,7 +179,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
 }
 /** 21903: 2.19.3. */
 const ncclVersion = (code = ''): string => (code.length < 5 ? code : `${Number(code.slice(0, -4))}.${Number(code.slice(-4, -2))}.${Number(code.slice(-2))}`)
-export function usage({ text, at, match }: Matched): readonly Piece[] {
+export function usage({ text, at, match, message, situation }: Matched): readonly Piece[] {
   if (match[0].startsWith('ranks'))
     return [
       {
@@ -203,10 +204,19 @@ export function usage({ text, at, match }: Matched): readonly Piece[] {
       { text: 'With one GPU let vLLM run inside the trainer: vllm_mode="colocate", with a low vllm_gpu_memory_utilization.' },
     ]
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
+  const { programs } = situation()
+  const server = INFERENCE.some((one) => programs.has(one))
   return [
-    {
-      text: `Give every rank its own GPU${pair === null ? '' : ` (ranks ${pair[2]} and ${pair[1]} share device ${pair[3]})`}: call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before init_process_group.`,
-    },
+    /run with NCCL_DEBUG=WARN/.test(message) &&
+      !/NCCL WARN/.test(around(text, at, 12, 2)) && {
+        text: 'Let NCCL say what it refuses, and start it again: the line with NCCL WARN names the reason.',
+        command: 'export NCCL_DEBUG=WARN',
+      },
+    server
+      ? { text: 'See that each rank has a GPU of its own: the server may split the model over no more GPUs than it sees (CUDA_VISIBLE_DEVICES, --gpus).' }
+      : {
+          text: `Give every rank its own GPU${pair === null ? '' : ` (ranks ${pair[2]} and ${pair[1]} share device ${pair[3]})`}: call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before init_process_group.`,
+        },
     { text: 'Start no more ranks on a node than it has GPUs.', command: 'nvidia-smi -L' },
   ]
 }

@@ -155,7 +155,7 @@ function ofNeighbours(given: Case): readonly Piece[] {
   const move =
     enough === undefined
       ? undefined
-      : `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: it holds ${gib(enough.bytes)}, and ${gib(decision.lacking)} were missing.`
+      : `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: it holds ${gib(enough.bytes)}, and the job was ${gib(decision.lacking)} short.`
   return [move !== undefined && (enough?.pid === undefined ? { text: move } : processes([enough.pid], move)), whoHolds(situation), ofOwnGpu(given)]
 }
 
@@ -196,9 +196,9 @@ function smaller(given: Case): readonly Piece[] {
   const grows = decision.rose !== undefined || decision.grew?.what === 'own'
   return [
     share !== undefined && {
-      text: `Use a batch about ${Math.max(1, Math.ceil(share * 100))} % smaller: it would have fitted${batchText(batch, share)} (${gib(decision.lacking)} were missing).`,
+      text: `Use a batch about ${Math.max(1, Math.ceil(share * 100))} % smaller: it would have fitted${batchText(batch, share)} (it was ${gib(decision.lacking)} short).`,
     },
-    grows && { text: `A smaller batch only delays the failure as long as memory in use grows (${gib(decision.lacking)} were missing this time).` },
+    grows && { text: `A smaller batch only delays the failure as long as memory in use grows (it was ${gib(decision.lacking)} short this time).` },
     !grows && lessMemory(situation, facts, state.neighbours === undefined ? undefined : others),
   ]
 }

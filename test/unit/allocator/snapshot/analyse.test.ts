@@ -62,7 +62,7 @@ describe('where the memory is', () => {
 test('waste inside blocks', () => {
   const one = device(snapshot([segment([block(8 * MIB, 'active_allocated', { requested_size: 6 * MIB }), block(2 * MIB), free(10 * MIB)])]))
   expect(one.internal).toEqual({ active_bytes: 10 * MIB, requested_bytes: 8 * MIB, waste_bytes: 2 * MIB, waste_ratio: 0.2 })
-  expect(texts(one)).toContain('Blocks are 2.00 MiB (20 %) larger than what was asked for')
+  expect(texts(one)).toContain('Blocks are 2 MiB (20 %) larger than what was asked for')
 })
 
 test('the biggest allocations by their place, the frame of the program first', () => {
@@ -104,7 +104,7 @@ describe('what a request would meet', () => {
     })
     expect(asked(24.5 * MIB)).toMatchObject({ block: { bytes: 25 * MIB, rest_bytes: 0.5 * MIB, rest_is_split_off: false } })
     expect(asked(0.5 * MIB)).toMatchObject({ kind: 'small', block: { bytes: MIB } })
-    expect(asked(22 * MIB)?.verdict).toBe('A request of 22.00 MiB on device 0 fits: a free block of 25.00 MiB takes it; 3.00 MiB of it stays free.')
+    expect(asked(22 * MIB)?.verdict).toBe('A request of 22 MiB on device 0 fits: a free block of 25 MiB takes it; 3 MiB of it stays free.')
   })
   test('no block of another stream or of a private pool', () => {
     expect(asked(80 * MIB, 0)).toMatchObject({ stream: '0', pool: '0,0', largest_free_bytes: 40 * MIB, outcome: 'after_flush', flush_bytes: 130 * MIB })
@@ -114,7 +114,7 @@ describe('what a request would meet', () => {
     expect(asked(200 * MIB, 70 * MIB)?.outcome).toBe('after_flush')
     expect(asked(200 * MIB, 70 * MIB - 1)).toMatchObject({ outcome: 'fails', needs_free_after_flush_bytes: 70 * MIB, device_bytes: 200 * MIB })
     expect(asked(200 * MIB)).toMatchObject({ outcome: 'depends', needs_free_bytes: 200 * MIB })
-    expect(asked(200 * MIB)?.verdict).toContain('so it fits if the device has 70.00 MiB free.')
+    expect(asked(200 * MIB)?.verdict).toContain('so it fits if the device has 70 MiB free.')
     expect(asked(60 * MIB)?.verdict).toContain('fits at the latest after a flush')
   })
   test('what waits for a stream is free after the flush, which waits for it', () => {
@@ -138,7 +138,7 @@ describe('what a request would meet', () => {
     const traced = analysed({ ...value, device_traces: [[oom(MIB, 5), { action: 'alloc', addr: 1, size: 1 }, oom(GIB, 9e6)], []] })
     expect(traced.trace).toMatchObject({ entries: 3, last_oom: { device: 0, rounded_request_bytes: GIB, device_free_bytes: 7 * MIB, time_ms: 9000 } })
     expect(traced.request).toMatchObject({ request_bytes: GIB, outcome: 'fails', device_free_bytes: 7 * MIB, device_free_from: 'error' })
-    expect(traced.request?.verdict).toContain('the device had 7.00 MiB free at the error')
+    expect(traced.request?.verdict).toContain('the device had 7 MiB free at the error')
   })
 })
 
@@ -147,7 +147,7 @@ describe('verdict and advice', () => {
   test('fragmented: expandable segments, unless they are on', () => {
     const one = device(snapshot(holes))
     expect(one.verdict).toBe(
-      'Fragmented: 20.00 MiB (20 %) of the 101.00 MiB that PyTorch holds is free, but lies in holes between live blocks; the largest free block is 20.00 MiB.',
+      'Fragmented: 20 MiB (20 %) of the 101 MiB that PyTorch holds is free, but lies in holes between live blocks; the largest free block is 20 MiB.',
     )
     expect(texts(one)).toContain('expandable_segments:True')
     const settings = { expandable_segments: true, PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:True' }
@@ -157,10 +157,10 @@ describe('verdict and advice', () => {
   })
   test('full, or warm cache: no such advice', () => {
     const full = device(snapshot([segment([block(100 * MIB), free(MIB)])]))
-    expect(full.verdict).toMatch(/^Full, not fragmented: 100.00 MiB \(99 %\)/)
+    expect(full.verdict).toMatch(/^Full, not fragmented: 100 MiB \(99 %\)/)
     expect(texts(full)).not.toContain('expandable')
     const cache = device(snapshot([segment([block(50 * MIB)]), segment([free(50 * MIB)])]))
-    expect(cache.verdict).toMatch(/^Not fragmented: 50.00 MiB \(50 %\) of the 100.00 MiB that PyTorch holds is warm cache/)
+    expect(cache.verdict).toMatch(/^Not fragmented: 50 MiB \(50 %\) of the 100 MiB that PyTorch holds is warm cache/)
     expect(texts(cache)).toContain('torch.cuda.empty_cache()')
   })
   test('private pools, waiting blocks, other streams, missing history', () => {
@@ -171,9 +171,9 @@ describe('verdict and advice', () => {
         segment([block(5 * MIB), free(30 * MIB)], { stream: 4 }),
       ]),
     )
-    expect(texts(one)).toContain('20.00 MiB (14 %) is free in private pools')
-    expect(texts(one)).toContain('20.00 MiB (14 %) is freed but waits for another stream')
-    expect(texts(one)).toContain('30.00 MiB (21 %) is free in blocks of other streams')
+    expect(texts(one)).toContain('20 MiB (14 %) is free in private pools')
+    expect(texts(one)).toContain('20 MiB (14 %) is freed but waits for another stream')
+    expect(texts(one)).toContain('30 MiB (21 %) is free in blocks of other streams')
     expect(texts(one)).toContain('_record_memory_history')
   })
   test('nothing held', () => {

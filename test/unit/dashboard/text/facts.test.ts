@@ -52,7 +52,7 @@ describe('facts', () => {
     expect(rows.map(({ name }) => name)).toEqual(['causes', 'since_ms', 'other_processes'])
     expect(rows[0]?.value).toBe('its own data do not fit on the card; other processes hold the card')
     expect(rows[1]?.value).toMatch(/^11:00 \S+/)
-    expect(rows[2]?.value).toBe('2.00 GiB (pid 7)')
+    expect(rows[2]?.value).toBe('2 GiB (pid 7)')
   })
   test('a restart loop counts crashes, reasons are in words, what PyTorch reserved stands beside what it uses', () => {
     const rows = factRows(

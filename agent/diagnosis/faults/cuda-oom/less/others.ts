@@ -1,6 +1,6 @@
 // Programs that are no inference server: image generation, RAPIDS, video, structure prediction, training, and what is not known.
 import type { Situation } from '../../../situation/situation.ts'
-import { gib } from '../../../../text/bytes.ts'
+import { gibAsPrinted as gib } from '../../../../text/bytes.ts'
 import { setVariables } from '../../remedies/environment.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'

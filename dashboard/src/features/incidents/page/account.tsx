@@ -4,7 +4,7 @@ import { momentText } from '../../../../../agent/text/time.ts'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { IncidentLinkTo, Part } from '../../../parts/incident/account.tsx'
 import { agentNow, views } from '../../../parts/live/state.ts'
-import { factLabel } from '../../../text/facts.ts'
+import { factLabel } from '../../../../../agent/text/facts.ts'
 import { memory } from '../../../text/format.ts'
 import { containerKey } from '../../../text/names.ts'
 

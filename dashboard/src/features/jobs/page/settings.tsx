@@ -7,7 +7,7 @@ import type { ContainerSettings } from '../../../../../agent/model/incident.ts'
 import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import type { ContainerView } from '../../../parts/live/rows.ts'
 import { agentNow } from '../../../parts/live/state.ts'
-import { factLabel } from '../../../text/facts.ts'
+import { factLabel } from '../../../../../agent/text/facts.ts'
 import { cores, memory } from '../../../text/format.ts'
 import type { Job } from '../running.ts'
 
