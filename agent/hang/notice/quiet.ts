@@ -39,11 +39,15 @@ const REST_MS = 600_000
 /** Looks that agree; between the first and the last of them lies as much time as before the first look at all. */
 const LOOKS = 3
 /**
- * Quiet for so many times of that: where it has made a step before (40 s as a rule), where it has made none (2 min), and where no rank is missing or
- * it waits for something outside (5 min).
+ * Quiet for so many times of that: where it has made steps before (40 s as a rule), where it has made one and all its ranks are seen, and where it is
+ * alone and has made steps (48 s), where it has made none (2 min), and where no rank is missing or it waits for something outside (5 min).
  */
 const STEPPED = 2
+const STEPPED_ONCE = 2.4
+const STEPPED_ALONE = 2.4
 const NEVER_STEPPED = 6
+/** One that is alone must also have been quiet for so many times of its longest pause. */
+const PAUSES = 4
 const FROM_OUTSIDE = 15
 /** Threads that only wake up now and then; each rank has some. */
 const IDLE_SHARE = 0.03
@@ -54,14 +58,23 @@ const OUTSIDE: ReadonlySet<string> = new Set(['network', 'child', 'sleep', 'code
 const ALONE: ReadonlySet<string> = new Set(['lock', 'file', 'data', 'stopped'])
 const SERVES = 'requests'
 
-/** For how many times of `after` it must have been quiet for this to be a hang; undefined: it never is. */
-function needed({ doing, waited_for: waitedFor, complete, culprits, confidence }: FoundQuiet, steps: number): number | undefined {
+type Past = { readonly steps: number; readonly longestPause: number }
+
+/** For how long it must have been quiet for this to be a hang, ms; undefined: it never is. */
+function needed(found: FoundQuiet, { steps, longestPause }: Past, afterMs: number): number | undefined {
+  const times = timesNeeded(found, steps)
+  if (times === undefined) return undefined
+  return Math.max(times * afterMs, found.waited_for || found.confidence === 'read' ? 0 : PAUSES * longestPause)
+}
+
+/** The same in times of `hangs.after`. */
+function timesNeeded({ doing, waited_for: waitedFor, complete, culprits, confidence }: FoundQuiet, steps: number): number | undefined {
   if (doing.includes(SERVES)) return undefined
-  const base = steps > 1 ? STEPPED : NEVER_STEPPED
+  const base = steps > 1 ? STEPPED : steps === 1 && complete ? STEPPED_ONCE : NEVER_STEPPED
   if (confidence === 'read') return base
   // All wait: for the connection between them, or for ranks that are started later on another host.
   if (culprits.length === 0) return complete ? FROM_OUTSIDE : undefined
-  if (!waitedFor) return steps > 1 && doing.every((one) => ALONE.has(one)) ? 2 * base : undefined
+  if (!waitedFor) return steps > 1 && doing.every((one) => ALONE.has(one)) ? STEPPED_ALONE : undefined
   return doing.some((one) => OUTSIDE.has(one)) ? FROM_OUTSIDE : base
 }
 
@@ -82,7 +95,8 @@ export function createQuietWatch(afterMs: number): QuietWatch {
   let agreeing: Seen[] = []
   let nextLook = 0
   let restsUntil = 0
-  /** The longest time for which it was quiet and went on. */
+  /** The longest time between two signs of what it does, and of those in which it was looked at. */
+  let longestPause = 0
   let harmless = 0
   let hangs = false
   const loop = createLoopWatch(afterMs)
@@ -100,6 +114,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       if (steps !== known) restsUntil = 0
       known = steps
       if (since !== undefined && at <= since) return
+      if (since !== undefined) longestPause = Math.max(longestPause, at - since)
       if (since !== undefined && at - since >= afterMs) harmless = Math.max(harmless, at - since)
       since = at
       agreeing = []
@@ -120,8 +135,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       }
       const [first] = agreeing
       const silent = t - (since ?? t)
-      const times = needed(found, known)
-      const least = times === undefined ? undefined : times * afterMs
+      const least = needed(found, { steps: known, longestPause }, afterMs)
       if (first !== undefined && least !== undefined && agreeing.length >= LOOKS && t - first.at >= afterMs && silent >= least) hangs = true
       loop.looked(t, silent, found.loop)
       // A look falls where the time is over that is still missing.
