@@ -112,7 +112,7 @@ export function createHangsSource(options: HangsOptions): Source {
           // It went on meanwhile.
           if (stopped || (entry.job.by === 'gpu' && due.by === 'quiet' ? entry.job.computes === true : entry.job.progressedAt !== begunFor)) return
           const now = Date.now()
-          const hangs = entry[due.by].looked(now, reply)
+          const hangs = entry[due.by].looked(now, reply, t)
           const loop = entry.quiet.loops()
           if (hangs && reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - due.silentMs)))
           else if (due.by === 'quiet' && loop !== undefined) emit((entry.told = loopEvent(eventOf(entry.job, reply, now, t - due.silentMs), loop)))

@@ -22,7 +22,8 @@ export type QuietWatch = {
   readonly active: (at: number, steps: number) => void
   /** How long it has been quiet when its processes should be looked at; undefined: not now. */
   readonly due: (t: number) => number | undefined
-  readonly looked: (t: number, found: FoundQuiet) => boolean
+  /** `begunAt`: when the look began; on a busy host it takes long, and the next one is not later for it. */
+  readonly looked: (t: number, found: FoundQuiet, begunAt?: number) => boolean
   readonly later: (t: number) => void
   readonly hangs: () => boolean
   /** It computes in a loop that does not end. */
@@ -109,6 +110,18 @@ export function createQuietWatch(afterMs: number): QuietWatch {
     // What a library or the end of a process says is no question of work.
     return same && (now.found.confidence === 'read' || (idle(before, now) && idle(first, now)))
   }
+  /** When to look again after a look that decides nothing: `usual`, or earlier where the time is over then that is still missing. */
+  const nextAfter = ({ at, found }: Seen, begunAt: number, least: number | undefined): number => {
+    const quietSince = since ?? at
+    const usual = begunAt + Math.min(MOST_AGAIN_MS, Math.max(SHARE * afterMs, SHARE * (begunAt - quietSince)))
+    const [first] = agreeing
+    const loopKnown = quietSince + LOOP_SILENT * afterMs
+    if (found.loop !== undefined) return loopKnown > at ? Math.min(usual, loopKnown) : usual
+    if (first === undefined || least === undefined || agreeing.length < LOOKS - 1) return usual
+    // The next look takes as long as this one, and its end counts.
+    return Math.min(usual, Math.max(quietSince + least, first.at + afterMs) - (at - begunAt) / 2)
+  }
+
   return {
     active(at, steps) {
       if (steps !== known) restsUntil = 0
@@ -126,7 +139,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       if (since === undefined || t < nextLook || t < restsUntil || t - since < Math.max(afterMs, harmless)) return undefined
       return t - since
     },
-    looked(t, found) {
+    looked(t, found, begunAt = t) {
       const now = { at: t, found }
       if (agrees(now)) agreeing.push(now)
       else {
@@ -138,11 +151,8 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       const least = needed(found, { steps: known, longestPause }, afterMs)
       if (first !== undefined && least !== undefined && agreeing.length >= LOOKS && t - first.at >= afterMs && silent >= least) hangs = true
       loop.looked(t, silent, found.loop)
-      // A look falls where the time is over that is still missing.
       if (least === undefined && found.loop === undefined) restsUntil = t + REST_MS
-      const usual = Math.min(MOST_AGAIN_MS, Math.max(SHARE * afterMs, SHARE * silent))
-      const missing = found.loop !== undefined ? LOOP_SILENT * afterMs - silent : agreeing.length >= LOOKS - 1 && least !== undefined ? least - silent : 0
-      nextLook = t + (hangs ? HUNG_AGAIN_MS : loop.found() !== undefined ? LOOPS_AGAIN_MS : missing > 0 ? Math.min(usual, missing) : usual)
+      nextLook = hangs ? t + HUNG_AGAIN_MS : loop.found() !== undefined ? t + LOOPS_AGAIN_MS : nextAfter(now, begunAt, least)
       return hangs
     },
     later(t) {
