@@ -43,11 +43,8 @@ const whole = z.looseObject({ facts: z.looseObject({ job: z.string(), stands_at:
 type Stopped = { readonly scene: Scene; readonly log: string; readonly script: string; readonly lastStep: string; readonly children: readonly ChildProcess[] }
 
 function start(folder: string, scene: Scene): Stopped {
-  const [log, script, lastStep] = ['log', 'py', 'last'].map((ending) => join(folder, `${scene.name.replaceAll(/\W+/g, '-')}.${ending}`)) as [
-    string,
-    string,
-    string,
-  ]
+  const file = (ending: string): string => join(folder, `${scene.name.replaceAll(/\W+/g, '-')}.${ending}`)
+  const [log, script, lastStep] = [file('log'), file('py'), file('last')]
   writeFileSync(script, program(scene))
   const children = Array.from({ length: scene.ranks }, (_, rank) => {
     const output = openSync(log, 'a')
