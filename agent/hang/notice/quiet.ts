@@ -47,7 +47,7 @@ const STEPPED = 2
 const STEPPED_ONCE = 2.4
 const STEPPED_ALONE = 2.4
 const NEVER_STEPPED = 6
-/** One that is alone must also have been quiet for so many times of its longest pause. */
+/** One that is alone must also have been quiet for so many times of its last pause. */
 const PAUSES = 4
 const FROM_OUTSIDE = 15
 /** Threads that only wake up now and then; each rank has some. */
@@ -59,13 +59,13 @@ const OUTSIDE: ReadonlySet<string> = new Set(['network', 'child', 'sleep', 'code
 const ALONE: ReadonlySet<string> = new Set(['lock', 'file', 'data', 'stopped'])
 const SERVES = 'requests'
 
-type Past = { readonly steps: number; readonly longestPause: number }
+type Past = { readonly steps: number; readonly lastPause: number }
 
 /** For how long it must have been quiet for this to be a hang, ms; undefined: it never is. */
-function needed(found: FoundQuiet, { steps, longestPause }: Past, afterMs: number): number | undefined {
+function needed(found: FoundQuiet, { steps, lastPause }: Past, afterMs: number): number | undefined {
   const times = timesNeeded(found, steps)
   if (times === undefined) return undefined
-  return Math.max(times * afterMs, found.waited_for || found.confidence === 'read' ? 0 : PAUSES * longestPause)
+  return Math.max(times * afterMs, found.waited_for || found.confidence === 'read' ? 0 : PAUSES * lastPause)
 }
 
 /** The same in times of `hangs.after`. */
@@ -96,8 +96,8 @@ export function createQuietWatch(afterMs: number): QuietWatch {
   let agreeing: Seen[] = []
   let nextLook = 0
   let restsUntil = 0
-  /** The longest time between two signs of what it does, and of those in which it was looked at. */
-  let longestPause = 0
+  /** The time between its last two signs of what it does, and the longest for which it was quiet while it was looked at. */
+  let lastPause = 0
   let harmless = 0
   let hangs = false
   const loop = createLoopWatch(afterMs)
@@ -127,7 +127,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       if (steps !== known) restsUntil = 0
       known = steps
       if (since !== undefined && at <= since) return
-      if (since !== undefined) longestPause = Math.max(longestPause, at - since)
+      if (since !== undefined) lastPause = at - since
       if (since !== undefined && at - since >= afterMs) harmless = Math.max(harmless, at - since)
       since = at
       agreeing = []
@@ -148,7 +148,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       }
       const [first] = agreeing
       const silent = t - (since ?? t)
-      const least = needed(found, { steps: known, longestPause }, afterMs)
+      const least = needed(found, { steps: known, lastPause }, afterMs)
       if (first !== undefined && least !== undefined && agreeing.length >= LOOKS && t - first.at >= afterMs && silent >= least) hangs = true
       loop.looked(t, silent, found.loop)
       if (least === undefined && found.loop === undefined) restsUntil = t + REST_MS
