@@ -1,5 +1,6 @@
-// How long a job that stops goes unnoticed with the agent's own defaults: real Python processes that make a step each second and then wait for a lock
-// that no one releases. TORCH_PYTHON=PATH adds one that computes with torch. Root only: other processes' stacks are read.
+// How soon the agent says that a job hangs, and where: the built agent with its defaults, and Python processes that make a step each second and then wait for
+// a lock that no one releases, once their rhythm is known and in their first steps, alone and as a rank for which another waits. TORCH_PYTHON=PATH adds
+// one that computes with torch. Root only: other processes' stacks are read.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,19 +12,26 @@ import { findPythons } from '../test/setup/pythons.ts'
 import { printTable } from './lib/table.ts'
 
 const LIMIT_SECONDS = 60
-const STEPS = 20
+const DEADLINE_MS = 150_000
 const STOP_LINE = 'lock.acquire()  # stops here'
 
-/** `torch`: each step multiplies two matrices and goes back through them. */
-const program = (torch: boolean): string => `import sys, threading, time
-${torch ? 'import torch\nweight = torch.randn(256, 256, requires_grad=True)' : ''}
+type Scene = { readonly name: string; readonly python: string; readonly steps: number; readonly ranks: number; readonly torch?: boolean }
+
+/** With torch each step multiplies two matrices and goes back through them. What the file of a frame is called is all that says that a rank waits for the others. */
+const program = ({ steps, torch }: Scene): string => `import os, sys, threading, time
+${torch === true ? 'import torch\nweight = torch.randn(256, 256, requires_grad=True)' : ''}
 lock = threading.Lock()
-for step in range(1, ${STEPS + 1}):
-    ${torch ? '(torch.randn(256, 256) @ weight).square().mean().backward()' : 'sum(range(10_000))'}
-    print("step %d/100000 loss=%.4f" % (step, 1 / step), flush=True)
+library = {}
+exec(compile("def all_reduce(lock):\\n    lock.acquire()", "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py", "exec"), library)
+for step in range(1, ${steps + 1}):
+    ${torch === true ? '(torch.randn(256, 256) @ weight).square().mean().backward()' : 'sum(range(10_000))'}
+    if os.environ.get("RANK", "0") == "0":
+        print("step %d/100000 loss=%.4f" % (step, 1 / step), flush=True)
     last = time.time()
     time.sleep(1)
 lock.acquire()
+if os.environ.get("RANK") == "0":
+    library["all_reduce"](lock)
 with open(sys.argv[1], "w") as out:
     out.write("%.3f" % last)
 ${STOP_LINE}
@@ -32,15 +40,21 @@ ${STOP_LINE}
 const listed = z.array(z.looseObject({ id: z.string(), kind: z.string() }))
 const whole = z.looseObject({ facts: z.looseObject({ job: z.string(), stands_at: z.optional(z.array(z.string())) }) })
 
-type Stopped = { readonly name: string; readonly log: string; readonly script: string; readonly lastStep: string; readonly child: ChildProcess }
+type Stopped = { readonly scene: Scene; readonly log: string; readonly script: string; readonly lastStep: string; readonly children: readonly ChildProcess[] }
 
-function start(folder: string, name: string, python: string, torch: boolean): Stopped {
-  const [log, script, lastStep] = [join(folder, `${name}.log`), join(folder, `${name}.py`), join(folder, `${name}.last`)]
-  writeFileSync(script, program(torch))
-  const output = openSync(log, 'a')
-  const child = spawn(python, [script, lastStep], { stdio: ['pipe', output, output] })
-  closeSync(output)
-  return { name, log, script, lastStep, child }
+function start(folder: string, scene: Scene): Stopped {
+  const file = (ending: string): string => join(folder, `${scene.name.replaceAll(/\W+/g, '-')}.${ending}`)
+  const [log, script, lastStep] = [file('log'), file('py'), file('last')]
+  writeFileSync(script, program(scene))
+  const children = Array.from({ length: scene.ranks }, (_, rank) => {
+    const output = openSync(log, 'a')
+    const [at, of] = [String(rank), String(scene.ranks)]
+    const ranks = scene.ranks === 1 ? {} : { RANK: at, LOCAL_RANK: at, WORLD_SIZE: of, LOCAL_WORLD_SIZE: of }
+    const child = spawn(scene.python, [script, lastStep], { stdio: ['pipe', output, output], env: { ...process.env, ...ranks } })
+    closeSync(output)
+    return child
+  })
+  return { scene, log, script, lastStep, children }
 }
 
 async function placeOf(agent: RunningAgent, log: string): Promise<string | undefined> {
@@ -59,30 +73,36 @@ export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hang-notice-'))
   const agent = await startAgent({ config: `logs: { files: ['${folder}/*.log'], containers: false, kernel: false }\n` })
   const withTorch = process.env['TORCH_PYTHON']
+  const path = python.path
   const jobs = [
-    start(folder, `python-${python.version}`, python.path, false),
-    ...(withTorch === undefined ? [] : [start(folder, 'with-torch', withTorch, true)]),
-  ]
+    { name: `python ${python.version}`, python: path, steps: 20, ranks: 1 },
+    { name: 'after 4 steps, alone', python: path, steps: 4, ranks: 1 },
+    { name: 'after 3 steps, alone', python: path, steps: 3, ranks: 1 },
+    { name: 'after 2 steps, alone', python: path, steps: 2, ranks: 1 },
+    { name: 'after 3 steps, 1 of 2 ranks', python: path, steps: 3, ranks: 2 },
+    { name: 'after 2 steps, 1 of 2 ranks', python: path, steps: 2, ranks: 2 },
+    ...(withTorch === undefined ? [] : [{ name: 'with torch', python: withTorch, steps: 20, ranks: 1, torch: true }]),
+  ].map((scene) => start(folder, scene))
   try {
     const rows = await Promise.all(
-      jobs.map(async ({ name, log, script, lastStep, child }) => {
+      jobs.map(async ({ scene, log, script, lastStep, children }) => {
+        const alive = (): boolean => children.every(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
         const stopped = (): boolean => {
-          if (child.exitCode !== null) throw new Error(`hang-notice: ${name} ended: ${readFileSync(log, 'utf8').slice(-500)}`)
+          if (!alive()) throw new Error(`hang-notice: ${scene.name} ended: ${readFileSync(log, 'utf8').slice(-500)}`)
           return existsSync(lastStep) && readFileSync(lastStep).length > 0
         }
-        await poll(stopped, { what: `${name} to stop`, everyMs: 200, deadlineMs: 240_000 })
-        const place = await poll(() => placeOf(agent, log), { what: `an incident of ${name}`, everyMs: 200 })
+        await poll(stopped, { what: `${scene.name} to stop`, everyMs: 200, deadlineMs: 240_000 })
+        const place = await poll(() => placeOf(agent, log), { what: `an incident of ${scene.name}`, everyMs: 200, deadlineMs: DEADLINE_MS }).catch(
+          () => undefined,
+        )
+        if (place === undefined)
+          return { what: `${scene.name}: last step to incident`, figure: `none in ${DEADLINE_MS / 1000} s`, limit: `${LIMIT_SECONDS} s`, ok: false }
         const seconds = Date.now() / 1000 - Number(readFileSync(lastStep, 'utf8'))
-        const line =
-          program(name === 'with-torch')
-            .split('\n')
-            .indexOf(STOP_LINE) + 1
-        const alive = child.exitCode === null && child.signalCode === null
-        const right = place.includes(`${script}:${line} `) && alive
-        const stands = right ? ', place right, process alive' : `, stands at "${place}"`
+        const line = program(scene).split('\n').indexOf(STOP_LINE) + 1
+        const right = place.includes(`${script}:${line} `) && alive()
         return {
-          what: `${name}: last step to incident`,
-          figure: `${seconds.toFixed(1)} s${stands}`,
+          what: `${scene.name}: last step to incident`,
+          figure: `${seconds.toFixed(1)} s${right ? ', place right, process alive' : `, stands at "${place}"`}`,
           limit: `${LIMIT_SECONDS} s`,
           ok: seconds <= LIMIT_SECONDS && right,
         }
@@ -90,7 +110,7 @@ export async function run(): Promise<void> {
     )
     printTable(rows)
   } finally {
-    for (const { child } of jobs) child.kill('SIGKILL')
+    for (const { children } of jobs) for (const child of children) child.kill('SIGKILL')
     await agent.stop()
     rmSync(folder, { recursive: true, force: true })
   }

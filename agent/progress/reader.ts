@@ -17,6 +17,8 @@ export type ProgressReader = {
   readonly ranks: (judged?: boolean) => ReadonlyMap<number, Progress>
   /** Lines that said something of the progress. */
   readonly said: () => number
+  /** How often its step rose, by the writer that says most of them. */
+  readonly rises: () => number
   /** What it was busy with last. */
   readonly phase: () => Phase | undefined
 }
@@ -157,6 +159,7 @@ export function createProgressReader(): ProgressReader {
       return said() > before
     },
     said,
+    rises: () => Math.max(0, ...[...writers.values()].map(({ writer }) => writer.rises())),
     progress(judged = true) {
       // The writer that says most: of ranks that print the same, the first.
       const [best] = telling().toSorted((a, b) => b.writer.weight() - a.writer.weight() || before(a, b))

@@ -18,6 +18,8 @@ export type Writer = {
   readonly weight: () => number
   /** How often it said something of its progress. */
   readonly count: () => number
+  /** How often the counter of its steps rose. */
+  readonly rises: () => number
 }
 
 /** Faster than any training step: bars over files, lines, embeddings. */
@@ -247,5 +249,6 @@ export function createWriter(): Writer {
     },
     phase: () => phase,
     count: () => count,
+    rises: () => primary()?.rose ?? 0,
   }
 }

@@ -109,10 +109,15 @@ export function createHangsSource(options: HangsOptions): Source {
         try {
           const begunFor = entry.job.progressedAt
           const reply = await ask(requestOf(entry, t, due, gpus))
-          // It went on meanwhile.
-          if (stopped || (entry.job.by === 'gpu' && due.by === 'quiet' ? entry.job.computes === true : entry.job.progressedAt !== begunFor)) return
+          // It went on meanwhile, or has ended.
+          if (
+            stopped ||
+            entries.get(entry.job.key) !== entry ||
+            (entry.job.by === 'gpu' && due.by === 'quiet' ? entry.job.computes === true : entry.job.progressedAt !== begunFor)
+          )
+            return
           const now = Date.now()
-          const hangs = entry[due.by].looked(now, reply)
+          const hangs = entry[due.by].looked(now, reply, t)
           const loop = entry.quiet.loops()
           if (hangs && reply.verdict === 'hang') emit((entry.told = eventOf(entry.job, reply, now, t - due.silentMs)))
           else if (due.by === 'quiet' && loop !== undefined) emit((entry.told = loopEvent(eventOf(entry.job, reply, now, t - due.silentMs), loop)))

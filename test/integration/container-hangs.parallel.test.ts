@@ -27,6 +27,7 @@ const FUSE = {
 const nameOf = (way: string): string => `job-${way.replaceAll('_', '-')}`
 const listed = z.array(z.looseObject({ id: z.string(), kind: z.string() }))
 const whole = z.looseObject({
+  id: z.string(),
   status: z.string(),
   facts: z.looseObject({
     job: z.string(),
@@ -118,6 +119,18 @@ describe.skipIf(missing !== undefined)(`jobs in containers that stop${missing ==
     const status = mark === undefined ? 'TracerPid:\t0' : readFileSync(`/proc/${incident.facts.ranks[0]?.pid ?? 0}/status`, 'utf8')
     expect(status, 'nothing traces it').toMatch(/^TracerPid:\s+0$/m)
     await docker.must('POST', `/containers/${nameOf(way)}/kill`)
+    // Nothing is left to look at, and the incident still says who stood where.
+    const after = await poll(
+      async () => {
+        const now = whole.parse(await agent.json(`/api/v1/incidents/${incident.id}`))
+        return now.status === 'resolved' ? now : undefined
+      },
+      { what: () => `the incident of ${way} to be resolved: ${agent.stderr().slice(-2_000)}`, everyMs: 500, deadlineMs: DEADLINE_MS },
+    )
+    expect(after.facts.stands_at).toEqual(incident.facts.stands_at)
+    expect(after.facts.ranks.map(({ rank, pid, waits_for: waitsFor }) => [rank, pid, waitsFor])).toEqual(
+      incident.facts.ranks.map(({ rank, pid, waits_for: waitsFor }) => [rank, pid, waitsFor]),
+    )
   })
 
   test('what only pauses is no incident, and goes on', async () => {

@@ -4,7 +4,7 @@ import { Bare, type Item, type PickleValue } from './values.ts'
 import type { EqualLists } from './equal-lists.ts'
 import { SnapshotError } from './error.ts'
 import { integerAt } from './integers.ts'
-import { LIMITS, type Limits } from './limits.ts'
+import { BYTES, LIMITS, tooLarge, type Limits } from './limits.ts'
 import { refusal } from './opcodes.ts'
 import type { RowReader } from './rows.ts'
 import { utf8Text } from './text.ts'
@@ -27,7 +27,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
   const stack: Item[] = []
   const marks: number[] = []
   const memo: (Item | undefined)[] = []
-  let [at, opcodeAt, height, floor, containers, values] = [0, 0, 0, 0, 0, 0]
+  let [at, opcodeAt, height, floor, containers, values, memory] = [0, 0, 0, 0, 0, 0, 0]
   /** Where the opcode that made an empty container ends; only the next one can tell that it is the first to fill it. */
   let emptyUntil = -1
   let changedList: Item[]
@@ -66,20 +66,20 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
     if (equalLists !== undefined) first = equalLists.closed()
     return from
   }
-  const grown = (newContainers: number, newValues: number): void => {
+  const grown = (newContainers: number, newValues: number, newBytes: number): void => {
     containers += newContainers
     values += newValues
-    if (containers > limits.containers || values > limits.values)
-      throw fail(`more than ${limits.containers} containers or ${limits.values} values: too large to read (dump again with a smaller max_entries)`)
+    memory += newBytes
+    if (containers > limits.containers || values > limits.values || memory > limits.memory) throw fail(tooLarge(limits, memory))
   }
   const listFrom = (from: number): Item[] => {
-    grown(1, height - from)
+    grown(1, height - from, BYTES.list + BYTES.slot * (height - from))
     const list = stack.slice(from, height)
     height = from
     return list
   }
   const empty = <T extends Item>(container: T): T => {
-    grown(1, 0)
+    grown(1, 0, BYTES.list)
     emptyUntil = at
     return container
   }
@@ -88,7 +88,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
     const found = equalLists?.find(opcodeAt)
     if (found === undefined) return undefined
     take(found.bytes - 1)
-    grown(found.containers, found.values)
+    grown(found.containers, found.values, 0)
     return found.list
   }
   /** The list at this place of the stack, to be added to: a copy where it stands in other places too. */
@@ -122,10 +122,10 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
     const firstKey = stack[from]
     const row = first ? rowOf?.(stack, from, height) : undefined
     if (row !== undefined) {
-      grown(0, count)
+      grown(0, count, BYTES.slot * row.length)
       stack[from - 1] = row
     } else if (leaveEmpty === undefined || typeof firstKey !== 'string' || !leaveEmpty(firstKey, stack[from + 1])) {
-      grown(0, count)
+      grown(0, count, BYTES.dict + BYTES.slot * count)
       for (let i = from; i < height; i += 2) {
         const key = stack[i]
         // Other keys are no part of a snapshot; their entries are passed over.
@@ -136,7 +136,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
   }
   const addAll = (from: number): Item[] => {
     const list = ownList(from - 1)
-    grown(0, height - from)
+    grown(0, height - from, BYTES.slot * (height - from))
     for (let i = from; i < height; i += 1) list.push(stack[i] ?? null)
     height = from
     return list
@@ -144,11 +144,13 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
   const text = (length: number): string => {
     if (length > limits.textBytes && length <= end - at) throw fail(`a text of ${length} bytes: at most ${limits.textBytes}`)
     const from = take(length)
+    grown(0, 0, BYTES.text + length)
     return utf8Text(bytes, from, at)
   }
   const length8 = (): number => Number(view.getBigUint64(take(8), true))
   const long = (length: number): number | bigint => {
     if (length > limits.longBytes) throw fail(`an integer of ${length} bytes: at most ${limits.longBytes}`)
+    grown(0, 0, BYTES.number)
     return integerAt(view, take(length), length)
   }
   /** Raw bytes are plain data, but nothing in a snapshot is one: their place is kept, not they. */
@@ -256,6 +258,7 @@ export function readPickle(bytes: Uint8Array, { leaveEmpty, limits = LIMITS, equ
         push(opcode === 0x88)
         break
       case 0x47: // BINFLOAT
+        grown(0, 0, BYTES.number)
         push(view.getFloat64(take(8)))
         break
       case 0x43: // SHORT_BINBYTES

@@ -5,18 +5,10 @@ import { ConfigError } from '../../config/problem.ts'
 import type { Setting } from '../../config/setting.ts'
 import type { NotifierConfig } from '../../model/alert-settings.ts'
 import type { DetectorsConfig } from '../../model/detector-settings.ts'
-import { UsageError, type Arguments, type FlagSpec, type Io } from '../command.ts'
+import { UsageError, type Arguments, type Io } from '../command.ts'
 
-export const CONFIG_FLAG: Readonly<Record<string, FlagSpec>> = {
-  config: { kind: 'value', value: 'FILE', help: 'configuration file (default: ./warpwatch.yaml, /etc/warpwatch/warpwatch.yaml)' },
-}
+export { CONFIG_FLAG, SETTING_FLAGS } from './flags.ts'
 
-/** Flags that set a configuration key. */
-export const SETTING_FLAGS: Readonly<Record<string, FlagSpec>> = {
-  listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where to serve (default: 127.0.0.1:9839)' },
-  'data-dir': { kind: 'value', value: 'DIR', help: 'directory of history, incidents and jobs' },
-  simulate: { kind: 'optional-value', value: 'SCENARIO', help: 'simulate a host, no GPU needed (default: healthy)' },
-}
 const KEY_OF: Readonly<Record<string, string>> = { listen: 'http.listen', 'data-dir': 'data_dir', simulate: 'simulate.scenario' }
 
 /** Loads what there is of notifiers only where some are configured. */

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path'
 import type { Evidence } from '../../hang/model.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError, type Arguments, type Command, type Io } from '../command.ts'
-import { CONFIG_FLAG, isLoaded, problemLines, settingsFor } from '../config/settings.ts'
+import { CONFIG_FLAG } from '../config/flags.ts'
 
 const MOST_BYTES = 64 * 2 ** 20
 
@@ -60,6 +60,7 @@ async function evidenceFor(args: Arguments, io: Io): Promise<Evidence | undefine
   if (/^\d{1,10}$/.test(first) && positionals.length === 1) return ofProcesses([Number(first)], secondsOf(flags.get('seconds')))
   if (!namesJob(positionals, io.cwd)) return ofFolders(positionals, io)
   const seconds = secondsOf(flags.get('seconds'))
+  const { isLoaded, problemLines, settingsFor } = await import('../config/settings.ts')
   const loaded = await settingsFor(args, io, { detectors: false })
   if (!isLoaded(loaded)) {
     io.err(problemLines(loaded))

@@ -17,7 +17,8 @@ const MOST_ENTRIES = 20_000
 /** Of all ranks together, since all are judged at once: of 256 ranks the newest 1000 each. What decides is among the newest. */
 const MOST_TOGETHER = 256_000
 const LEAST_ENTRIES = 500
-const DUMP_LIMITS = { ...LIMITS, containers: 2 ** 21, values: 2 ** 23, stack: 2 ** 22, memo: 2 ** 21, textBytes: 2 ** 16 }
+/** 50 MB of 187,000 entries count 15 million values, of which 80 MB are built. */
+const DUMP_LIMITS = { ...LIMITS, containers: 2 ** 24, values: 2 ** 26, memory: 256 * 2 ** 20, stack: 2 ** 20, memo: 2 ** 21, textBytes: 2 ** 16 }
 
 const nanoseconds = (value: unknown): number | undefined => {
   const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) / 1e9 : 0

@@ -10,7 +10,7 @@ import { replyOf } from '../reply.ts'
 import { askForDumps } from './dump-pipes.ts'
 import { dumpSizes, readDumps } from './dumps.ts'
 import { lookAtProcesses } from './look.ts'
-import { descendantsOf, environmentOf } from './process.ts'
+import { environmentOf, readProcessTree, type ProcessTree } from './process.ts'
 import { readOutputs } from './outputs.ts'
 import { pollRas } from './ras.ts'
 import type { LookReply, LookRequest } from './request.ts'
@@ -28,8 +28,8 @@ function networkOf(pid: number): string {
 }
 
 /** Where the ranks of a job meet; the same for all of them. */
-function masterOf(root: number): string | undefined {
-  for (const pid of [root, ...descendantsOf(root)].slice(0, 64)) {
+function masterOf(root: number, tree: ProcessTree): string | undefined {
+  for (const pid of [root, ...tree.below(root)].slice(0, 64)) {
     const environment = environmentOf(pid)
     const [address, port] = [environment.get('MASTER_ADDR'), environment.get('MASTER_PORT')]
     if (address !== undefined && port !== undefined) return `${LOOPBACK.test(address) ? networkOf(pid) : ''} ${address}:${port}`
@@ -38,14 +38,14 @@ function masterOf(root: number): string | undefined {
 }
 
 /** A job may be in several containers of this host, one rank in each. */
-function withOthers(roots: readonly number[], others: readonly number[]): readonly number[] {
+function withOthers(roots: readonly number[], others: readonly number[], tree: ProcessTree): readonly number[] {
   if (others.length === 0) return roots
-  const masters = new Set(roots.flatMap((root) => masterOf(root) ?? []))
-  return masters.size === 0 ? roots : [...roots, ...others.filter((other) => masters.has(masterOf(other) ?? ''))]
+  const masters = new Set(roots.flatMap((root) => masterOf(root, tree) ?? []))
+  return masters.size === 0 ? roots : [...roots, ...others.filter((other) => masters.has(masterOf(other, tree) ?? ''))]
 }
 
-function addFigures(evidence: Evidence, ranks: ReadonlyMap<number, number>, { gpus, containers }: LookRequest): void {
-  const below = new Map(Object.entries(containers).flatMap(([root, name]) => [Number(root), ...descendantsOf(Number(root))].map((pid) => [pid, name] as const)))
+function addFigures(evidence: Evidence, ranks: ReadonlyMap<number, number>, { gpus, containers }: LookRequest, tree: ProcessTree): void {
+  const below = new Map(Object.entries(containers).flatMap(([root, name]) => [Number(root), ...tree.below(Number(root))].map((pid) => [pid, name] as const)))
   for (const [rank, pid] of ranks) {
     const me = evidence.ranks.get(rank)
     if (me === undefined) continue
@@ -81,10 +81,12 @@ async function untilWritten(asked: ReadonlyMap<number, number>, sinceMs: number)
 }
 
 export async function gather(request: LookRequest, self: string): Promise<LookReply> {
-  const roots = withOthers(request.path === undefined ? request.roots : [...request.roots, ...writersOf(request.path)], request.others)
-  const { evidence, ranks } = await lookAtProcesses(roots, request.seconds, async (found, about) => (request.ras ? pollRas(found, self, about) : undefined))
+  const tree = readProcessTree()
+  const roots = withOthers(request.path === undefined ? request.roots : [...request.roots, ...writersOf(request.path)], request.others, tree)
+  const poll = async (found: ReadonlyMap<number, number>, about: Evidence) => (request.ras ? pollRas(found, self, about) : undefined)
+  const { evidence, ranks } = await lookAtProcesses(roots, request.seconds, poll, tree)
   evidence.silence = request.silence
-  addFigures(evidence, ranks, request)
+  addFigures(evidence, ranks, request, tree)
   const attempt = (step: () => void): void => {
     try {
       step()

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { hostname } from 'node:os'
 import { messageOf } from '../../text/error.ts'
 import { createEvidence, rankOf, type Evidence, type ProcessState, type RasPoll, type Thread } from '../model.ts'
-import { commandOf, descendantsOf, environmentOf, mainCpuSeconds, mainWantedSeconds, ownPidOf, processState, startOf } from './process.ts'
+import { commandOf, environmentOf, mainCpuSeconds, mainWantedSeconds, ownPidOf, processState, readProcessTree, startOf, type ProcessTree } from './process.ts'
 import { pythonOf } from './python/elf.ts'
 import { LookError } from './python/memory.ts'
 import { pythonStacks, type PythonStacks } from './python/stacks.ts'
@@ -55,9 +55,9 @@ function ranksBeside(environment: ReadonlyMap<string, string>, rank: number): re
 }
 
 /** The first process of each rank is the rank; those below it with the same number are its helpers, such as workers of a data loader. */
-function ranksBelow(roots: readonly number[]): Found {
+function ranksBelow(roots: readonly number[], tree: ProcessTree): Found {
   const found: Found = { ranks: new Map(), helpers: [], expected: new Set() }
-  const pids = [...new Set(roots.flatMap((root) => [root, ...descendantsOf(root)]))].slice(0, MOST_PROCESSES)
+  const pids = [...new Set(roots.flatMap((root) => [root, ...tree.below(root)]))].slice(0, MOST_PROCESSES)
   for (const pid of pids) {
     const environment = environmentOf(pid)
     const rank = rankIn(environment)
@@ -72,7 +72,7 @@ function ranksBelow(roots: readonly number[]): Found {
   if (found.ranks.size === 0) {
     const alone = aloneBelow(pids)
     found.ranks.set(0, alone)
-    for (const pid of descendantsOf(alone)) found.helpers.push({ pid, rank: 0 })
+    for (const pid of tree.below(alone)) found.helpers.push({ pid, rank: 0 })
   }
   return found
 }
@@ -111,11 +111,12 @@ export async function lookAtProcesses(
   roots: readonly number[],
   seconds: number,
   poll: (ranks: ReadonlyMap<number, number>, evidence: Evidence) => Promise<RasPoll | undefined> = async () => undefined,
+  tree: ProcessTree = readProcessTree(),
 ): Promise<LookedAt> {
   const living = roots.filter((pid) => startOf(pid) !== undefined)
   if (living.length === 0) throw new LookError(`no process ${roots.join(', ')} on this host`)
   const evidence = createEvidence()
-  const { ranks, helpers, expected, worldSize } = ranksBelow(living)
+  const { ranks, helpers, expected, worldSize } = ranksBelow(living, tree)
   if (worldSize !== undefined) evidence.worldSize = worldSize
   for (const rank of expected) if (!ranks.has(rank)) rankOf(evidence, rank).alive = false
   const began = new Map([...ranks].map(([rank, pid]) => [rank, { look: lookAt(pid), start: startOf(pid) }]))

@@ -156,18 +156,30 @@ export function ownPidOf(pid: number): number {
 }
 
 /** All processes below one, nearest first. */
-export function descendantsOf(pid: number): readonly number[] {
+export type ProcessTree = { readonly below: (pid: number) => readonly number[] }
+
+const MOST_BELOW = 4_096
+
+/** Of this moment: the list of all processes is read once, however many are asked for. */
+export function readProcessTree(): ProcessTree {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const stat = statOf(`/proc/${name}/stat`)
-    if (stat !== undefined) children.set(stat.parent, [...(children.get(stat.parent) ?? []), Number(name)])
+    if (stat === undefined) continue
+    const siblings = children.get(stat.parent)
+    if (siblings === undefined) children.set(stat.parent, [Number(name)])
+    else siblings.push(Number(name))
   }
-  const found: number[] = []
-  let level = [pid]
-  while (level.length > 0 && found.length < 4096) {
-    level = level.flatMap((one) => children.get(one) ?? [])
-    found.push(...level)
+  return {
+    below(pid) {
+      const found: number[] = []
+      let level = [pid]
+      while (level.length > 0 && found.length < MOST_BELOW) {
+        level = level.flatMap((one) => children.get(one) ?? [])
+        found.push(...level)
+      }
+      return found
+    },
   }
-  return found
 }

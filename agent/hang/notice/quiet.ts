@@ -22,7 +22,8 @@ export type QuietWatch = {
   readonly active: (at: number, steps: number) => void
   /** How long it has been quiet when its processes should be looked at; undefined: not now. */
   readonly due: (t: number) => number | undefined
-  readonly looked: (t: number, found: FoundQuiet) => boolean
+  /** `begunAt`: when the look began; on a busy host it takes long, and the next one is not later for it. */
+  readonly looked: (t: number, found: FoundQuiet, begunAt?: number) => boolean
   readonly later: (t: number) => void
   readonly hangs: () => boolean
   /** It computes in a loop that does not end. */
@@ -39,11 +40,15 @@ const REST_MS = 600_000
 /** Looks that agree; between the first and the last of them lies as much time as before the first look at all. */
 const LOOKS = 3
 /**
- * Quiet for so many times of that: where it has made a step before (40 s as a rule), where it has made none (2 min), and where no rank is missing or
- * it waits for something outside (5 min).
+ * Quiet for so many times of that: where it has made steps before (40 s as a rule), where it has made one and all its ranks are seen, and where it is
+ * alone and has made steps (48 s), where it has made none (2 min), and where no rank is missing or it waits for something outside (5 min).
  */
 const STEPPED = 2
+const STEPPED_ONCE = 2.4
+const STEPPED_ALONE = 2.4
 const NEVER_STEPPED = 6
+/** One that is alone must also have been quiet for so many times of its last pause. */
+const PAUSES = 4
 const FROM_OUTSIDE = 15
 /** Threads that only wake up now and then; each rank has some. */
 const IDLE_SHARE = 0.03
@@ -54,14 +59,23 @@ const OUTSIDE: ReadonlySet<string> = new Set(['network', 'child', 'sleep', 'code
 const ALONE: ReadonlySet<string> = new Set(['lock', 'file', 'data', 'stopped'])
 const SERVES = 'requests'
 
-/** For how many times of `after` it must have been quiet for this to be a hang; undefined: it never is. */
-function needed({ doing, waited_for: waitedFor, complete, culprits, confidence }: FoundQuiet, steps: number): number | undefined {
+type Past = { readonly steps: number; readonly lastPause: number }
+
+/** For how long it must have been quiet for this to be a hang, ms; undefined: it never is. */
+function needed(found: FoundQuiet, { steps, lastPause }: Past, afterMs: number): number | undefined {
+  const times = timesNeeded(found, steps)
+  if (times === undefined) return undefined
+  return Math.max(times * afterMs, found.waited_for || found.confidence === 'read' ? 0 : PAUSES * lastPause)
+}
+
+/** The same in times of `hangs.after`. */
+function timesNeeded({ doing, waited_for: waitedFor, complete, culprits, confidence }: FoundQuiet, steps: number): number | undefined {
   if (doing.includes(SERVES)) return undefined
-  const base = steps > 1 ? STEPPED : NEVER_STEPPED
+  const base = steps > 1 ? STEPPED : steps === 1 && complete ? STEPPED_ONCE : NEVER_STEPPED
   if (confidence === 'read') return base
   // All wait: for the connection between them, or for ranks that are started later on another host.
   if (culprits.length === 0) return complete ? FROM_OUTSIDE : undefined
-  if (!waitedFor) return steps > 1 && doing.every((one) => ALONE.has(one)) ? 2 * base : undefined
+  if (!waitedFor) return steps > 1 && doing.every((one) => ALONE.has(one)) ? STEPPED_ALONE : undefined
   return doing.some((one) => OUTSIDE.has(one)) ? FROM_OUTSIDE : base
 }
 
@@ -82,7 +96,8 @@ export function createQuietWatch(afterMs: number): QuietWatch {
   let agreeing: Seen[] = []
   let nextLook = 0
   let restsUntil = 0
-  /** The longest time for which it was quiet and went on. */
+  /** The time between its last two signs of what it does, and the longest for which it was quiet while it was looked at. */
+  let lastPause = 0
   let harmless = 0
   let hangs = false
   const loop = createLoopWatch(afterMs)
@@ -95,11 +110,24 @@ export function createQuietWatch(afterMs: number): QuietWatch {
     // What a library or the end of a process says is no question of work.
     return same && (now.found.confidence === 'read' || (idle(before, now) && idle(first, now)))
   }
+  /** When to look again after a look that decides nothing: `usual`, or earlier where the time is over then that is still missing. */
+  const nextAfter = ({ at, found }: Seen, begunAt: number, least: number | undefined): number => {
+    const quietSince = since ?? at
+    const usual = begunAt + Math.min(MOST_AGAIN_MS, Math.max(SHARE * afterMs, SHARE * (begunAt - quietSince)))
+    const [first] = agreeing
+    const loopKnown = quietSince + LOOP_SILENT * afterMs
+    if (found.loop !== undefined) return loopKnown > at ? Math.min(usual, loopKnown) : usual
+    if (first === undefined || least === undefined || agreeing.length < LOOKS - 1) return usual
+    // The next look takes as long as this one, and its end counts.
+    return Math.min(usual, Math.max(quietSince + least, first.at + afterMs) - (at - begunAt) / 2)
+  }
+
   return {
     active(at, steps) {
       if (steps !== known) restsUntil = 0
       known = steps
       if (since !== undefined && at <= since) return
+      if (since !== undefined) lastPause = at - since
       if (since !== undefined && at - since >= afterMs) harmless = Math.max(harmless, at - since)
       since = at
       agreeing = []
@@ -111,7 +139,7 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       if (since === undefined || t < nextLook || t < restsUntil || t - since < Math.max(afterMs, harmless)) return undefined
       return t - since
     },
-    looked(t, found) {
+    looked(t, found, begunAt = t) {
       const now = { at: t, found }
       if (agrees(now)) agreeing.push(now)
       else {
@@ -120,15 +148,11 @@ export function createQuietWatch(afterMs: number): QuietWatch {
       }
       const [first] = agreeing
       const silent = t - (since ?? t)
-      const times = needed(found, known)
-      const least = times === undefined ? undefined : times * afterMs
+      const least = needed(found, { steps: known, lastPause }, afterMs)
       if (first !== undefined && least !== undefined && agreeing.length >= LOOKS && t - first.at >= afterMs && silent >= least) hangs = true
       loop.looked(t, silent, found.loop)
-      // A look falls where the time is over that is still missing.
       if (least === undefined && found.loop === undefined) restsUntil = t + REST_MS
-      const usual = Math.min(MOST_AGAIN_MS, Math.max(SHARE * afterMs, SHARE * silent))
-      const missing = found.loop !== undefined ? LOOP_SILENT * afterMs - silent : agreeing.length >= LOOKS - 1 && least !== undefined ? least - silent : 0
-      nextLook = t + (hangs ? HUNG_AGAIN_MS : loop.found() !== undefined ? LOOPS_AGAIN_MS : missing > 0 ? Math.min(usual, missing) : usual)
+      nextLook = hangs ? t + HUNG_AGAIN_MS : loop.found() !== undefined ? t + LOOPS_AGAIN_MS : nextAfter(now, begunAt, least)
       return hangs
     },
     later(t) {

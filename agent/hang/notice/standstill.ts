@@ -12,8 +12,8 @@ export type Standstill = {
   readonly progressed: (at: number) => void
   /** How long it has been silent when its processes should be looked at; undefined: not now. */
   readonly due: (t: number) => number | undefined
-  /** What the look came to; whether the job hangs. */
-  readonly looked: (t: number, found: Found) => boolean
+  /** What the look came to that began at `begunAt`; whether the job hangs. */
+  readonly looked: (t: number, found: Found, begunAt?: number) => boolean
   /** A look failed, or is under way. */
   readonly later: (t: number) => void
   readonly hangs: () => boolean
@@ -71,7 +71,7 @@ export function createStandstill(afterMs: number): Standstill {
       const each = usual()
       return each !== undefined && t - last >= GAPS * each ? t - last : undefined
     },
-    looked(t, { verdict, confidence, place }) {
+    looked(t, { verdict, confidence, place }, begunAt = t) {
       const before = looks.at(-1)
       looks.push({ at: t, place, verdict })
       if (looks.length > MOST_PLACES) looks.shift()
@@ -81,7 +81,7 @@ export function createStandstill(afterMs: number): Standstill {
       // What only seems so must be seen twice; and where the job has stood before and gone on, it may stand again.
       const sure = confidence === 'read' || ((confidence === 'computed' || agrees) && (known === undefined || silent > AGAIN * known))
       hangs ||= verdict === 'hang' && sure
-      nextLook = t + (hangs ? HUNG_AGAIN_MS : Math.min(MOST_AGAIN_MS, FIRST_AGAIN_MS * 2 ** (looks.length - 1)))
+      nextLook = hangs ? t + HUNG_AGAIN_MS : begunAt + Math.min(MOST_AGAIN_MS, FIRST_AGAIN_MS * 2 ** (looks.length - 1))
       return hangs
     },
     later(t) {

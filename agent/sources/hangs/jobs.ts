@@ -12,6 +12,8 @@ export type WatchedJob = {
   readonly path?: string
   readonly run?: RunningRun
   readonly progressedAt: number
+  /** How often its step rose; for one known by its log. */
+  readonly rises?: number
   /** Its GPUs compute now, or that is not known; for one known by its GPUs only. */
   readonly computes?: boolean
   /** How long its GPUs have computed since they were first seen, ms. */
@@ -45,6 +47,7 @@ export function jobsNow(t: number, said: readonly JobProgress[], running: readon
       ...(isPath ? { path: one.job } : { container: one.job }),
       ...(run === undefined ? {} : { run }),
       progressedAt: Math.max(one.progressedAt, before?.progressedAt ?? 0),
+      rises: one.rises,
       done: isDone(one) && before?.done !== false,
       ...(phase !== undefined && LONG_PHASES.has(phase) ? { busyWith: phase } : {}),
     })

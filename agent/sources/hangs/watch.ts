@@ -30,7 +30,8 @@ export function createEntry(job: WatchedJob, t: number, afterMs: number): Entry 
 /** Passes on what the job has done now. */
 export function follow({ job, still, quiet }: Entry, t: number): void {
   if (job.progressedAt > 0) still.progressed(job.progressedAt)
-  if (job.by === 'log') quiet.active(job.progressedAt, still.pauses() + 1)
+  // Steps that follow each other fast are one sign of life; what a long phase counts is no step.
+  if (job.by === 'log') quiet.active(job.progressedAt, 1 + Math.max(still.pauses(), job.busyWith === undefined ? (job.rises ?? 0) : 0))
   else if (job.computes === true) quiet.active(t, 0)
 }
 

@@ -10,6 +10,8 @@ export type JobProgress = {
   readonly progress: Progress
   /** When the step, or a rate without steps, was last said anew; Unix ms. */
   readonly progressedAt: number
+  /** How often the step of the job rose; steps that follow each other fast are told at once. */
+  readonly rises: number
 }
 export type LogTap = Pick<ProgressTap, 'take' | 'open'> & { readonly end: () => void }
 export type ProgressBook = {
@@ -52,7 +54,7 @@ export function createProgressBook(wall: () => number = Date.now, now: () => num
       const moved = before === undefined || progress.step === undefined ? reader.said() !== entry.said : progress.step !== before.step
       const at = moved || before === undefined ? entry.newest : before.at
       entry.steps.set(rank, { step: progress.step, at })
-      return { job, progress, progressedAt: at, ...(rank === WHOLE ? {} : { rank }) }
+      return { job, progress, progressedAt: at, rises: reader.rises(), ...(rank === WHOLE ? {} : { rank }) }
     })
   }
   return {

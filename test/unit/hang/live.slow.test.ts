@@ -122,8 +122,13 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
     expect(doingOf(me, standingOf(me))).toBe('stopped')
   })
 
-  test('a busy program is not disturbed by 1,000 looks: never stopped or traced, and its output and exit are its own', async () => {
+  /** How often a thread has left its processor without being made to: a stop, a sleep, a wait for anything, however short. */
+  const pausesOf = (pid: number): number => Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/task/${pid}/status`, 'utf8'))?.[1])
+
+  test('a busy program is not disturbed by 1,000 looks: never stopped, held up or traced, and its output and exit are its own', async () => {
     const { pid, child, said } = await started(newest?.path ?? '', 'count')
+    await expect.poll(() => pythonStacks(pid)?.main?.frames.some(({ function: called }) => called === 'count')).toBe(true)
+    const pauses = pausesOf(pid)
     const ended = new Promise<number | null>((resolve) => void child.once('close', resolve))
     let [found, stopped] = [0, 0]
     for (let looks = 0; looks < 1_000; looks += 1) {
@@ -138,6 +143,12 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
     }
     expect(stopped).toBe(0)
     expect(found).toBeGreaterThan(100)
+    expect(pausesOf(pid) - pauses, 'it never did anything but compute or wait for a processor').toBe(0)
+    // A stop of a moment counts.
+    process.kill(pid, 'SIGSTOP')
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) T /)
+    process.kill(pid, 'SIGCONT')
+    await expect.poll(() => pausesOf(pid)).toBeGreaterThan(pauses)
     child.stdin?.end()
     expect(await ended).toBe(0)
     expect(said()).toMatch(/^ready\ntotal \[299995\] in [1-9]\d* passes\n$/)

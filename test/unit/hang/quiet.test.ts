@@ -16,12 +16,18 @@ const waits: FoundQuiet = {
   work: { cpuSeconds: 4, bytes: 9_000_000 },
 }
 
-type Scene = { readonly ms: number; readonly steps: readonly number[]; readonly look: (t: number) => FoundQuiet }
+type Scene = {
+  readonly ms: number
+  readonly steps: readonly number[]
+  readonly look: (t: number) => FoundQuiet
+  /** It is known without a step. */ readonly starts?: boolean
+}
 /** A job second by second: at which of its times it makes a step, and what a look finds. */
-function follow({ ms, steps, look }: Scene): { readonly alarms: readonly number[]; readonly looks: readonly number[] } {
+function follow({ ms, steps, look, starts }: Scene): { readonly alarms: readonly number[]; readonly looks: readonly number[] } {
   const quiet = createQuietWatch(AFTER)
   const [alarms, looks]: [number[], number[]] = [[], []]
   let known = 0
+  if (starts === true) quiet.active(0, 0)
   for (let t = 0; t <= ms; t += 1_000) {
     if (steps.includes(t)) quiet.active(t, ++known)
     if (quiet.due(t) === undefined) continue
@@ -36,8 +42,14 @@ describe('a job whose rhythm is not known', () => {
   test('that hangs after its second step is an alarm within a minute', () => {
     expect(first({ steps: [0, 5_000] })).toBeLessThanOrEqual(5_000 + MINUTE)
   })
-  test('that hangs after its first one is an alarm after two minutes', () => {
-    const at = first({})
+  test('that hangs after its first one is an alarm within a minute where all its ranks are seen, else after two', () => {
+    expect(first({})).toBeLessThanOrEqual(MINUTE)
+    const at = first({ look: () => ({ ...waits, complete: false }) })
+    expect(at).toBeGreaterThanOrEqual(2 * MINUTE)
+    expect(at).toBeLessThanOrEqual(2.5 * MINUTE)
+  })
+  test('that hangs before it is an alarm after two minutes', () => {
+    const at = first({ steps: [], starts: true })
     expect(at).toBeGreaterThanOrEqual(2 * MINUTE)
     expect(at).toBeLessThanOrEqual(2.5 * MINUTE)
   })
@@ -52,8 +64,14 @@ describe('a job whose rhythm is not known', () => {
   })
   test('of one process that waits for a lock is one where it has made steps', () => {
     const alone = (): FoundQuiet => ({ ...waits, waited_for: false })
-    expect(first({ steps: [0, 5_000], look: alone })).toBeLessThanOrEqual(2 * MINUTE)
+    expect(first({ steps: [0, 5_000], look: alone })).toBeLessThanOrEqual(5_000 + MINUTE)
     expect(first({ look: alone })).toBeUndefined()
+  })
+  test('of one process with slow steps is one only after several of its pauses', () => {
+    const alone = (): FoundQuiet => ({ ...waits, waited_for: false })
+    const at = first({ steps: [0, 60_000], look: alone })
+    expect(at).toBeGreaterThanOrEqual(60_000 + 4 * MINUTE)
+    expect(at).toBeLessThanOrEqual(60_000 + 5 * MINUTE)
   })
 
   // Half of a core; a few kilobytes a second of a slow download; elsewhere each time.
@@ -74,6 +92,18 @@ describe('a job whose rhythm is not known', () => {
     expect(follow({ ms: 8 * HOUR, steps: [0, 5_000], look }).alarms).toEqual([])
   })
 
+  test('is an alarm as soon where each look takes 12 s, as on a host with many times more programs than cores', () => {
+    const quiet = createQuietWatch(AFTER)
+    quiet.active(0, 2)
+    let alarmAt: number | undefined
+    for (let t = 0; t < HOUR && alarmAt === undefined; t += 2_000) {
+      if (quiet.due(t) === undefined) continue
+      const begun = t
+      t += 12_000
+      if (quiet.looked(t, waits, begun)) alarmAt = t
+    }
+    expect(alarmAt).toBeLessThanOrEqual(MINUTE)
+  })
   test('costs few looks', () => {
     const idle = follow({ ms: 24 * HOUR, steps: [0], look: () => ({ ...waits, waited_for: false, doing: ['requests'] }) })
     expect(idle.looks.length).toBeLessThanOrEqual(40)

@@ -44,6 +44,31 @@ describe('a job that says nothing', () => {
   })
 })
 
+test('steps that follow each other faster than anyone looks count one by one', () => {
+  const finds = { verdict: 'hang', confidence: 'computed', place: 'train.py load', doing: ['lock'], waited_for: false, complete: true, culprits: [0] } as const
+  const alarmAt = (rises: number, busyWith?: string): number | undefined => {
+    const job = {
+      name: 'train.log',
+      by: 'log',
+      key: 'train.log',
+      done: false,
+      progressedAt: 1_000,
+      rises,
+      ...(busyWith === undefined ? {} : { busyWith }),
+    } as const
+    const entry = createEntry(job, 0, AFTER)
+    for (let t = 2_000; t < 600_000; t += 2_000) {
+      follow(entry, t)
+      if (dueOf(entry, t)?.by === 'quiet' && entry.quiet.looked(t, { ...finds, work: { cpuSeconds: 4, bytes: 9_000 } })) return t
+    }
+    return undefined
+  }
+  expect(alarmAt(1)).toBeLessThanOrEqual(60_000)
+  // Its only step, or parts of what it loads.
+  expect(alarmAt(0)).toBeUndefined()
+  expect(alarmAt(4, 'loading')).toBeUndefined()
+})
+
 describe('a job that says its steps', () => {
   const due = (steps: readonly number[], t: number) => {
     const job = { name: 'train.log', by: 'log', key: 'train.log', done: false } as const

@@ -1,5 +1,5 @@
 // Finds symbols of the Python that a process runs: in its executable or its libpython, opened through /proc so that containers do not matter.
-import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { LookError } from './memory.ts'
 
 type Mapping = { readonly start: number; readonly range: string; readonly offset: number; readonly file: string }
@@ -58,6 +58,20 @@ function symbolsOf(descriptor: number, wanted: readonly string[]): { readonly sy
   return { symbols, relocated: head.readUInt16LE(16) === 3 }
 }
 
+type Symbols = ReturnType<typeof symbolsOf>
+/** All ranks of a job run the same file, and its tables are a few megabytes. */
+const known = new Map<string, Symbols>()
+const MOST_KNOWN = 16
+const WANTED = ['_PyRuntime', 'Py_Version']
+
+function symbolsIn(descriptor: number): Symbols {
+  const { dev, ino, size, mtimeMs } = fstatSync(descriptor)
+  const file = [dev, ino, size, mtimeMs].join()
+  const found = known.get(file) ?? symbolsOf(descriptor, WANTED)
+  if (known.size < MOST_KNOWN) known.set(file, found)
+  return found
+}
+
 export type PythonProgram = {
   readonly runtime: number
   /** Where its version number is in memory: from 3.11 on. */
@@ -85,7 +99,7 @@ export function pythonOf(pid: number): PythonProgram | undefined {
     let descriptor: number | undefined
     try {
       descriptor = openSync(file === executable ? `/proc/${pid}/exe` : `/proc/${pid}/map_files/${first.range}`, 'r')
-      const { symbols, relocated } = symbolsOf(descriptor, ['_PyRuntime', 'Py_Version'])
+      const { symbols, relocated } = symbolsIn(descriptor)
       const base = relocated ? first.start : 0
       const [runtime, version] = [symbols.get('_PyRuntime'), symbols.get('Py_Version')]
       if (runtime !== undefined)

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { createEqualLists } from '../../../../agent/allocator/snapshot/equal-lists.ts'
 import { SnapshotError } from '../../../../agent/allocator/snapshot/error.ts'
 import { LIMITS } from '../../../../agent/allocator/snapshot/limits.ts'
 import { readPickle } from '../../../../agent/allocator/snapshot/pickle.ts'
@@ -212,6 +213,30 @@ describe('damaged and hostile files', () => {
     expect(read('](', 'N'.repeat(5_001), 'e.')).toThrow('more than 1000 containers or 5000 values')
     expect(read('(', 'N'.repeat(8_001), 't.')).toThrow('at most 8000 values in one list')
     expect(read('N', Buffer.alloc(101, 0x94), '.')).toThrow('at most 100: index 100')
+  })
+  test.each<[string, (i: number) => Uint8Array]>([
+    ['lists', (i) => bytesOf('](M', i & 255, i >> 8, 'e')],
+    ['tuples', (i) => bytesOf('M', i & 255, i >> 8, 0x85)],
+    ['dicts of one key', (i) => bytesOf('}', shortText(`k${i}`), 'Ns')],
+    ['dicts of two', (i) => bytesOf('}(', shortText(`k${i}`), 'NNNu')],
+    ['texts', (i) => shortText(`text ${i}`)],
+    ['long integers', (i) => bytesOf(0x8a, 8, u64(2n ** 60n + BigInt(i)))],
+    ['fractions', (i) => bytesOf('G', u64(BigInt(i + 1)))],
+  ])('very many %s are refused before they are built, in a small part of the memory that they would take', (_, one) => {
+    const pickle = bytesOf(PROTO_4, '(', ...Array.from({ length: 5_000 }, (_unused, i) => one(i)), 't.')
+    expect(readPickle(pickle)).toHaveLength(5_000)
+    expect(() => readPickle(pickle, { limits: { ...LIMITS, memory: 100_000 } })).toThrow('its values take more than 97.66 KiB of memory: too large to read')
+  })
+  test('lists that are equal take the memory of one', () => {
+    const limits = { ...LIMITS, memory: 100_000 }
+    const pickle = bytesOf(
+      PROTO_4,
+      '](',
+      ...Array.from({ length: 5_000 }, () => bytesOf('](', shortText('a frame that is long enough to be known by its first bytes alone'), 'K', 7, 'e')),
+      'e.',
+    )
+    expect(() => readPickle(pickle, { limits })).toThrow('too large to read')
+    expect(readPickle(pickle, { limits, equalLists: createEqualLists(pickle) })).toHaveLength(5_000)
   })
   test('what follows the end is not read', () => {
     expect(readPickle(bytesOf(PROTO_4, 'N.cos\nsystem\n'))).toBeNull()
