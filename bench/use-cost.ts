@@ -96,7 +96,7 @@ async function profiled({ ledgerUs }: Replayed): Promise<readonly Row[]> {
     const more = moreOf({ all: times.reduce((sum, { all }) => sum + all, 0), under: times.reduce((sum, { under }) => sum + under, 0) })
     return [
       {
-        what: `the ledger by these replays, of the agent without it (${agentUs.toFixed(0)} us a second with it)`,
+        what: `the ledger by these replays, of the agent without it (${agentUs.toFixed(0)} us a second with it, and with the profiler in both processes)`,
         figure: percentText(alone),
         limit: percentText(LIMIT),
         ok: alone <= LIMIT,
