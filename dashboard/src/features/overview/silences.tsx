@@ -1,7 +1,8 @@
 // Whom nobody is notified of now, until when and why; each silence can be ended here.
 import { since } from '../../../../agent/text/time.ts'
 import type { Silence } from '../../../../agent/model/maintenance.ts'
-import { endSilence, silences } from '../../parts/incident/silences.ts'
+import { endSilence } from '../../parts/incident/say.ts'
+import { silences } from '../../parts/incident/silences.ts'
 import { agentNow, views } from '../../parts/live/state.ts'
 
 /** A GPU is called by its number; one that the host no longer has by the beginning of its UUID. */

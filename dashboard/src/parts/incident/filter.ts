@@ -1,9 +1,6 @@
 // Which incidents a list shows, and in which order: pure, from the address's words.
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
-import { placedTitle } from '../live/summary.ts'
-
-/** In a list of incidents; a card that comes and goes leads to the same again and again, and its own page has them all. */
-export const MOST_LINKS = 3
+import { whom } from './hit.ts'
 
 export type IncidentFilters = {
   readonly state?: string | undefined
@@ -22,30 +19,6 @@ export const SPANS: Readonly<Record<string, { readonly label: string; readonly m
   '1h': { label: 'last hour', ms: HOUR_MS },
   '24h': { label: 'last 24 hours', ms: 24 * HOUR_MS },
   '7d': { label: 'last 7 days', ms: 7 * 24 * HOUR_MS },
-}
-
-type Hit = Pick<IncidentSummary, 'subject' | 'facts'>
-
-/** Container or job, GPU, process or host: what is known of it. */
-function hitParts({ subject: { container, gpu, process, host }, facts: { job_id: slurm } }: Hit): readonly string[] {
-  const job = container?.pod ?? container?.name ?? (slurm === undefined ? undefined : `Slurm job ${slurm}`)
-  const parts = [
-    job,
-    gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
-    job === undefined && process !== undefined ? `pid ${process.pid}` : undefined,
-    host?.name,
-  ]
-  return parts.filter((part) => part !== undefined)
-}
-export const whom = (incident: Hit): string => hitParts(incident).join(' · ')
-
-/** What the title, as it is shown, does not say already. */
-export const besideTitle = (incident: Hit & Pick<IncidentSummary, 'title'>): string => {
-  const title = placedTitle(incident)
-  const isSaid = (part: string): boolean => title.split(part).some((rest, at) => at > 0 && !/^[\w-]/.test(rest))
-  return hitParts(incident)
-    .filter((part) => !isSaid(part))
-    .join(' · ')
 }
 
 /** All that a person may remember of it, in lower case. */
@@ -81,14 +54,6 @@ export function fits(incident: IncidentSummary, filters: IncidentFilters, nowMs:
   if (words.length === 0) return true
   const own = wordsOf(incident)
   return words.every((word) => own.includes(word))
-}
-
-const RANK: Readonly<Record<string, number>> = { critical: 0, warning: 1, info: 2 }
-const rank = ({ status, severity }: IncidentSummary): number => (status === 'firing' ? (RANK[severity] ?? 3) : 4)
-
-/** What fires first, the worst of it on top; then the newest. */
-export function ordered(incidents: Iterable<IncidentSummary>): readonly IncidentSummary[] {
-  return [...incidents].toSorted((a, b) => rank(a) - rank(b) || b.started_at - a.started_at || (a.id < b.id ? -1 : 1))
 }
 
 export type Held = { readonly rows: readonly IncidentSummary[]; readonly waiting: number }

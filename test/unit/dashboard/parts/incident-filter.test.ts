@@ -1,7 +1,8 @@
 // Which incidents the list shows, in which order, and that it stands still while somebody points at it.
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
-import { besideTitle, fits, holdStill, lastedSeconds, ordered, whom } from '../../../../dashboard/src/parts/incident/filter.ts'
+import { fits, holdStill, lastedSeconds } from '../../../../dashboard/src/parts/incident/filter.ts'
+import { besideTitle, ordered, whom } from '../../../../dashboard/src/parts/incident/hit.ts'
 import { INCIDENT } from '../../http/incident-fixture.ts'
 
 const { resolved_at: _over, resolution: _why, ...standing } = summaryOf(INCIDENT)

@@ -34,7 +34,7 @@ describe('facts', () => {
       'Power limit': '650 W',
       'SM clock': '1.98 GHz',
       'Speed loss': '25 %',
-      Timeout: '10 min 0 s',
+      Timeout: '10 min',
       Latency: '12 ms',
       Idle: '1 h 1 min',
       'GPU time lost': '15 min 45 s',

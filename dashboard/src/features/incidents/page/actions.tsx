@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { reportOf } from './state.ts'
-import { acknowledge, endSilence, refused, setHealthy, silence } from '../../../parts/incident/silences.ts'
+import { acknowledge, endSilence, setHealthy, silence } from '../../../parts/incident/say.ts'
+import { refused } from '../../../parts/incident/silences.ts'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 
 const HOUR_MS = 3_600_000
