@@ -13,7 +13,7 @@ export type FormatCall = (gpu: number | undefined, ordinal: number) => string
 
 /** The beginning of the file as memory: a write costs no system call, and the kernel keeps it when the process dies. */
 function mapMark(koffi: Koffi, libc: LibraryHandle, fd: number): Uint8Array | undefined {
-  const mmap: (...args: readonly unknown[]) => bigint = libc.func('mmap', 'uintptr_t', ['uintptr_t', 'size_t', 'int', 'int', 'int', 'int64'])
+  const mmap: (...args: readonly unknown[]) => bigint | number = libc.func('mmap', 'uintptr_t', ['uintptr_t', 'size_t', 'int', 'int', 'int', 'int64'])
   const address = BigInt(mmap(0n, COMM_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0))
   return address === MAP_FAILED ? undefined : new Uint8Array(koffi.view(address, COMM_BYTES))
 }
