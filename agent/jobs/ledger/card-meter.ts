@@ -72,18 +72,23 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
   /** The first look after a restart: what the driver says then is not of all the time since the look before. */
   let isFirst = restored !== undefined
   let counter = restored?.counter
+  /** When it was read: not each look has it, the first one after a start least of all. */
+  let counterAt = restored?.t
   let idleWatts = restored?.idleWatts
 
+  const read = (now: number | undefined, t: number): void => {
+    if (now !== undefined) [counter, counterAt] = [now, t]
+  }
   /** Energy since it was last known; undefined where neither counter nor power says. */
-  const joulesOf = ({ counter: now, watts }: CardLook, ms: number): number | undefined => {
-    const known = counter
-    if (now !== undefined) counter = now
+  const joulesOf = ({ t, counter: now, watts }: CardLook, ms: number): number | undefined => {
+    const [known, sinceMs] = [counter, t - (counterAt ?? t)]
+    read(now, t)
     const byPower = watts !== undefined && ms <= GAP_MS ? (watts * ms) / 1_000 : undefined
     if (now !== undefined && known !== undefined) {
       // A counter that fell has started over with the driver.
       const joules = now >= known ? now - known : now
       // One that stepped says nothing of what was used meanwhile, which may be years of another host.
-      return joules <= (MOST_WATTS * Math.max(ms, LOOK_MS)) / 1_000 ? joules : (byPower ?? 0)
+      return joules <= (MOST_WATTS * Math.max(sinceMs, LOOK_MS)) / 1_000 ? joules : (byPower ?? 0)
     }
     return known === undefined ? byPower : 0
   }
@@ -201,7 +206,7 @@ export function createCardMeter(uuid: string, restored?: CardCheckpoint): CardMe
       isFirst = false
       before = { t: look.t, holders: look.holders, busy: look }
       if (last === undefined || ms <= 0) {
-        if (look.counter !== undefined) counter = look.counter
+        read(look.counter, look.t)
         return []
       }
       const joules = joulesOf(look, ms)

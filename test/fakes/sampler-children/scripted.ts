@@ -1,18 +1,19 @@
 // A sampler child without NVML: speaks the protocol as a script file says, which the test may change while it runs.
 import { writeFileSync } from 'node:fs'
+import { showInFlight } from '../../../agent/drm/card-set.ts'
 import { functionOrdinal } from '../../../agent/nvml/names.ts'
 import { formatInFlightCall, type Rate, type StartRequest, type ToChild } from '../../../agent/sampler/protocol.ts'
 import { readScript, type Script } from './script.ts'
 
+let start: StartRequest | undefined
 const path = process.env['SCRIPT'] ?? ''
 const script = (): Script => readScript(path)
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const send = (message: unknown): void => void process.send?.(message)
-/** Node passes a title on to prctl(PR_SET_NAME), as the real child does before each native call. */
-const lastWords = (gpu: number | undefined): void => void (process.title = formatInFlightCall(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')))
+/** As the real child before each native call: Node passes a title on to prctl(PR_SET_NAME), and the mark outlives the process. */
+const lastWords = (gpu: number | undefined): void => showInFlight(formatInFlightCall(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')), start?.markFd)
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
-let start: StartRequest | undefined
 let lastHello = ''
 /** GPUs and rates whose gaps were told: they hold until they change. */
 const told = new Set<string>()

@@ -210,5 +210,12 @@ describe('a counter of energy that does not go on as before', () => {
   test('steps back by a little: the power, not all that it has ever counted', () => expect(joulesAt(1_000, 4_999_999, 300)).toBe(300))
   test('steps ahead by more than a GPU can use', () => expect(joulesAt(1_000, 9_000_000, 300)).toBe(300))
   test('without a power nothing is counted', () => expect(joulesAt(1_000, 9_000_000)).toBe(0))
+  test('rises over looks that lack it, as the first ones of an agent do', () => {
+    const meter = createCardMeter(CARD.uuid, { uuid: CARD.uuid, t: T, counter: 5_000_000, holders: [holder('a')] })
+    const parts = Array.from({ length: 20 }, (_, s) =>
+      meter.look({ t: T + 1_000 * (s + 1), ratio: 1, watts: 400, ...(s < 19 ? {} : { counter: 5_008_000 }), holders: [holder('a')] }, unknown),
+    )
+    expect(sum(parts.flat(), ({ use }) => use.joules)).toBeCloseTo(8_000)
+  })
   test('rises over a time without looks', () => expect(joulesAt(300_000, 5_210_000)).toBeCloseTo(210_000))
 })
