@@ -207,10 +207,13 @@ describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chrom
     const window = windowIn(page)
     expect(window !== undefined && window.from * 1000 < at && at < window.to * 1000).toBe(true)
     await page.goBack()
+    await poll(async () => (await page.textContent('.incident-page .verdict')) === found.verdict, { what: 'the same after going back' })
     await page.locator('.whom a', { hasText: 'Allocator at that time' }).click()
     await page.waitForSelector('.allocator-figure canvas')
     const chosen = page.locator('.process-choice select')
-    expect(await chosen.inputValue()).toBe(`${found.pid ?? ''}-6`)
+    // Those that ran then are fetched; until they are there the page shows one that runs now.
+    const then = `${found.pid ?? ''}-6`
+    await poll(async () => (await chosen.inputValue()) === then, { what: `the process of that time: ${then}`, deadlineMs: 30_000 })
     expect(await chosen.locator('option:checked').textContent()).toContain('finetune-lora')
     expect(complaints).toEqual([])
   })

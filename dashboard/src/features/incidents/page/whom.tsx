@@ -1,5 +1,6 @@
 // Whom an incident hit, each part a way to its page: the job, the GPU, the allocator of the process.
 import type { Incident } from '../../../../../agent/model/incident.ts'
+import type { AllocatorRow } from '../../../../../agent/model/live.ts'
 import { whom } from '../../../parts/incident/hit.ts'
 import { jobHit } from '../../../parts/job/identity.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
@@ -9,14 +10,16 @@ import { allocatorReservedBytes } from '../../../text/metric-names.ts'
 
 type Props = { readonly incident: Incident }
 
+/** Whose probe speaks for it now: of its container on its GPU. */
+const speaking = ({ subject: { gpu, container } }: Incident): readonly AllocatorRow[] =>
+  frame.value?.allocators.filter(
+    (row) => (gpu?.uuid === undefined || row.uuid === gpu.uuid) && (container === undefined || row['container'] === container.name),
+  ) ?? []
+
 /** The process itself where it still speaks, else whichever of that number does. */
-function Allocator({ incident: { subject } }: Props) {
-  const { gpu, process, container } = subject
-  const rows =
-    frame.value?.allocators.filter(
-      (row) => (gpu?.uuid === undefined || row.uuid === gpu.uuid) && (container === undefined || row['container'] === container.name),
-    ) ?? []
-  const row = rows.find(({ pid }) => pid === process?.pid) ?? rows[0]
+function Allocator({ incident }: Props) {
+  const rows = speaking(incident)
+  const row = rows.find(({ pid }) => pid === incident.subject.process?.pid) ?? rows[0]
   const index = views.value?.find(({ uuid }) => uuid === row?.uuid)?.index
   if (row === undefined || index === undefined) return null
   return <a href={hrefOf('allocator', [], { process: `${row.pid}-${index}` })}>Allocator now</a>
@@ -25,13 +28,18 @@ function Allocator({ incident: { subject } }: Props) {
 /** Minutes before and after: what led to it, and what became of it. */
 const [BEFORE_S, AFTER_S] = [600, 300]
 
-/** The process that was hit, where the evidence has its allocator; of an incident that names none the first that it has. */
-function allocatorThen({ subject: { process }, evidence: { series } }: Incident): string | undefined {
-  const known = series.filter(({ metric }) => metric === allocatorReservedBytes)
-  const labels = (process === undefined ? known[0] : known.find(({ labels: { pid } }) => pid === String(process.pid)))?.labels
-  const index = views.value?.find(({ uuid }) => uuid === labels?.['uuid'])?.index
-  if (labels?.['pid'] === undefined || index === undefined) return undefined
-  return `${labels['pid']}-${index}${(labels['gi'] ?? '') === '' ? '' : `.${labels['gi']}`}`
+/**
+ * The process that was hit, where the evidence has its allocator; of an incident that names none the first that it has. An earlier occurrence keeps few
+ * readings: where its container has a probe now, it had one then.
+ */
+function allocatorThen(incident: Incident): string | undefined {
+  const { subject, evidence } = incident
+  const own = subject.process === undefined ? undefined : String(subject.process.pid)
+  const known = evidence.series.find(({ metric, labels }) => metric === allocatorReservedBytes && (own === undefined || labels['pid'] === own))?.labels
+  const [now] = known === undefined && own !== undefined ? speaking(incident) : []
+  const [pid, gi] = [known?.['pid'] ?? own, known?.['gi'] ?? now?.gi ?? '']
+  const index = views.value?.find(({ uuid }) => uuid === (known?.['uuid'] ?? now?.uuid))?.index
+  return pid === undefined || index === undefined ? undefined : `${pid}-${index}${gi === '' ? '' : `.${gi}`}`
 }
 
 /** The charts of its GPU, its job and its allocator around that time. */
