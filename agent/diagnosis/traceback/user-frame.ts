@@ -20,7 +20,7 @@ const APPLICATION =
 export const isUserFrame = ({ file, line }: Frame): boolean =>
   line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER, APPLICATION].some((pattern) => pattern.test(file))
 
-/** Packages that people clone and install in place: their own folder within the clone is not the user's. */
+/** Packages that people clone and install in place: a frame there may be the user's own change, so it stays the user's; what it refuses may be the caller's fault. */
 const CHECKED_OUT =
   'transformers|diffusers|accelerate|peft|trl|deepspeed|ultralytics|detectron2|mmcv|mmdet|mmengine|timm|pytorch_lightning|unsloth|xformers|bitsandbytes|keras|jax|flax'
 const CHECKOUT = new RegExp(
@@ -49,8 +49,7 @@ export function userFrame(blocks: readonly Block[], from: Block | undefined): Fr
       .sort((a, b) => Math.abs(a - at) - Math.abs(b - at) || b - a),
   ]
   for (const index of order) {
-    const frames = blocks[index]?.frames.filter(isUserFrame) ?? []
-    const found = frames.findLast(({ file }) => checkoutOf(file) === undefined) ?? frames.at(-1)
+    const found = blocks[index]?.frames.findLast(isUserFrame)
     if (found !== undefined) return found
   }
   return undefined
