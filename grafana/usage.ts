@@ -44,7 +44,7 @@ const totals = [
   figure({
     title: 'Energy of GPUs that nobody held',
     width: 4,
-    help: "What the GPUs' counters rose by, less the energy of jobs, which is told each ten seconds: over a short range that can be off by ten seconds.",
+    help: "What the GPUs' counters rose by, minus the energy of jobs, which is updated every ten seconds: over a short range the difference can be off by ten seconds' worth.",
     unit: 'joule',
     queries: [{ expr: `clamp_min(sum(${over(`${gpuEnergyJoulesTotal.name}{${JOB}}`)}) - sum(${over(`${usageEnergyJoulesTotal.name}{${JOB}}`)}), 0)` }],
   }),

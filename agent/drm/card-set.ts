@@ -14,17 +14,17 @@ import { findCards } from './find.ts'
 import * as vendors from './index.ts'
 import { driverVersion } from './parts/driver-version.ts'
 
-const MARK_BYTES = 16
-/** The kernel shows which part is being read: /proc/PID/comm. The mark keeps it when the process dies of it (agent/sampler/call-mark.ts). */
-export function showInFlight(call: string, markFd: number | undefined): void {
+const CALL_BYTES = 16
+/** The kernel shows which part is being read: /proc/PID/comm. The record keeps it when the process dies of it (agent/sampler/call-record.ts). */
+export function showInFlight(call: string, callFd: number | undefined): void {
   process.title = call === '' ? 'warpwatch-cards' : call
-  if (markFd !== undefined) writeSync(markFd, call.slice(0, MARK_BYTES).padEnd(MARK_BYTES, '\0'), 0)
+  if (callFd !== undefined) writeSync(callFd, call.slice(0, CALL_BYTES).padEnd(CALL_BYTES, '\0'), 0)
 }
 
 export function createCardSet(
   request: StartRequest & { readonly cards: CardsRequest },
   send: (message: FromChild) => void,
-  { reader, inFlight = (call) => showInFlight(call, request.markFd) }: { readonly reader?: FileReader; readonly inFlight?: (call: string) => void } = {},
+  { reader, inFlight = (call) => showInFlight(call, request.callFd) }: { readonly reader?: FileReader; readonly inFlight?: (call: string) => void } = {},
 ): GpuSet {
   const { vendor: id, sys, proc, slots, firstIndex } = request.cards
   const files = createFiles(reader)

@@ -12,20 +12,20 @@ type Koffi = { readonly load: (path: string) => LibraryHandle; readonly view: (a
 export type FormatCall = (gpu: number | undefined, ordinal: number) => string
 
 /** The beginning of the file as memory: a write costs no system call, and the kernel keeps it when the process dies. */
-function mapMark(koffi: Koffi, libc: LibraryHandle, fd: number): Uint8Array | undefined {
+function mapRecord(koffi: Koffi, libc: LibraryHandle, fd: number): Uint8Array | undefined {
   const mmap: (...args: readonly unknown[]) => bigint | number = libc.func('mmap', 'uintptr_t', ['uintptr_t', 'size_t', 'int', 'int', 'int', 'int64'])
   const address = BigInt(mmap(0n, COMM_BYTES, PROT_READ_WRITE, MAP_SHARED, fd, 0))
   return address === MAP_FAILED ? undefined : new Uint8Array(koffi.view(address, COMM_BYTES))
 }
 
-/** Texts are made once per GPU and function, then a call costs the system call alone (0.2 µs). Without a libc nothing is written. `markFd`: that file's. */
-export function createCallMarker(koffi: Koffi, format: FormatCall, markFd?: number): (gpu: number | undefined, ordinal: number) => void {
+/** Texts are made once per GPU and function, then a call costs the system call alone (0.2 µs). Without a libc nothing is written. `callFd`: that file's. */
+export function createCallMarker(koffi: Koffi, format: FormatCall, callFd?: number): (gpu: number | undefined, ordinal: number) => void {
   let prctl: (option: number, name: Uint8Array) => number
-  let mark: Uint8Array | undefined
+  let record: Uint8Array | undefined
   try {
     const libc = koffi.load('libc.so.6')
     prctl = libc.func('prctl', 'int', ['int', 'void *'])
-    if (markFd !== undefined) mark = mapMark(koffi, libc, markFd)
+    if (callFd !== undefined) record = mapRecord(koffi, libc, callFd)
   } catch {
     return () => {}
   }
@@ -39,7 +39,7 @@ export function createCallMarker(koffi: Koffi, format: FormatCall, markFd?: numb
       text.set(Buffer.from(format(gpu, ordinal)).subarray(0, COMM_BYTES - 1))
       ofGpu[ordinal] = text
     }
-    mark?.set(text)
+    record?.set(text)
     prctl(PR_SET_NAME, text)
   }
 }

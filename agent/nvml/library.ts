@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = { h: 'void *', s: 'void *', p: '
  * Tries the paths in order; one sentence when none loads. `format` makes the marker out of GPU and ordinal.
  * koffi.config comes before the first load, since even a failed load forbids it: async calls would die on the default stack of 128 KiB.
  */
-export async function loadLibrary(paths: readonly string[], format: FormatCall, markFd?: number): Promise<Library | string> {
+export async function loadLibrary(paths: readonly string[], format: FormatCall, callFd?: number): Promise<Library | string> {
   try {
     const { default: koffi } = await import('koffi')
     try {
@@ -59,7 +59,7 @@ export async function loadLibrary(paths: readonly string[], format: FormatCall, 
           missing,
           native: (name) => functions[functionOrdinal(name)],
           addressOf: (memory) => koffi.address(memory),
-          say: createCallMarker(koffi, format, markFd),
+          say: createCallMarker(koffi, format, callFd),
         }
       } catch (error) {
         failed.push(`${path}: ${firstLineOf(error)}`)

@@ -85,8 +85,8 @@ function computeCapabilityOf(library: Library, gpu: number, handle: bigint): str
 }
 
 /** Loads the library; one sentence when none of the paths can be used. `formatCall` formats what is left before each call. */
-export async function openSession(paths: readonly string[], formatCall: FormatCall, markFd?: number): Promise<Session | string> {
-  const library = await loadLibrary(paths, formatCall, markFd)
+export async function openSession(paths: readonly string[], formatCall: FormatCall, callFd?: number): Promise<Session | string> {
+  const library = await loadLibrary(paths, formatCall, callFd)
   if (typeof library === 'string') return library
   let scratch = createProcessScratch()
   let driverVersion = ''

@@ -13,7 +13,7 @@ export function createOverTitle(): (text: string) => string {
     const found = title === '' ? null : UNTITLED.exec(text)
     if (found !== null) {
       const now = Number(found[1])
-      // It begins anew: another bar, of which nothing is said.
+      // The count starts over: another bar, without a title.
       if (now < percent) title = ''
       percent = now
       return title === '' ? text : `${title}: ${text}`

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Gap, Reading } from '../model/reading.ts'
 import { stackOf } from '../text/error.ts'
-import { lastCallOf, MARK_FD, takeChild } from './child-process.ts'
+import { lastCallOf, CALL_FD, takeChild } from './child-process.ts'
 import { createConnections, type ConnectInside } from './connections.ts'
 import type { UnkillableChildren } from './unkillable-children.ts'
 import { isBlocked, isStopped, readComm, readInFlightCall } from './in-flight-call.ts'
@@ -197,7 +197,7 @@ export function startChild(options: ChildOptions, handlers: ChildHandlers): Samp
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-STDERR_TAIL)))
   child.stderr?.on('error', () => undefined) // the pipe of a dead child
 
-  send({ type: 'start', ...start, markFd: MARK_FD } satisfies StartRequest)
+  send({ type: 'start', ...start, callFd: CALL_FD } satisfies StartRequest)
 
   return {
     pid,

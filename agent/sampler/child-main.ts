@@ -32,7 +32,7 @@ const fail = (failed: Omit<Failed, 'type'>): void => {
 async function open(request: StartRequest): Promise<GpuSet | string> {
   const { cards } = request
   if (cards !== undefined) return createCardSet({ ...request, cards }, send)
-  const session = await openSession(request.libraries, formatInFlightCall, request.markFd)
+  const session = await openSession(request.libraries, formatInFlightCall, request.callFd)
   return typeof session === 'string' ? session : createGpuSet(session, request, send)
 }
 

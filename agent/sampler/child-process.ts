@@ -1,6 +1,6 @@
 // The process of a sampler child: how it is forked, and the first one, which starts while the main process still loads its own program.
 import { fork, type ChildProcess } from 'node:child_process'
-import { openCallMark } from './call-mark.ts'
+import { openCallRecord } from './call-record.ts'
 
 export type ChildProgram = { readonly entry: string | URL; readonly execArgv: readonly string[]; readonly env: NodeJS.ProcessEnv }
 
@@ -10,30 +10,30 @@ export type ChildProgram = { readonly entry: string | URL; readonly execArgv: re
  */
 export const CHILD_FLAGS: readonly string[] = ['--max-semi-space-size=1', '--max-old-space-size=64', '--single-threaded', '--no-turbofan', '--no-warnings']
 
-/** The descriptor of the child's mark, in the child. */
-export const MARK_FD = 4
+/** The descriptor of the child's record, in the child. */
+export const CALL_FD = 4
 const lastCalls = new WeakMap<ChildProcess, string>()
 /** What a child that has ended called last; empty where it could not be kept. */
 export const lastCallOf = (child: ChildProcess): string => lastCalls.get(child) ?? ''
 
 function forkChild({ entry, execArgv, env }: ChildProgram): ChildProcess {
-  const mark = openCallMark()
+  const record = openCallRecord()
   const child = fork(entry, [], {
     execArgv: [...execArgv],
     // One heap instead of one for each of Node's threads: 1.2 MiB less, and nothing here allocates in parallel (glibc, mallopt(3)).
     env: { ...env, MALLOC_ARENA_MAX: '1' },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', mark?.fd ?? 'ignore'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', record?.fd ?? 'ignore'],
     serialization: 'json',
     // A session of its own: what a terminal sends to all of its programs (SIGHUP when it closes, SIGINT) is the parent's to answer.
     detached: true,
   })
-  if (mark === undefined) return child
+  if (record === undefined) return child
   // Without a pid it could not be started, and no end comes.
-  if (child.pid === undefined) mark.close()
+  if (child.pid === undefined) record.close()
   else
     child.once('exit', () => {
-      lastCalls.set(child, mark.read())
-      mark.close()
+      lastCalls.set(child, record.read())
+      record.close()
     })
   return child
 }

@@ -10,7 +10,7 @@ const read = (path: string): string => {
   }
 }
 
-/** The raw thread name: /proc/PID/comm. Of one that has ended see call-mark.ts. */
+/** The raw thread name: /proc/PID/comm. Of one that has ended see call-record.ts. */
 export const readComm = (pid: number): string => read(`/proc/${pid}/comm`).trimEnd()
 
 export const readInFlightCall = (pid: number): InFlightCall | undefined => parseInFlightCall(readComm(pid))

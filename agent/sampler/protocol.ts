@@ -23,7 +23,7 @@ export type StartRequest = {
   /** Least time between two starts of NVML by one child (shutdown and init after a GPU was lost or the driver reloaded); 10 s when absent. */
   readonly reinitMs?: number
   /** Descriptor of a file of 16 bytes to which each call is written before it is made. */
-  readonly markFd?: number
+  readonly callFd?: number
 }
 export type CardsRequest = {
   /** `amd`, `intel`. */

@@ -146,7 +146,7 @@ export function factRows(facts: Facts, format: FactFormat, kind?: IncidentKind):
   let name: keyof Facts
   for (name in facts) {
     const value = facts[name]
-    // The number of the GPU stands in the subject, and in the log's own words it may be another.
+    // The subject has the GPU's number; the log may count GPUs differently.
     // The ranks of a job have a table of their own, and how sure the verdict is stands below it.
     if (value === undefined || name === 'gpu_index' || name === 'ranks' || name === 'confidence' || (Array.isArray(value) && value.length === 0)) continue
     const single = name === 'causes' && Array.isArray(value) && value.length === 1 ? 'Cause' : undefined

@@ -8,9 +8,9 @@ export type JobProgress = {
   /** Where several ranks say their own. */
   readonly rank?: number
   readonly progress: Progress
-  /** When the step, or a rate without steps, was last said anew; Unix ms. */
+  /** When the step, or a rate without steps, was last reported with a new value; Unix ms. */
   readonly progressedAt: number
-  /** How often the step of the job rose; steps that follow each other fast are told at once. */
+  /** How often the step of the job rose, also between two looks. */
   readonly rises: number
 }
 export type LogTap = Pick<ProgressTap, 'take' | 'open'> & { readonly end: () => void }

@@ -10,8 +10,8 @@ const path = process.env['SCRIPT'] ?? ''
 const script = (): Script => readScript(path)
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const send = (message: unknown): void => void process.send?.(message)
-/** As the real child before each native call: Node passes a title on to prctl(PR_SET_NAME), and the mark outlives the process. */
-const lastWords = (gpu: number | undefined): void => showInFlight(formatInFlightCall(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')), start?.markFd)
+/** As the real child before each native call: Node passes a title on to prctl(PR_SET_NAME), and the record outlives the process. */
+const lastWords = (gpu: number | undefined): void => showInFlight(formatInFlightCall(gpu, functionOrdinal('nvmlDeviceGetPowerUsage')), start?.callFd)
 const uuidOf = (index: number): string => script().uuids?.[index] ?? `GPU-${index}`
 
 let lastHello = ''

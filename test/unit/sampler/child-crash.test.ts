@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openCallMark } from '../../../agent/sampler/call-mark.ts'
+import { openCallRecord } from '../../../agent/sampler/call-record.ts'
 import { startChild, type ChildEnd } from '../../../agent/sampler/child-handle.ts'
 import { formatCardCall, formatInFlightCall } from '../../../agent/sampler/protocol.ts'
 import { createSeriesInterner } from '../../../agent/sampler/series-table.ts'
@@ -27,8 +27,8 @@ const entryOf = (how: keyof typeof MARKS): string => {
   writeFileSync(
     entry,
     `${HEAD}${MARKS[how]}
-process.once('message', ({ markFd }) => {
-  mark(markFd)
+process.once('message', ({ callFd }) => {
+  mark(callFd)
   process.send({ type: 'hello', driverVersion: '', library: '', gpus: [], lost: [] })
   const timer = setInterval(() => {
     if (!existsSync(${JSON.stringify(join(folder, how))})) return
@@ -73,12 +73,12 @@ test.for([
   expect(await ended.promise).toMatchObject({ kind: 'crash', call })
 })
 
-test('what is in the mark outlives its writer, and leaves no file behind', () => {
-  const mark = openCallMark([join(folder, 'missing'), folder])
-  if (mark === undefined) throw new Error('no mark')
-  expect(mark.read()).toBe('')
-  writeFileSync(mark.fd, `${formatInFlightCall(3, 40)}\0`)
-  expect(mark.read()).toBe('nvml:3:40')
-  mark.close()
-  expect(openCallMark([join(folder, 'missing')])).toBeUndefined()
+test('what is in the record outlives its writer, and leaves no file behind', () => {
+  const record = openCallRecord([join(folder, 'missing'), folder])
+  if (record === undefined) throw new Error('no record')
+  expect(record.read()).toBe('')
+  writeFileSync(record.fd, `${formatInFlightCall(3, 40)}\0`)
+  expect(record.read()).toBe('nvml:3:40')
+  record.close()
+  expect(openCallRecord([join(folder, 'missing')])).toBeUndefined()
 })

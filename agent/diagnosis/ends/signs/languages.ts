@@ -155,16 +155,16 @@ export const LANGUAGES: readonly Language[] = [
   { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
   {
-    head: /^(?<message>)(?:Fatal error|Error in user input|Inconsistency in user input|File not found|System I\/O error|Simulation instability detected|Feature not implemented|(?:Internal|API) error \(bug\)):$/,
+    head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|System I\/O error|Simulation instability detected|Feature not implemented|(?:Internal|API) error \(bug\)):$/,
     name: 'error',
     message: /^(?<message>\S.*)$/,
     wrapped: true,
     confirmed: /GROMACS/,
   },
-  { head: /^--> FOAM FATAL (?:IO )?ERROR ?:(?<message>)/, name: 'error', message: /^(?<message>\S.*)$/ },
+  { head: /^--> FOAM FATAL (?:IO )?ERROR ?:/, name: 'error', message: /^(?<message>\S.*)$/ },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
   // MATLAB: the function, then what it says
-  { head: /(?:^|\d\/ {0,4}\d{1,6}:)Error using \S{1,100}(?<message>)(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
+  { head: /(?:^|\d\/ {0,4}\d{1,6}:)Error using \S{1,100}(?: \(line \d{1,6}\))?$/, name: 'error', message: /^(?<message>\S.*)$/ },
 ]
 /** A line without any of them begins no error. */
 export const MAY =

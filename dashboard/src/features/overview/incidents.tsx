@@ -1,7 +1,7 @@
 // What went wrong: firing and recent incidents with verdict and first remedy; and what is silenced. All words come from logs in the end, so they are only ever set as text.
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import { getText, storedToken } from '../../parts/connection/api.ts'
-import { besideTitle, MOST_LINKS } from '../../parts/incident/hit.ts'
+import { besideTitle, MOST_LINKS } from '../../parts/incident/subject.ts'
 import type { Group } from '../../parts/incident/groups.ts'
 import { hiddenOver, hiddenRows, listing, shown, shownOver } from '../../parts/incident/known.ts'
 import type { Repeated } from '../../parts/incident/repeats.ts'

@@ -1,9 +1,9 @@
 // Below an incident: what it led to, who silenced or acknowledged it, and the buttons to do so.
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
-import { MOST_LINKS } from '../../parts/incident/hit.ts'
+import { MOST_LINKS } from '../../parts/incident/subject.ts'
 import { incidents } from '../../parts/incident/known.ts'
-import { acknowledge, silenceForAnHour } from '../../parts/incident/say.ts'
+import { acknowledge, silenceForAnHour } from '../../parts/incident/operator.ts'
 import { agentNow } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
 

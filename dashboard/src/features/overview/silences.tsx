@@ -1,7 +1,7 @@
 // Whom nobody is notified of now, until when and why; each silence can be ended here.
 import { since } from '../../../../agent/text/time.ts'
 import type { Silence } from '../../../../agent/model/maintenance.ts'
-import { endSilence } from '../../parts/incident/say.ts'
+import { endSilence } from '../../parts/incident/operator.ts'
 import { silences } from '../../parts/incident/silences.ts'
 import { agentNow, views } from '../../parts/live/state.ts'
 

@@ -2,7 +2,7 @@
 import { indexRanges } from '../../../../agent/text/grammar.ts'
 import { VIEWS } from '../../features/index.ts'
 import { incidents } from '../../parts/incident/known.ts'
-import { ordered, whom } from '../../parts/incident/hit.ts'
+import { ordered, whom } from '../../parts/incident/subject.ts'
 import { jobOf } from '../../parts/job/identity.ts'
 import { gpuHref, jobHref } from '../../parts/job/links.ts'
 import { containers, processes } from '../../parts/live/listed.ts'

@@ -1,6 +1,6 @@
 // Which incidents a list shows, and in which order: pure, from the address's words.
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
-import { whom } from './hit.ts'
+import { whom } from './subject.ts'
 
 export type IncidentFilters = {
   readonly state?: string | undefined

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow, views } from '../live/state.ts'
-import { ordered } from './hit.ts'
+import { ordered } from './subject.ts'
 import { groups, isCurrent } from './groups.ts'
 import { repeats } from './repeats.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { summaryOf, type IncidentSummary } from '../../../../agent/model/incident.ts'
 import { fits, holdStill, lastedSeconds } from '../../../../dashboard/src/parts/incident/filter.ts'
-import { besideTitle, ordered, whom } from '../../../../dashboard/src/parts/incident/hit.ts'
+import { besideTitle, ordered, whom } from '../../../../dashboard/src/parts/incident/subject.ts'
 import { INCIDENT } from '../../http/incident-fixture.ts'
 
 const { resolved_at: _over, resolution: _why, ...standing } = summaryOf(INCIDENT)

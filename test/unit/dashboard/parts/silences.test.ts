@@ -1,6 +1,6 @@
 // What the page understands of silences, and what a silence of an incident covers.
 import { expect, test } from 'vitest'
-import { scopeOf } from '../../../../dashboard/src/parts/incident/say.ts'
+import { scopeOf } from '../../../../dashboard/src/parts/incident/operator.ts'
 import { parseSilences } from '../../../../dashboard/src/parts/connection/messages.ts'
 import { INCIDENT, SILENCE } from '../../http/incident-fixture.ts'
 

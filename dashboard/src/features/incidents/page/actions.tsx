@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { reportOf } from './state.ts'
-import { acknowledge, endSilence, setHealthy, silence } from '../../../parts/incident/say.ts'
+import { acknowledge, endSilence, setHealthy, silence } from '../../../parts/incident/operator.ts'
 import { refused } from '../../../parts/incident/silences.ts'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 

@@ -1,7 +1,7 @@
 // Whom an incident hit, each part a way to its page: the job, the GPU, the allocator of the process.
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import type { AllocatorRow } from '../../../../../agent/model/live.ts'
-import { whom } from '../../../parts/incident/hit.ts'
+import { whom } from '../../../parts/incident/subject.ts'
 import { jobHit } from '../../../parts/job/identity.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { agentNow, frame, views } from '../../../parts/live/state.ts'

@@ -1,4 +1,4 @@
-// What a reader may say of an incident: silence it, acknowledge it, say that it is repaired.
+// What an operator does about an incident: silences it, acknowledges it, marks it as resolved.
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { Silence } from '../../../../agent/model/maintenance.ts'
 import { ApiError, send, storedToken } from '../connection/api.ts'
@@ -35,12 +35,12 @@ export const endSilence = async (id: string): Promise<void> =>
     await loadSilences(token)
   })
 
-/** Says something of an incident; its answer is the incident as it is told then. */
+/** Acknowledges or resolves an incident; the agent answers with the incident as it is then. */
 const say = async ({ id }: IncidentSummary, what: 'ack' | 'resolve', note?: string): Promise<void> =>
   attempt(async (token) => {
     const word = note === undefined || note.trim() === '' ? {} : { note: note.trim().slice(0, 500) }
     incidents.value = takeIncidents(incidents.value, parseIncidents([await send('POST', `api/v1/incidents/${id}/${what}`, token, word)]))
   })
 export const acknowledge = (incident: IncidentSummary, note?: string): Promise<void> => say(incident, 'ack', note)
-/** It is repaired: the incident is over, and the same, unchanged, is no new one. */
+/** Marks it as resolved: it does not fire again unless the condition changes. */
 export const setHealthy = (incident: IncidentSummary, note?: string): Promise<void> => say(incident, 'resolve', note)

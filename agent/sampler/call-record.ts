@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 
-export type CallMark = {
+export type CallRecord = {
   /** The child inherits it and writes the call to its beginning. */
   readonly fd: number
   /** What was written last; empty: nothing. */
@@ -16,7 +16,7 @@ export type CallMark = {
 const BYTES = 16
 
 /** A file in memory where there is a place for one, without a name, so that nothing is left behind. undefined: no folder can be written. */
-export function openCallMark(folders: readonly string[] = ['/dev/shm', tmpdir()]): CallMark | undefined {
+export function openCallRecord(folders: readonly string[] = ['/dev/shm', tmpdir()]): CallRecord | undefined {
   for (const folder of folders) {
     const path = join(folder, `warpwatch-call-${randomUUID()}`)
     try {
