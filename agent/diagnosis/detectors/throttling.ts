@@ -4,7 +4,6 @@ import { gpuPowerLimitDefaultWatts, gpuPowerLimitWatts, gpuPowerWatts } from '..
 import { gpuMemoryTemperatureCelsius, gpuTemperatureCelsius, gpuTemperatureThresholdCelsius } from '../../metrics/gpu-temperature.ts'
 import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
-import type { Severity } from '../../model/severity.ts'
 import type { TypedFinding } from '../../model/finding.ts'
 import { defineDetector } from './definition.ts'
 import { createGpuRows, gpuText, metricsOf, type GpuRow } from './parts/gpu-rows.ts'
@@ -13,6 +12,7 @@ import { createLoad, LOAD_COLUMNS, loadPromql } from './parts/load.ts'
 import { createPerGpu, createFindingDeduper } from './parts/per-gpu.ts'
 import { createSpeeds, SPEED_COLUMNS } from './parts/speed.ts'
 import { concerns, usersOf } from './parts/users.ts'
+import { ORDER, REASONS, type Reason } from './throttling/reasons.ts'
 
 const reason = (name: string) => ({ metric: gpuThrottleActive.name, labels: { reason: name } })
 const threshold = (name: string) => ({ metric: gpuTemperatureThresholdCelsius.name, labels: { threshold: name } })
@@ -33,22 +33,6 @@ const COLUMNS = {
   limitDefault: { metric: gpuPowerLimitDefaultWatts.name },
 }
 type Row = GpuRow<keyof typeof COLUMNS>
-
-/** Nearest to the cause first: the first that holds names the incident. The names are nvidia-smi's query fields, and one of ours for the memory. */
-const ORDER = ['hw_thermal_slowdown', 'sw_thermal_slowdown', 'hw_slowdown', 'memory_temperature', 'sw_power_cap'] as const
-type Reason = (typeof ORDER)[number]
-const REASONS: Readonly<Record<Reason, { readonly title: string; readonly text: string; readonly severity: Severity; readonly heat: boolean }>> = {
-  hw_thermal_slowdown: { title: 'thermally throttled by its hardware', text: 'its hardware thermal slowdown is on', severity: 'critical', heat: true },
-  sw_thermal_slowdown: { title: 'thermally throttled', text: "the driver's thermal slowdown is on", severity: 'warning', heat: true },
-  hw_slowdown: {
-    title: 'slowed down by its hardware',
-    text: 'its hardware slowdown is on (heat, power or a fast trigger; the driver does not say which)',
-    severity: 'critical',
-    heat: true,
-  },
-  memory_temperature: { title: 'memory too hot', text: 'its memory has reached its limit', severity: 'warning', heat: true },
-  sw_power_cap: { title: 'slowed down by its power limit', text: 'the power limit holds its clocks far down', severity: 'warning', heat: false },
-}
 
 const COOLING: readonly Remedy[] = [
   { text: 'See what slows it down, and from which temperatures on.', command: 'nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER -i INDEX' },
@@ -169,6 +153,8 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
       memoryRead: false,
       readT: undefined as number | undefined,
       restsSince: undefined as number | undefined,
+      /** When each reason last held: around a limit it comes and goes, and the incident is still about it. */
+      heldAt: new Map<Reason, number>(),
       deduper: createFindingDeduper({ kind: 'throttling', key: uuid, about: { uuid } }),
     }))
 
@@ -180,18 +166,22 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
       const lowered = limit !== undefined && limitDefault !== undefined && limit < LOWERED * limitDefault
       return clock / clockMax < (lowered ? options.lowered_clock_ratio : options.power_clock_ratio)
     }
-    const faultyFinding = (row: Row, capped: boolean, hot: boolean, memoryLimit: number): TypedFinding => {
-      const { now, index, uuid } = row
-      const brake = now.powerBrake === 1
+    const holding = ({ now }: Row, loaded: boolean | undefined, capped: boolean, hot: boolean): readonly Reason[] => {
+      const works = loaded === true
       const holds: Readonly<Record<Reason, boolean>> = {
-        hw_thermal_slowdown: now.hwThermal === 1,
-        sw_thermal_slowdown: now.swThermal === 1,
-        hw_slowdown: now.hwSlowdown === 1 && now.hwThermal !== 1 && !brake,
+        hw_thermal_slowdown: works && now.hwThermal === 1,
+        sw_thermal_slowdown: works && now.swThermal === 1,
+        hw_slowdown: works && now.hwSlowdown === 1 && now.hwThermal !== 1 && now.powerBrake !== 1,
         memory_temperature: hot,
         sw_power_cap: capped,
       }
-      const active = ORDER.filter((name) => holds[name])
-      const { title, text, severity } = REASONS[active[0] ?? 'sw_thermal_slowdown']
+      return ORDER.filter((name) => holds[name])
+    }
+    const faultyFinding = (row: Row, active: readonly Reason[], held: readonly Reason[], memoryLimit: number): TypedFinding => {
+      const { index, uuid } = row
+      const first = active[0] ?? 'sw_thermal_slowdown'
+      const { title, severity } = REASONS[first]
+      const text = REASONS[first][held.includes(first) ? 'text' : 'lately']
       const users = usersOf(tracks, uuid)
       // Memory that is hot costs nothing yet.
       const slower = active.some((name) => name !== 'memory_temperature')
@@ -234,8 +224,11 @@ or max by (gpu, uuid) (${gpuMemoryTemperatureCelsius.name} >= ${MEMORY_MAX_CELSI
           state.readT = row.readT
           const faulty = again ? undefined : (slowed && loaded === true) || capped || hot ? true : slowed || unread || resting ? undefined : false
           if (faulty === false && loaded === true && now.powerBrake !== 1) speeds.note(row)
+          const reasons = holding(row, loaded, capped, hot)
+          for (const name of reasons) state.heldAt.set(name, t)
+          const active = ORDER.filter((name) => Math.abs(t - (state.heldAt.get(name) ?? Number.NEGATIVE_INFINITY)) <= options.clear_seconds * 1_000)
           const held = state.hold.see(t, faulty)
-          if (held === 'faulty') state.deduper.faulty(found, faultyFinding(row, capped, hot, memoryLimit))
+          if (held === 'faulty') state.deduper.faulty(found, faultyFinding(row, active, reasons, memoryLimit))
           else if (held === 'healthy') state.deduper.healthy(found, loaded === false ? 'nothing works on it any more' : undefined)
         }
         return found

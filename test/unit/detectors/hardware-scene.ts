@@ -2,7 +2,7 @@
 import type { DetectorDefinition } from '../../../agent/diagnosis/detectors/definition.ts'
 import type { Reading } from '../../../agent/model/reading.ts'
 import { reading, scrape, uuid } from '../incidents/scene.ts'
-import { turnsOf, type Turn as DetectorTurn } from './turns.ts'
+import { turnsOf, type Said, type Turn as DetectorTurn } from './turns.ts'
 
 /** Values by `metric` or `metric label=value`; undefined takes one of the usual ones away. */
 export type Values = Readonly<Record<string, number | undefined>>
@@ -83,6 +83,7 @@ export const watch = (
   seconds: number,
   tell: (second: number) => Second,
   options: Readonly<Record<string, number>> = {},
+  said?: Said,
 ): readonly Turn[] =>
   turnsOf(
     definition,
@@ -93,6 +94,7 @@ export const watch = (
       return [scrape(t, 'gpu', cards[0] === 'gone' ? readings : [...readings, WORKER])]
     },
     options,
+    said,
   ).flatMap(({ about, kind: _kind, key: _key, remedies: _remedies, ...turn }) =>
     about.uuid === undefined ? [] : [{ ...turn, gpu: Number(/^GPU-0000000(\d)/.exec(about.uuid)?.[1]) }],
   )

@@ -23,12 +23,19 @@ export type Turn = {
   readonly why?: string
 }
 
-/** The turns: the first word about a subject and each that differs in state or severity from the one before. `t` in ms. */
+/** What of a finding makes a turn when it changes. */
+export type Said = (turn: Pick<Turn, 'state' | 'severity' | 'title' | 'verdict'>) => string
+
+/** What makes a turn, unless a test follows something else. */
+const stateAndSeverity: Said = ({ state, severity }) => `${state} ${severity ?? ''}`
+
+/** The turns: the first word about a subject and each that differs in state or severity from the one before, or in what `said` follows. `t` in ms. */
 export function turnsOf(
   definition: DetectorDefinition,
   seconds: number,
   eventsOf: (second: number, t: number) => Iterable<Event>,
   options: Readonly<Record<string, number>> = {},
+  said: Said = stateAndSeverity,
 ): readonly Turn[] {
   const failures: unknown[] = []
   const detection = createDetection({
@@ -42,9 +49,9 @@ export function turnsOf(
     const t = T + second * 1_000
     for (const event of eventsOf(second, t)) detection.ingest(event)
     for (const finding of detection.judge(t)) {
-      const said = `${finding.state} ${finding.state === 'faulty' ? finding.severity : ''}`
-      if (last.get(finding.key) === said) continue
-      last.set(finding.key, said)
+      const now = said(finding)
+      if (last.get(finding.key) === now) continue
+      last.set(finding.key, now)
       turns.push({ second, ...finding })
     }
   }
