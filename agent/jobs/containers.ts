@@ -65,9 +65,12 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
           if (run !== undefined) runs.close(run, { t: lastSeen(run, t) })
           started(event, key)
           return
-        case 'kill':
-          if (run !== undefined && signal !== undefined) signalSent(run, { t, signal })
+        case 'kill': {
+          // The engine tells it once the signal is sent: perhaps after the end, and after a broken stream later still.
+          const hit = runs.at(key, t) ?? (run?.startedBefore === true ? run : undefined)
+          if (hit !== undefined && signal !== undefined) signalSent(hit, { t, signal })
           return
+        }
         case 'oom': {
           const hit = run ?? runs.endedLately(key)
           if (hit === undefined) return

@@ -181,6 +181,7 @@ function identityOf(run: Run): JobIdentity {
 export function signalSent(run: LiveRun, sent: SentSignal): void {
   if (run.sent.length >= MAX_SENT) run.sent.shift()
   run.sent.push(sent)
+  if (run.end !== undefined) evaluate(run)
 }
 export function addIncident(run: LiveRun, incident: SeenIncident): void {
   if (!run.incidents.has(incident.id) && run.incidents.size >= MAX_INCIDENTS) return

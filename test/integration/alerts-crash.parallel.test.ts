@@ -77,7 +77,8 @@ async function chain(seed: number): Promise<number> {
   let twice = 0
   for (let kill = 0; kill < KILLS; kill++) {
     const stage = STAGES[(kill + seed) % STAGES.length] ?? 'any-moment'
-    const first = String(saved.filter((text) => text.endsWith('+')).length)
+    // Past what was perhaps saved as well: a second incident of the same name would be none to tell, and nothing to recover.
+    const first = String(new Set([...saved, ...perhaps].filter((text) => text.endsWith('+'))).size)
     const before = receiver.requests.length
     const keysBefore = new Set(receiver.requests.map(({ key }) => key))
     const wanted = before + 1 + Math.floor(Math.random() * 4)

@@ -82,6 +82,20 @@ describe('containers', () => {
     expect(rows()).toMatchObject([{ run: 1, outcome: 'cancelled', sent_by: 'container engine' }])
   })
 
+  test('a signal that is told after the end still says who sent it, and belongs to the run of its moment', () => {
+    event(A, 'start', T)
+    event(A, 'die', T + 2_000, { exit_code: 137 })
+    expect(named('train')).toMatchObject([{ outcome: 'killed' }])
+    event(A, 'start', T + 3_000)
+    event(A, 'kill', T + 1_000, { signal: 15 })
+    event(A, 'kill', T + 2_001, { signal: 9 })
+    event(A, 'die', T + 4_000, { exit_code: 0 })
+    expect(named('train')).toMatchObject([
+      { run: 1, outcome: 'cancelled', sent_by: 'container engine' },
+      { run: 2, outcome: 'completed' },
+    ])
+  })
+
   test('an OOM kill is seen by the counter, by the event before the end and by the one after it', () => {
     event(A, 'start', T)
     scrape('containers', 'numbers', T + 1_000, [reading(containerOomKillsTotal, A, 0)])
