@@ -2,7 +2,7 @@
 import { signal, type Signal } from '@preact/signals'
 import { Component, type ComponentChildren, type VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { nextSort, sortRows, type SortKey, type SortState } from './sort.ts'
+import { nextSort, sortRows, steadyOrder, type SortKey, type SortState } from './sort.ts'
 
 export type Column<Row> = {
   readonly id: string
@@ -10,7 +10,7 @@ export type Column<Row> = {
   readonly numeric?: boolean
   readonly key: (row: Row) => SortKey
   readonly cell: (row: Row) => ComponentChildren
-  /** Left out while no row shows anything in it. */
+  /** Left out until a row shows something in it. */
   readonly spare?: true
   /** All that the cell shows, as text: it is redrawn only when that has changed. Without it with every row that comes. */
   readonly shows?: (row: Row) => string
@@ -93,11 +93,26 @@ function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): V
   return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\u0000')} draw={draw} />
 }
 
+/** What a table showed last, so that it does not move under a reader: a column that had something in it stays, and so does the order of rows that are about alike. */
+type Stood = { readonly columns: Set<string>; state?: SortState; order: readonly string[] }
+
+function placed<Row>(rows: readonly Row[], columns: readonly Column<Row>[], state: SortState, rowKey: (row: Row) => string, stood: Stood): readonly Row[] {
+  const column = columns.find((found) => found.id === state.column)
+  if (column === undefined) return rows
+  const sorted = sortRows(rows, column.key, state.descending, rowKey)
+  const isSteady = column.numeric === true && stood.state === state
+  const order = isSteady ? steadyOrder(sorted, stood.order, column.key, state.descending, rowKey) : sorted
+  stood.state = state
+  stood.order = order.map(rowKey)
+  return order
+}
+
 export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, empty, note }: Props<Row>) {
-  const columns = all.filter(({ spare, shows }) => spare !== true || rows.some((row) => shows?.(row) !== ''))
+  const [stood] = useState((): Stood => ({ columns: new Set(), order: [] }))
+  for (const { id: name, spare, shows } of all) if (spare !== true || rows.some((row) => shows?.(row) !== '')) stood.columns.add(name)
+  const columns = all.filter(({ id: name }) => stood.columns.has(name))
   const [state] = useState(() => signal(sort))
-  const column = columns.find((found) => found.id === state.value.column)
-  const sorted = column === undefined ? rows : sortRows(rows, column.key, state.value.descending, rowKey)
+  const sorted = placed(rows, columns, state.value, rowKey, stood)
   return (
     <section class="panel" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ProcessRow } from '../../../../agent/model/live.ts'
 import { outsideContainers } from '../../../../dashboard/src/parts/live/owner.ts'
 import { containerViews, processViews } from '../../../../dashboard/src/parts/live/rows.ts'
-import { nextSort, sortRows } from '../../../../dashboard/src/parts/table/sort.ts'
+import { nextSort, sortRows, steadyOrder } from '../../../../dashboard/src/parts/table/sort.ts'
 import { container, frame, gpu, silentGpu } from '../helpers.ts'
 
 const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
@@ -118,6 +118,39 @@ describe('sorting', () => {
         (name) => name,
       ),
     ).toEqual(['Job-1', 'job-9', 'job-10'])
+  })
+
+  const steady = (rows: Readonly<Record<string, number | undefined>>, before: string, descending = true): string => {
+    const named = Object.entries(rows).map(([name, value]) => ({ name, value }))
+    const key = ({ value }: (typeof named)[number]): number | undefined => value
+    const nameOf = ({ name }: (typeof named)[number]): string => name
+    const sorted = sortRows(named, key, descending, nameOf)
+    return steadyOrder(sorted, before.split(' '), key, descending, nameOf).map(nameOf).join(' ')
+  }
+  test('live rows that are about alike keep their places; what is clearly more moves up, past all that it exceeds', () => {
+    expect(steady({ a: 98, b: 100, c: 10 }, 'a b c')).toBe('a b c')
+    expect(steady({ a: 90, b: 100, c: 10 }, 'a b c')).toBe('b a c')
+    expect(steady({ a: 90, b: 93, c: 96, d: 100 }, 'a b c d')).toBe('c d a b')
+    expect(steady({ a: 98, b: 100, c: 10 }, 'a b c', false)).toBe('c a b')
+  })
+  test('a new row comes exactly where it belongs, one without a figure last, and one that has gone leaves no hole', () => {
+    expect(steady({ a: 98, b: 100, n: 99 }, 'a b gone')).toBe('n a b')
+    expect(steady({ a: 104, b: 110, n: 105 }, 'a b', false)).toBe('a n b')
+    expect(steady({ a: undefined, b: 100, n: undefined }, 'a b')).toBe('b a n')
+  })
+  test('whatever it was before, all rows are there once, and none stands below one that it clearly exceeds', () => {
+    const rows = fc.uniqueArray(fc.record({ name: fc.uuid(), value: fc.nat(1_000) }), { selector: ({ name }) => name, maxLength: 30 })
+    fc.assert(
+      fc.property(rows, fc.nat(1_000), (now, seed) => {
+        const before = now.toSorted((a, b) => ((a.value * 7_919 + seed) % 101) - ((b.value * 7_919 + seed) % 101)).slice(seed % 4)
+        const key = ({ value }: { readonly value: number }): number => value
+        const nameOf = ({ name }: { readonly name: string }): string => name
+        const order = steadyOrder(sortRows(now, key, true, nameOf), before.map(nameOf), key, true, nameOf)
+        expect(order.map(nameOf).toSorted()).toEqual(now.map(nameOf).toSorted())
+        const old = order.filter((row) => before.includes(row))
+        for (const [at, row] of old.entries()) for (const above of old.slice(0, at)) expect(row.value * 0.95).toBeLessThanOrEqual(above.value)
+      }),
+    )
   })
 
   test('a second click turns the order, another column begins with its own', () => {
