@@ -37,7 +37,11 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
   const scene = useIncidentScene('oom-leak', 'cuda_oom')
 
   /** What each page says against itself, by page and theme. */
-  async function graveFaults(options: BrowserContextOptions, only?: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
+  async function graveFaults(
+    options: BrowserContextOptions,
+    themes: readonly ('dark' | 'light')[],
+    only?: readonly string[],
+  ): Promise<Readonly<Record<string, readonly string[]>>> {
     await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     await loadAxe(page)
@@ -48,7 +52,7 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
       await goTo(page, hash)
       const moving = options.reducedMotion === 'reduce' ? list.parse(await page.evaluate(MOVING)) : []
       if (moving.length > 0) grave[`${hash} moves`] = moving
-      for (const colorScheme of ['dark', 'light'] as const) {
+      for (const colorScheme of themes) {
         await page.emulateMedia({ colorScheme })
         await page.waitForSelector(`html[data-theme="${colorScheme}"]`)
         const told = await faults(page, only)
@@ -62,15 +66,16 @@ describe.skipIf(!hasChromium)('axe in a real Chromium (needs Debian’s chromium
     ['a desk', DESKTOP],
     ['a phone', PHONE],
   ])('no page has a serious fault on %s, dark or light', async (_place, options) => {
-    expect(await graveFaults(options)).toEqual({})
+    expect(await graveFaults(options, ['dark', 'light'])).toEqual({})
   })
 
   test.each([
     ['a small screen', SMALL],
     ['a wide screen', WIDE],
     ['a screen at 200 %, for those who want no motion', { ...ZOOMED, reducedMotion: 'reduce' }],
-  ] as const)('everything can be read and hit on %s, dark or light', async (_place, options) => {
-    expect(await graveFaults(options, LAYOUT_RULES)).toEqual({})
+  ] as const)('everything can be read and hit on %s', async (_place, options) => {
+    // The colours are those of the desk: one theme shows what the width changes.
+    expect(await graveFaults(options, ['light'], LAYOUT_RULES)).toEqual({})
   })
 
   test('Tab reaches every control of every page, and shows where it is', async () => {

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../agent/diagnosis/explain.ts'
 import { MOST_REMEDIES } from '../../agent/diagnosis/faults/remedies/plan.ts'

@@ -1,5 +1,5 @@
 // The readers of cgroup files: what stands there is found, unlimited is unlimited, garbage is no number.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { parseKeyed, parseLimit, parseNumber, parsePressure, workingSet } from '../../agent/sources/containers/cgroup-files.ts'
 import { parseStat, parseStatus } from '../../agent/attribution/proc-files.ts'

@@ -1,5 +1,5 @@
 // Every path shape that a runtime gives its processes, with random ids, and garbage in between.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { containerOfPath, parseCgroup, parseMountinfo } from '../../agent/attribution/cgroup-path.ts'
 import type { CgroupPlace } from '../../agent/attribution/cgroup-path.ts'

@@ -1,5 +1,5 @@
 // The nearest name: a distance in the mathematical sense, and a typo finds its way back.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { nearestKey } from '../../agent/config/setting.ts'
 import { KEYS } from '../../agent/config/schema.ts'

@@ -1,5 +1,5 @@
 // Lists that repeat in a pickle are read once: the values, and the limits, are those of reading every list.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createEqualLists } from '../../agent/allocator/snapshot/equal-lists.ts'
 import { LIMITS } from '../../agent/allocator/snapshot/limits.ts'

@@ -1,5 +1,5 @@
 // Estimates for any settings: more of anything never needs less, the parts are the total, and every figure is one.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { estimate } from '../../agent/fit/estimate.ts'
 import { readConfig } from '../../agent/fit/hf-config.ts'

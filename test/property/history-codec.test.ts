@@ -1,5 +1,5 @@
 // What history encodes comes back bit for bit, whatever the numbers; what is torn is never taken for a number.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createReader, createWriter } from '../../agent/store/history/bits.ts'
 import { createRawScratch, decodeRaw, encodeRaw, packBlock, unpackBlock } from '../../agent/store/history/block.ts'

@@ -1,5 +1,5 @@
 // History against a plain list of samples: whatever was fed, in whatever order it was restarted or killed, the answers are those of the list.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import type { History } from '../../agent/store/history.ts'
 import type { HistorySeries } from '../../agent/store/history-view.ts'

@@ -1,5 +1,5 @@
 // The parsers of the kernel's files: what is printed is read, and no text makes them throw or give a number that cannot be.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { parseStat } from '../../agent/sources/host/cpu.ts'
 import { parseDiskstats } from '../../agent/sources/host/disk-io.ts'

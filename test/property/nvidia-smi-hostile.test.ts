@@ -1,5 +1,5 @@
 // No text makes a parser of nvidia-smi's outputs throw, or gives a number that cannot be.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { parseNvidiaSmi } from '../../agent/sources/nvidia-smi/parse.ts'
 import type { ParseResult } from '../../agent/sources/nvidia-smi/result.ts'

@@ -1,5 +1,5 @@
 // Whatever nvidia-smi prints: what a made-up host prints comes back as it was.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { FieldId } from '../../agent/sources/nvidia-smi/field-id.ts'
 import type { Values } from '../../agent/sources/nvidia-smi/gpu.ts'

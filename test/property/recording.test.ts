@@ -1,5 +1,5 @@
 // A recording gives back every event that was written, however the stream is cut.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import type { Event } from '../../agent/model/event.ts'
 import type { MetricDef } from '../../agent/model/metric.ts'

@@ -1,5 +1,5 @@
 // Secrets do not survive, whatever stands around them; everything else does.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { redact, redactDeep, REDACTED, relevantEnv } from '../../agent/lib/redact.ts'
 import { isBounded } from '../setup/bounded.ts'

@@ -1,5 +1,5 @@
 // Quiet hours against a slow reference that asks the wall clock each minute, in zones that change their clocks by an hour, by half of one, at midnight, or by a day.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import type { QuietHours } from '../../agent/model/alert-settings.ts'
 import { SEVERITIES, type Severity } from '../../agent/model/severity.ts'

@@ -1,5 +1,5 @@
 // The router over any life of incidents: what it may never do, and what it must.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import type { Route } from '../../agent/model/alert-settings.ts'
 import { SEVERITIES, type Severity } from '../../agent/model/severity.ts'

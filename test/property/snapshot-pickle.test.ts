@@ -1,5 +1,5 @@
 // The snapshot reader under fuzzing: plain values come back as they were, and whatever is done to a file, the worst is a SnapshotError.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { analyse } from '../../agent/allocator/snapshot/analyse.ts'
 import { SnapshotError } from '../../agent/allocator/snapshot/error.ts'

@@ -1,5 +1,5 @@
 // Random seconds of a host for property tests of detectors: readings of the metrics that they watch with values that mean something, odd ones, gaps, jumps of time.
-import * as fc from 'fast-check'
+import * as fc from './fast-check.ts'
 import type { AllocatorSample, AllocatorStats, Event } from '../../agent/model/event.ts'
 import { metricNamed } from '../../agent/catalogue.ts'
 import { GAP_REASONS } from '../../agent/model/reading.ts'

@@ -49,6 +49,8 @@ for hidden in "$@"; do if [ -d ".$hidden" ]; then mount -t tmpfs -o mode=755 tmp
 
 # What this machine starts, mounts or forbids is none of this host's concern.
 rm -rf etc/systemd/system/*.wants etc/systemd/system/*.requires usr/sbin/policy-rc.d etc/modules-load.d/*
+# After each package with a manual page an index of all of them would be made: some seconds of CPU time.
+rm -f var/lib/man-db/auto-update
 : >etc/fstab
 : >etc/crypttab
 : >etc/machine-id

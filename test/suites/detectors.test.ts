@@ -1,5 +1,5 @@
 // The contract of every detector of the registry: what it declares, that it says nothing of nothing, never throws, and ends a fault when it heals, not when data stops.
-import * as fc from 'fast-check'
+import * as fc from '../setup/fast-check.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // Pauses between tries, and the budget of messages: bounds that hold for every input.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { retryAfterMs } from '../../../agent/lib/retry-after.ts'
 import { backoffMs, createBudget } from '../../../alerts/delivery/backoff.ts'

@@ -1,5 +1,5 @@
 // No text from outside can become a link, a mention or markup, or hide what it says, in any of the markups; and it stays readable.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { clean, clip } from '../../../alerts/messages/clean.ts'
 import { escapeHtml, escapeMarkdown, escapeSlack, fitted, linkTarget, markdownBlock, slackBlock } from '../../../alerts/messages/escape.ts'

@@ -1,5 +1,5 @@
 // What leaves the host: the lines around the fault, the series that shows it, and never more than its bound.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { Incident, IncidentSeries } from '../../../agent/model/incident.ts'
 import { sparkline, sparkText } from '../../../alerts/messages/sparkline.ts'

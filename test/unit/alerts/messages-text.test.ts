@@ -1,5 +1,5 @@
 // What a message says of one incident and of many: in what order, with which counts, and within which length.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { Incident } from '../../../agent/model/incident.ts'
 import { htmlText, markdownText, plainText } from '../../../alerts/messages/render.ts'

@@ -1,5 +1,5 @@
 // What Slack is sent: blocks within its limits whatever comes in, nothing forged, threads for a bot; and what its answers mean.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { Incident } from '../../../agent/model/incident.ts'
 import type { Message } from '../../../agent/model/notification.ts'

@@ -1,6 +1,6 @@
 // Templates of the user's own: what is refused at the start and where, what text from outside can do, and what they are given.
 import { beforeAll, describe, expect, test } from 'vitest'
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import * as z from 'zod'
 import { template } from '../../../alerts/notifiers/template.ts'
 import type { Message } from '../../../agent/model/notification.ts'

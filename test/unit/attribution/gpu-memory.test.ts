@@ -1,5 +1,5 @@
 // Who holds a GPU's memory: sums per container, what is left over, and that unknown never becomes a number.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createGpuMemoryAttribution, type GpuMemoryOwners } from '../../../agent/attribution/gpu-memory.ts'
 import type { ProcessIdentity } from '../../../agent/model/identity.ts'

@@ -1,5 +1,5 @@
 // Shares of a busy GPU: they sum to the GPU's own utilization, what has ended takes part, and nothing is made up.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { createGpuMemoryAttribution } from '../../../agent/attribution/gpu-memory.ts'
 import { createLoadShares } from '../../../agent/attribution/gpu-utilization.ts'

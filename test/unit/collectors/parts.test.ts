@@ -1,5 +1,5 @@
 // The pure parts of the collectors: peaks over a minute, rates of counters, conversion of units, borders of process entries.
-import { array, assert, boolean, constantFrom, integer, property, tuple, uniqueArray } from 'fast-check'
+import { array, assert, boolean, constantFrom, integer, property, tuple, uniqueArray } from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createPeaks } from '../../../agent/collectors/memory-peak.ts'
 import { convert } from '../../../agent/collectors/parts/gauges.ts'

@@ -1,5 +1,5 @@
 // The forecast: what grows without end is told in time and with the right interval; what ends, swings or only looks like growth is not told.
-import { array, assert, double, option, property } from 'fast-check'
+import { array, assert, double, option, property } from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { memoryExhaustion } from '../../../agent/diagnosis/detectors/memory-exhaustion/memory-exhaustion.ts'

@@ -1,5 +1,5 @@
 // Whatever the probe, the driver and the engine say, in whatever order: the detectors of memory pressure never throw, say only finite figures, and say the same twice.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import { allocatorRetryStorm } from '../../../agent/diagnosis/detectors/allocator-retry-storm.ts'

@@ -1,5 +1,5 @@
 // Lines through noisy points, and when drawn peaks meet an end.
-import { array, assert, double, integer, property } from 'fast-check'
+import { array, assert, double, integer, property } from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { crossing, meanExcess } from '../../../agent/diagnosis/detectors/memory-exhaustion/crossing.ts'
 import { fitLine, largestStep, median, newerShare, quantile } from '../../../agent/diagnosis/detectors/parts/trend.ts'

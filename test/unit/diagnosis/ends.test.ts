@@ -1,5 +1,5 @@
 // The judge of ends: what the log says and what the engine says give one verdict; ranks, restarts and long logs do not confuse it.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createEndReader } from '../../../agent/diagnosis/ends/end-reader.ts'
 import { judgeEnd, type KnownEnd } from '../../../agent/diagnosis/ends/judge.ts'

@@ -1,5 +1,5 @@
 // Long texts in pieces: what is found, and in which line, does not depend on where the pieces end.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { explainChunks, explainStream, explainText } from '../../../agent/diagnosis/explain.ts'
 import { createLiteralSearch } from '../../../agent/diagnosis/literal-search.ts'

@@ -1,5 +1,5 @@
 // Logs in the wrapping in which people have them: files of engines and collectors, notebooks, HTML, Markdown, a launcher's own prefix. The answer is that of the bare log.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { explainStream, explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'

@@ -1,5 +1,5 @@
 // What a bundle says of whose machine it was: nothing. Held by properties over texts such as logs, settings and nvidia-smi print.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../../agent/doctor/bundle/scrub.ts'
 

@@ -1,6 +1,6 @@
 // A host in one row: what counts, and what is believed of another agent's answer.
 import { describe, expect, test } from 'vitest'
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { parseSummary, summaryOf } from '../../../agent/hosts/summary.ts'
 import { sshArguments } from '../../../agent/hosts/tunnel.ts'
 import { isHostUrl } from '../../../agent/config/sections/hosts.ts'

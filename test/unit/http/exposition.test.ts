@@ -1,6 +1,6 @@
 // The /metrics page against an independent parser: what the store holds is on the page, once, and nothing else.
 import { gunzipSync } from 'node:zlib'
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createExposition, type ExpositionOptions } from '../../../agent/http/exposition.ts'
 import { metricsFormat } from '../../../agent/http/accept.ts'

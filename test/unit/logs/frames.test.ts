@@ -1,5 +1,5 @@
 // Engines' log streams taken apart: frames and terminals, torn at any byte, split messages, overlong and malformed ones.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createFrameReader, FrameError } from '../../../agent/sources/container-logs/frames.ts'
 

@@ -1,5 +1,5 @@
 // Lines that belong together become one text: tracebacks, wrapped messages, ranks side by side; nothing lost, nothing unbounded.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createJoiner } from '../../../agent/sources/logs/joiner.ts'
 import { isBounded } from '../../setup/bounded.ts'

@@ -1,5 +1,5 @@
 // Records of /dev/kmsg: heads with and without further fields, escapes, fragments, what is no record.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { parseRecord } from '../../../agent/sources/kernel-log/record.ts'
 

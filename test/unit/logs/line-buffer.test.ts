@@ -1,5 +1,5 @@
 // Bytes to lines: however the stream is torn, with offsets that lead back to the text, and bounded.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { BATCH_LINES } from '../../../agent/sources/logs/batch.ts'
 import { createLineBuffer } from '../../../agent/sources/logs/line-buffer.ts'

@@ -1,5 +1,5 @@
 // What an engine says again when it turns a log over is taken out; lines that only look alike, and those after the clock was set back, stay.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createFrameReader } from '../../../agent/sources/container-logs/frames.ts'
 import { createRepeats } from '../../../agent/sources/container-logs/repeats.ts'

@@ -1,5 +1,5 @@
 // Resuming a container's log by time: what was read before is taken out, nothing else, also where many lines bear one time.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createFrameReader } from '../../../agent/sources/container-logs/frames.ts'
 import { createResume } from '../../../agent/sources/container-logs/resume.ts'

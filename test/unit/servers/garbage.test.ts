@@ -1,5 +1,5 @@
 // Whatever a server answers, no reader throws, and none makes a figure that is no number.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { ServerFigures } from '../../../agent/servers/model.ts'
 import { FAMILIES } from '../../../agent/servers/recognise.ts'

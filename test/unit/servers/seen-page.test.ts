@@ -1,5 +1,5 @@
 // A page that is read again after it was seen: the same as when it is read for the first time, whatever moved, came or went.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { readExposition, type Wanted } from '../../../agent/servers/exposition.ts'
 import { createSeenPage } from '../../../agent/servers/seen-page.ts'

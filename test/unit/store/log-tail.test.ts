@@ -1,5 +1,5 @@
 // The tail of a container's log: newest lines after a number, bounded in every direction, without secrets.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { LogLine } from '../../../agent/model/event.ts'
 import { createLogTail } from '../../../agent/store/log-tail.ts'

@@ -1,5 +1,5 @@
 // Text to lines: however the stream is cut, and what becomes of a line that is too long.
-import * as fc from 'fast-check'
+import * as fc from '../../setup/fast-check.ts'
 import { expect, test } from 'vitest'
 import { createLineSplitter } from '../../../agent/text/line-splitter.ts'
 

@@ -47,7 +47,7 @@ export const jobKilled: EndKind = {
         command: 'nohup <COMMAND> > train.log 2>&1 &',
       },
     pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
-    situation.programs.has('slurm') && slurmRecord(job),
+    situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
     situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation.subject.pod),
     pattern !== 'evicted' && { text: `Ask ${WHO_STOPPED}` },
     signal === 'SIGTERM' && { text: 'Save a checkpoint when SIGTERM comes: schedulers send it some seconds before SIGKILL.' },

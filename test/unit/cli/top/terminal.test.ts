@@ -1,6 +1,6 @@
 // The parts of the renderer: widths, keys, sparklines, what a terminal can do, the difference of two screens, and the share of the height.
 import { describe, expect, test } from 'vitest'
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { heightsOf } from '../../../../agent/cli/top/view.ts'
 import { placeColumns } from '../../../../agent/cli/top/draw-table.ts'
 import { keysIn } from '../../../../agent/cli/top/terminal/keys.ts'

@@ -1,5 +1,5 @@
 // Colours of containers: each keeps its own, sixteen differ for every kind of colour vision, and all stand out from the ground.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createColourBook, PALETTES, SLOTS } from '../../../../dashboard/src/parts/chart/palette.ts'
 

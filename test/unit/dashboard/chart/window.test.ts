@@ -1,5 +1,5 @@
 // Zooming and moving windows of time: what the address says, what a press makes of it, and what history is asked for.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { localInput, localSecond } from '../../../../dashboard/src/parts/chart/tools/local-time.ts'
 import { fitted, LONGEST_S, moved, SHORTEST_S, stepFor, windowOf, zoomed } from '../../../../dashboard/src/parts/range/window.ts'

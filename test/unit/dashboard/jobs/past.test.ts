@@ -1,5 +1,5 @@
 // From history to who held which card when, how long nothing ran meanwhile, and the lines of a job's charts.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { SeriesRow } from '../../../../agent/model/live.ts'
 import { filterOf } from '../../../../dashboard/src/parts/job/identity.ts'

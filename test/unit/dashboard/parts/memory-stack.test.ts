@@ -1,5 +1,5 @@
 // The stacked memory: its top is always what is used, its layers never shrink below those under them, and holes stay holes.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { container, frame, GIB, gpu } from '../helpers.ts'
 import { describe, expect, test } from 'vitest'
 import { cellRows, type Columns, createColumnBook, traceRows } from '../../../../dashboard/src/parts/chart/columns.ts'

@@ -1,5 +1,5 @@
 // Scales of charts end at round numbers that lie close above what they show.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { roundTop } from '../../../../dashboard/src/parts/chart/values.ts'
 

@@ -1,5 +1,5 @@
 // Table rows and their order.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import type { ProcessRow } from '../../../../agent/model/live.ts'
 import { outsideContainers } from '../../../../dashboard/src/parts/live/owner.ts'

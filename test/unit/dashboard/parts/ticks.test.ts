@@ -1,5 +1,5 @@
 // Axes have their marks at round times and round figures, and say the day where hours alone would mislead.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { roundTicks, tickText, timeTicks } from '../../../../dashboard/src/parts/chart/ticks.ts'
 

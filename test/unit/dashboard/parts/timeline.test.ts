@@ -1,5 +1,5 @@
 // The window of seconds behind the charts: against a plain map, for any order of live values, history and passing time.
-import * as fc from 'fast-check'
+import * as fc from '../../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { createTimeline } from '../../../../dashboard/src/parts/live/timeline.ts'
 
