@@ -22,6 +22,8 @@ export const ALL_SLOTS = SLOTS + OTHERS.length
 export const isOnInstance = (job: string): boolean => OTHERS.some(({ gi, seconds }) => gi !== undefined && job === `sleep ${seconds}`)
 /** Samples are kept so long, and are so far apart at least. */
 const [SAMPLED_MS, PERIOD_MS] = [1_200, 30]
+/** A step that is later than this left the host as it was: the driver goes on saying so. */
+const LATE_MS = 1_100
 const PHASES = [125, 375, 625, 875] as const
 
 export type Truth = { heldMs: number; activeMs: number }
@@ -88,6 +90,7 @@ export function createUseScene(tell: (scenario: FakeScenario) => void): UseScene
       {
         ...(index === 2 ? { mig_mode: 1, 'gpm.1.1': busyOf(1), 'gpm.1.2': busyOf(2) } : {}),
         util: Math.round(shown[index] ?? 0),
+        sample_every: LATE_MS,
         energy: Math.round((energy[index] ?? 0) * 1_000),
         power: (IDLE_WATTS + (BUSY_WATTS * busy) / 100) * 1_000,
         ...(index === 1 && isLost ? { lost: 1 } : {}),

@@ -35,7 +35,7 @@ export type FakeSample = { readonly timeUs: number; readonly pid: number; readon
 export type FakeAccount = { readonly pid: number; readonly gpu: number; readonly bytes: number; readonly ms: number; readonly running?: boolean }
 
 export type FakeGpu = {
-  /** Also rules of this GPU: `ret.FUNCTION`, `delay.FUNCTION` (ms), `crash.FUNCTION`, `odds.FUNCTION` or `odds.device` (one call in N crashes), `ones` (every figure has all bits set), `lost`, `reset`, `grow`, `field.ID[.SCOPE]`, `gpm.ID[.GI]`. */
+  /** Also rules of this GPU: `ret.FUNCTION`, `delay.FUNCTION` (ms), `crash.FUNCTION`, `odds.FUNCTION` or `odds.device` (one call in N crashes), `ones` (every figure has all bits set), `lost`, `reset`, `grow`, `field.ID[.SCOPE]`, `gpm.ID[.GI]`, `sample_every` (ms; see usage.c). */
   readonly values: Values
   readonly processes?: readonly FakeProcess[]
   readonly mig?: readonly FakeMig[]

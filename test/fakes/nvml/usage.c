@@ -1,12 +1,28 @@
 /* Samples of processes by both calls, and the accounting mode. Both need a GPU without MIG that reports its utilisation. */
 #include "fake.h"
 #include <string.h>
+#include <time.h>
 
 #define NO_MIG u64 util_; if (m || number_or(&g->table, "mig_mode", 0) || !number(&g->table, "util", &util_)) return NOT_SUPPORTED
 
+static process_sample_t all[MAX_SAMPLE + MAX_PROC];
+/*
+ * The samples newer than `since`. A driver goes on sampling while whoever writes the scenario is late: `sample_every=MS` gives each process that still holds the GPU its last
+ * figure again when its newest sample is older than that.
+ */
 static u32 newer(const gpu_t *g, u64 since) {
   u32 n = 0;
-  for (u32 i = 0; i < g->samples; i++) n += g->sample[i].time > since;
+  for (u32 i = 0; i < g->samples; i++) if (g->sample[i].time > since) all[n++] = g->sample[i];
+  u64 every = number_or(&g->table, "sample_every", 0) * 1000;
+  if (!every) return n;
+  struct timespec clock;
+  clock_gettime(CLOCK_REALTIME, &clock);
+  u64 now = (u64)clock.tv_sec * 1000000 + (u64)clock.tv_nsec / 1000;
+  for (u32 p = 0; p < g->procs; p++) {
+    const process_sample_t *last = NULL;
+    for (u32 i = 0; i < g->samples; i++) if (g->sample[i].pid == g->proc[p].pid && (!last || g->sample[i].time > last->time)) last = &g->sample[i];
+    if (last && last->time + every < now) { all[n] = *last; all[n++].time = now; }
+  }
   return n;
 }
 API ret_t nvmlDeviceGetProcessUtilization(void *h, process_sample_t *out, u32 *count, u64 since) {
@@ -16,7 +32,7 @@ API ret_t nvmlDeviceGetProcessUtilization(void *h, process_sample_t *out, u32 *c
   *count = found;
   if (!found) return NOT_FOUND;
   if (!out || room < found) return INSUFFICIENT_SIZE;
-  for (u32 i = 0; i < g->samples; i++) if (g->sample[i].time > since) *out++ = g->sample[i];
+  memcpy(out, all, found * sizeof *out);
   return OK;
 }
 API ret_t nvmlDeviceGetProcessesUtilizationInfo(void *h, processes_samples_t *info) {
@@ -28,10 +44,7 @@ API ret_t nvmlDeviceGetProcessesUtilizationInfo(void *h, processes_samples_t *in
   info->count = found;
   if (!found) return NOT_FOUND;
   if (!out || room < found) return INSUFFICIENT_SIZE;
-  for (u32 i = 0; i < g->samples; i++) {
-    const process_sample_t *s = &g->sample[i];
-    if (s->time > info->last_seen) *out++ = (process_sample1_t){ .time = s->time, .pid = s->pid, .sm = s->sm };
-  }
+  for (u32 i = 0; i < found; i++) out[i] = (process_sample1_t){ .time = all[i].time, .pid = all[i].pid, .sm = all[i].sm };
   return OK;
 }
 
