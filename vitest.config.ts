@@ -34,7 +34,7 @@ export default defineConfig({
         },
       },
       { test: { ...setup, ...TOGETHER, ...PATIENCE, ...IN_MEMORY, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'] } },
-      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL], isolate: false } },
+      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL] } },
       {
         test: {
           ...setup,

@@ -24,12 +24,13 @@ export function subjectText({ subject }: Pick<Incident, 'subject'>): string {
   return parts.join(', ')
 }
 
-/** Behind a title in a list: what the title does not name, without ids. */
+/** Behind a title in a list: what the title does not name, without ids. A title that names the container may end with another one, whose process this would seem to be. */
 export function placeText({ title, subject: { gpu, container, process, host } }: Pick<Incident, 'title' | 'subject'>): string {
+  const isNamed = container !== undefined && title.includes(container.name)
   const parts = [
-    ...(container === undefined || title.includes(container.name) ? [] : [`container ${container.name}`]),
+    ...(container === undefined || isNamed ? [] : [`container ${container.name}`]),
     ...(gpu === undefined || new RegExp(`GPU ${gpu.index}\\b`).test(title) ? [] : [`GPU ${gpu.index ?? gpu.pci_bus_id ?? '?'}`]),
-    ...(process === undefined || new RegExp(`(?:process|pid) ${process.pid}\\b`).test(title)
+    ...(process === undefined || isNamed || new RegExp(`(?:process|pid) ${process.pid}\\b`).test(title)
       ? []
       : [`process ${process.pid}${process.name === undefined ? '' : ` (${process.name})`}`]),
     ...(host === undefined || title.includes(host.name) ? [] : [`host ${host.name}`]),

@@ -141,7 +141,7 @@ test('a job’s report is text in a terminal, with no line beyond it, and counts
 
 test('a list names the place that a title does not, without ids', () => {
   const subject = { gpu: { index: 1, uuid: 'GPU-1' }, container: { name: 'train', id: 'aaaaaaaaaaaa' }, process: { pid: 70, name: 'python3' } }
-  expect(placedTitle({ title: 'train ran out of memory on GPU 1', subject })).toBe('train ran out of memory on GPU 1: process 70 (python3)')
+  expect(placedTitle({ title: 'train ran out of memory on GPU 1: lab holds 30 GiB', subject })).toBe('train ran out of memory on GPU 1: lab holds 30 GiB')
   expect(placedTitle({ title: 'GPU 12 is not that one', subject })).toBe('GPU 12 is not that one: container train, GPU 1, process 70 (python3)')
   expect(placedTitle({ title: 'process 70 of train on GPU 1', subject })).toBe('process 70 of train on GPU 1')
 })
