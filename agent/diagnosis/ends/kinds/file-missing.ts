@@ -28,6 +28,8 @@ export const fileMissing: EndKind = {
     },
     says(/^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/, WEIGHT.errno),
     raises(/^NoSuchKey$/),
+    // libsndfile, which does not say what the system said
+    says(/^Error opening '[^'\n]{1,400}': System error/, WEIGHT.exception + 0.5, withPath),
   ),
   title: ({ facts: { path } }) => (path === undefined ? 'A file is missing' : `File not found: ${path}`),
   verdict: (told) => saying(told, `did not find ${told.facts.path ?? 'a file that it needs'}`),
