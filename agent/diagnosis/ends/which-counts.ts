@@ -3,7 +3,7 @@ import type { LogKind } from '../../model/kinds.ts'
 import { isUserFrame } from '../traceback/user-frame.ts'
 import type { Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
-import type { ErrorSign, Sign } from './evidence.ts'
+import type { ErrorSign, ExitSign, Sign } from './evidence.ts'
 
 /** Where several ranks fail alike, the one that the launcher saw fail first: its process is the one that it names. */
 export function ofFirstRank(root: Candidate | undefined, candidates: readonly Candidate[], signs: readonly Sign[]): Candidate | undefined {
@@ -32,4 +32,13 @@ export function takesOver(later: ErrorSign, sign: ErrorSign): boolean {
   const kind = script === undefined ? undefined : classify(later.error, false)?.end.kind
   if (kind === undefined) return false
   return sign.weak && sign.error.name === 'shell' ? !BY_SCRIPT.has(kind) : script === scriptOf(sign) && !FOLLOWS.has(kind)
+}
+
+/** What failed, without the figures before and in it. */
+const failed = ({ text }: ExitSign): string => text.slice(text.lastIndexOf("Command '")).replaceAll(/\d/g, '')
+/** A command that failed again and again, and each time before the program went on. */
+export function goesOnAfter(sign: ExitSign, signs: readonly Sign[], progressAt: number): boolean {
+  if (!sign.text.includes("Command '") || sign.text.includes('CalledProcessError')) return false
+  const before = signs.filter((other) => other.type === 'exit' && other.at < sign.at && other.at < progressAt && failed(other) === failed(sign))
+  return before.length >= 2
 }

@@ -93,3 +93,57 @@ test("libsndfile's file is missing", () => {
   const [first] = faultsOf(...uncaught('say.py', 4, "soundfile.LibsndfileError: Error opening 'data/a.wav': System error."))
   expect(first).toMatchObject({ kind: 'file_missing', facts: { path: 'data/a.wav' } })
 })
+
+describe('files of a model', () => {
+  test('are missing where its folder is there', () => {
+    const [first] = faultsOf(
+      ...uncaught(
+        'serve.py',
+        8,
+        "OSError: /data/models/arm does not appear to have a file named config.json. Checkout 'https://huggingface.co//data/models/arm/tree/None' for available files.",
+      ),
+    )
+    expect(first).toMatchObject({ kind: 'file_missing', facts: { path: '/data/models/arm/config.json' } })
+  })
+  test('of a repository are for its hub', () => {
+    const [first] = faultsOf(
+      ...uncaught(
+        'serve.py',
+        8,
+        "OSError: acme/arm-7b does not appear to have a file named config.json. Checkout 'https://huggingface.co/acme/arm-7b/tree/main' for available files.",
+      ),
+    )
+    expect(first?.kind).toBe('model_access')
+  })
+})
+
+test('a check names what it expects before it says what came', () => {
+  const lines = [
+    "terminate called after throwing an instance of 'dmlc::Error'",
+    '  what():  src/storage/gpu.h:39: Check failed: e == cudaSuccess || e == cudaErrorCudartUnloading CUDA: out of memory',
+  ]
+  expect(faultsOf(...lines)[0]?.kind).toBe('cuda_oom')
+  const other = faultsOf(...lines.map((line) => line.replace('out of memory', 'invalid configuration argument')))
+  expect(other.map(({ verdict }) => verdict).join()).not.toContain('already ending')
+})
+
+test('pytest says what it could not import', () => {
+  const [first] = faultsOf(
+    '_____ ERROR collecting tests/test_fit.py _____',
+    'tests/test_fit.py:3: in <module>',
+    '    import fitting',
+    "E   ModuleNotFoundError: No module named 'fitting'",
+  )
+  expect(first).toMatchObject({ kind: 'missing_dependency', facts: { module: 'fitting' } })
+})
+
+describe('a command that fails again and again', () => {
+  const failing = (done: number): string =>
+    `Importing:   1%|          | ${done}/900 [00:${done}<05:00,  1.00it/s]Error: Command '['gh', 'issue', 'close', '${done}']' returned non-zero exit status 1.`
+  test('while the program goes on is no end', () => {
+    expect(faultsOf(failing(10), failing(11), failing(12), failing(13))).toEqual([])
+  })
+  test('is one where it fails the first time', () => {
+    expect(faultsOf("Error: Command '['gh', 'issue', 'close', '7']' returned non-zero exit status 1.")[0]?.kind).toBe('job_failed')
+  })
+})

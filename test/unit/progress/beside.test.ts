@@ -24,6 +24,7 @@ test('a global step beside an epoch counts as any other', () => {
 test.each([
   ['results by part', ['  part means (3):', '  chunk 01: -11.98', '  chunk 02: -11.79', '  chunk 03: -11.90', '  chunk 04: -11.91']],
   ['the plan of a database', ['  "Startup Cost": 0.00,', '  "Total Cost": 11.57,', '  "Startup Cost": 1.00,', '  "Total Cost": 12.59,']],
+  ['costs of routes', ['route_a cost: 13.81', 'route_b cost: 12.92', 'route_a cost: 11.03', 'route_b cost: 12.44']],
 ])('%s are none', (_, lines) => {
   expect(read(...lines)).toBeUndefined()
 })
