@@ -33,8 +33,8 @@ const COMMENT = /^\s*(?:#|\/\/)\s/
 const ANOTHER_DAY =
   /^(?!\s*(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception|Warning):)[^\n]{0,200}\b(?:was|were|had|happened|got|saw|failed|died)\b[^\n]{0,60}\b(?:last (?:week|month|year|night)|yesterday)\b/i
 
-/** The line says itself that it only warns: whether the program went on shows below. */
-export const isWarned = (line: string): boolean => /^.{0,80}\bWARN(?:ING)?\b/.test(line)
+/** The line says itself that it only warns, as loggers do or Python's `warnings`: whether the program went on shows below. */
+export const isWarned = (line: string): boolean => /^.{0,80}\bWARN(?:ING)?\b|^\S{0,300}\.py:\d{1,6}: \w{0,40}Warning: |^\s{1,8}(?:warnings\.)?warn\(/.test(line)
 
 /** What the program does instead, in the line that says what failed. */
 export const goesRound = (line: string): boolean =>

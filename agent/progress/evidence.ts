@@ -21,6 +21,8 @@ const isServing = ({ rate, step, shape }: Observation): boolean =>
 const isOfOthers = (seen: Observation): boolean =>
   seen.foreign === true && seen.loss === undefined && seen.gradNorm === undefined && seen.metrics === 0 && !isServing(seen)
 
+/** What other optimizers minimise has the name too: routes, layouts, plans. */
+const COST = /\bcosts?\b/
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
   const { step, stepIsAside, stepIsBare, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
@@ -91,6 +93,6 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
       (total !== undefined || ((at !== undefined || decimals === true || HEADING.test(seen.title ?? '')) && (STEP_WORD.test(shape) || stepIsAside === true)))
     )
   }
-  if (lossIs !== undefined) return track.seen >= 2 || beside.epoch() || beside.counted()
+  if (lossIs !== undefined) return (track.seen >= 2 && (!COST.test(shape) || /loss/.test(shape))) || beside.epoch() || beside.counted()
   return false
 }

@@ -23,7 +23,11 @@ const WORDS: readonly (readonly [Phase, RegExp])[] = [
   ],
 ]
 
-export const phaseOf = memo((title): Phase | undefined => (title === '' ? undefined : WORDS.find(([, words]) => words.test(title))?.[0]))
+/** Layer by layer a model is made smaller: the work of such a job, not what comes before it. */
+const OF_LAYERS = /^\W*(?:compress|prun|sparsify|distill)ing\b.{0,24}\b(?:layers?|blocks?|modules?)\b/i
+export const phaseOf = memo((title): Phase | undefined =>
+  title === '' || OF_LAYERS.test(title) ? undefined : WORDS.find(([, words]) => words.test(title))?.[0],
+)
 
 const TRAINING = /\b(?:train\w*|epochs?|steps?|iter\w*|fine-?tun\w*|sft|dpo|ppo|grpo|rlhf|fit\w*|optimi[sz]\w*|learn\w*|rollouts?|batch(?:es)?)\b|训练/i
 export const saysTraining = (title: string): boolean => TRAINING.test(title)
@@ -34,5 +38,5 @@ const OWN_WORK =
   /^(?:pre-?|post-?|fine-?|re-?)?(?:train|learn|tun|fitt|optimi[sz]|boost|sampl|generat|gett|answer|infer|predict|process|runn|iterat|simulat|solv|denois|diffus|distill|search|evolv|play|explor|translat|transcrib|decod|evaluat|test|validat|work|inpaint|upscal|updat|scor|refin|adapt|cluster|grow|stepp|integrat|forecast|roll|judg|perform|execut|edit|draw)\w*$/i
 export const doesOther = memo((title): boolean => {
   const doing = DOING.exec(title)?.[1]
-  return doing !== undefined && !OWN_WORK.test(doing) && !TRAINING.test(title)
+  return doing !== undefined && !OWN_WORK.test(doing) && !TRAINING.test(title) && !OF_LAYERS.test(title)
 })

@@ -142,7 +142,11 @@ export function createProgressReader(): ProgressReader {
     const told = state.writer.count()
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : state.titled(plain)
     state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
-    for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) rest = readOne(state, { text: rest, ...at }, clock)
+    for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) {
+      // A logger's line that was glued behind a bar has its own time.
+      const glued = round > 0 && againStamped(rest) ? stampOf(rest) : undefined
+      rest = readOne(state, { text: glued === undefined ? rest : withoutLogger(withoutStamp(rest, glued)), ...at }, clock)
+    }
     if (state.writer.count() > told) state.toldAt = turn
     return { writer, ...(rank === undefined ? {} : { rank }) }
   }

@@ -85,7 +85,7 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
       case 'step':
         if (role.weight > step.weight) {
           step.weight = role.weight
-          out.stepIsAside = role.weight < -1
+          out.stepIsAside = role.weight < -2
           out.step = field.value
           if (field.total === undefined) delete out.total
           else out.total = field.total

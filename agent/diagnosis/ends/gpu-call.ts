@@ -109,6 +109,8 @@ const OTHER: Omit<Meaning, 'pattern'> = {
 /** Undefined where the message is no error of a GPU runtime. */
 export function gpuCall(message: string, situation: Situation): GpuCall | undefined {
   if (!HEAD.test(message)) return undefined
-  const { says, remedies } = MEANINGS.find(({ pattern }) => pattern.test(message)) ?? OTHER
+  // A check names what it expects before it says what came.
+  const came = message.replaceAll(/Check failed: .{0,120}?CudartUnloading/g, '')
+  const { says, remedies } = MEANINGS.find(({ pattern }) => pattern.test(came)) ?? OTHER
   return { says, remedies: remedies(situation) }
 }

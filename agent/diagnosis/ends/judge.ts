@@ -16,7 +16,9 @@ import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
+import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
+import { goesOnAfter, ofFirstRank, takesOver } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -127,8 +129,10 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
   // The program goes on below: the text is about another run, or about what the program got over.
   const stands = found.filter(
     ({ kind, evidence: lines }) =>
-      lines.length === 0 ||
-      lines.some((seen) => evidence.aliveAt <= seen.line || !(isQuoted(seen.text) || (!endedBadly && gotOver(kind, seen, lines, evidence)))),
+      // A package warns of itself when it is loaded: whether the job asks for it is not said.
+      !(kind === 'bitsandbytes_setup' && signs.length === 0 && lines.every(({ text }) => isWarned(text))) &&
+      (lines.length === 0 ||
+        lines.some((seen) => evidence.aliveAt <= seen.line || !(isQuoted(seen.text) || (!endedBadly && gotOver(kind, seen, lines, evidence))))),
   )
   const faults = stands.map((fault) =>
     !endedBadly && PARTIAL.has(fault.kind) && fault.evidence.every(({ line }) => evidence.progressAt > line)
@@ -143,6 +147,8 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
       sign.facts.rank === undefined &&
       evidence.begunAt > sign.line &&
       signs.some((other) => other.type === 'error' && other.at > evidence.begunAt)) ||
+    (sign.type === 'error' && signs.some((other) => other.type === 'error' && takesOver(other, sign))) ||
+    (sign.type === 'exit' && !endedBadly && goesOnAfter(sign, signs, evidence.progressAt)) ||
     // A user ended a part of its work, and it went on with the next.
     (sign.type === 'order' &&
       !sign.sure &&
@@ -159,7 +165,8 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     // What its workers say while it stops.
     (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
     (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||
-    (evidence.aliveAt > (sign.type === 'error' ? sign.line : sign.at) &&
+    // Where native code aborts, other threads write for a moment.
+    (evidence.aliveAt > (sign.type === 'error' ? sign.line + (sign.error.module === NATIVE ? 1 : 0) : sign.at) &&
       (sign.type === 'error' ||
         sign.type === 'exit' ||
         (sign.type === 'signal' && (sign.by !== 'launcher' || (sign.signal === 'SIGTERM' && isWarned(sign.text))))))
@@ -195,7 +202,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     firstCause < at ||
     counted.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself')))
   const candidates = counted.flatMap((sign) => candidateOf(sign, { firstCause, failedBefore }) ?? [])
-  const root = candidates.toSorted((a, b) => a.place - b.place || a.sign.at - b.sign.at)[0]
+  const root = ofFirstRank(candidates.toSorted((a, b) => a.place - b.place || a.sign.at - b.sign.at)[0], candidates, counted)
 
   const alone = root !== undefined && !explained(root, fatal)
   const rest = counted.filter((sign) => sign !== root?.sign)

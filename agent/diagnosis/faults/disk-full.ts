@@ -61,6 +61,14 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
           : "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json).",
       },
     ]
+  if (/\bSemLock\(/.test(around))
+    return [
+      {
+        text: 'Semaphores of multiprocessing lie in /dev/shm, not on the disk: see how full that is, and what ended processes left there.',
+        command: 'df -h /dev/shm; ls -la /dev/shm',
+      },
+      { text: 'Delete what belongs to no running process; give a container a larger /dev/shm (docker run --shm-size).' },
+    ]
   const ray = /\/tmp\/ray\/session_[\w-]{1,60}/.exec(around)?.[0]
   if (ray !== undefined && /spill/.test(around))
     return [

@@ -5,6 +5,11 @@ const withPath = (match: RegExpExecArray): { path?: string } => {
   const path = pathIn(match.input)
   return path === undefined ? {} : { path }
 }
+/** `/models/x does not appear to have a file named config.json. Checkout …` */
+const ofModel = ({ input }: RegExpExecArray): { path?: string } => {
+  const [, folder, file] = /^(\S{1,303}) does not appear to have (?:a file|files) named \(?'?([\w.-]{1,100}\w)/.exec(input) ?? []
+  return folder === undefined || file === undefined ? {} : { path: folder.includes('\\') ? `${folder}\\${file}` : `${folder.replace(/\/$/, '')}/${file}` }
+}
 export const fileMissing: EndKind = {
   kind: 'file_missing',
   stage: 'cause',
@@ -28,6 +33,10 @@ export const fileMissing: EndKind = {
     },
     says(/^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/, WEIGHT.errno),
     raises(/^NoSuchKey$/),
+    // transformers, of a folder that is there
+    says(/^(?:\/|~|\.{1,2}\/|[A-Za-z]:[\\/])[^\s'",]{1,300} does not appear to have (?:a file|files) named/, WEIGHT.message + 0.5, ofModel),
+    // libsndfile, which does not say what the system said
+    says(/^Error opening '[^'\n]{1,400}': System error/, WEIGHT.exception + 0.5, withPath),
   ),
   title: ({ facts: { path } }) => (path === undefined ? 'A file is missing' : `File not found: ${path}`),
   verdict: (told) => saying(told, `did not find ${told.facts.path ?? 'a file that it needs'}`),

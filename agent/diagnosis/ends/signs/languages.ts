@@ -41,6 +41,8 @@ export const LANGUAGES: readonly Language[] = [
     head: /^(?:\*{3} Error in `[^'’]{1,200}['’]: )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
     name: 'glibc',
   },
+  // TCMalloc's, behind a bar without a line break
+  { aborts: true, head: /tcmalloc\.cc:\d{1,5}\] (?<message>Attempt to free invalid pointer[^\n]{0,40})/, name: 'glibc' },
   { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
   // ggml, of llama.cpp and Ollama: its own assertions, and its check of each CUDA call, which names the call below
   {
@@ -168,5 +170,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

@@ -72,6 +72,8 @@ const FORMS: readonly Form[] = [
   ['shell', /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/],
   // py_compile
   ['test', /^Sorry: (?<exception>IndentationError|TabError|SyntaxError): (?<message>[^\n]{1,300})$/],
+  // pytest, of a module that it could not import
+  ['test', /^E {3}(?:[\w.]{1,100}\.)?(?<exception>ModuleNotFoundError|ImportError): (?<message>[^\n]{1,300})$/],
   // pytest's list of what failed
   ['test', /^(?:FAILED|ERROR) \S{1,300}\.py(?:::\S{1,200})? - (?:[\w.]{1,100}\.)?(?<exception>[A-Z]\w{2,80})(?:: (?<message>[^\n]{1,300}))?$/],
   // SageMaker's toolkit quotes the last line of the traceback

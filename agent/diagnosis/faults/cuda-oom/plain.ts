@@ -114,7 +114,7 @@ export const cudaOomPlain = memoryFamily(
           : unknown(gpu, situation),
       remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
-        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory/,
+        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory|Check failed: .{1,120}CUDA: out of memory/,
     },
     {
       // TensorFlow's copy to a GPU whose memory is full.

@@ -1,0 +1,44 @@
+// Which of several errors counts: that of the last run in a file, of a program rather than of a line in its batch script, of the rank that failed first.
+import type { LogKind } from '../../model/kinds.ts'
+import { isUserFrame } from '../traceback/user-frame.ts'
+import type { Candidate } from './candidates.ts'
+import { classify } from './classify.ts'
+import type { ErrorSign, ExitSign, Sign } from './evidence.ts'
+
+/** Where several ranks fail alike, the one that the launcher saw fail first: its process is the one that it names. */
+export function ofFirstRank(root: Candidate | undefined, candidates: readonly Candidate[], signs: readonly Sign[]): Candidate | undefined {
+  const rank = signs.find((sign) => sign.type === 'exit' && sign.facts.rank !== undefined)?.facts.rank
+  if (root?.sign.type !== 'error' || rank === undefined || root.sign.facts.rank === undefined) return root
+  const { error } = root.sign
+  const same = ({ sign, place: at }: Candidate): boolean =>
+    at === root.place && sign.type === 'error' && sign.facts.rank === rank && sign.error.name === error.name && sign.error.message === error.message
+  return candidates.find(same) ?? root
+}
+
+/** The script in which an uncaught exception of a process without a rank began. */
+function scriptOf({ error: { frames, foreign }, weak, wrapper, caught, facts }: ErrorSign): string | undefined {
+  const [outermost] = frames
+  if (weak || wrapper || foreign === true || caught === true || facts.rank !== undefined || facts.pid !== undefined) return undefined
+  return outermost?.name === '<module>' && isUserFrame(outermost) ? outermost.file : undefined
+}
+/** What a process leaves behind where another one of the same job failed first. */
+const FOLLOWS: ReadonlySet<LogKind> = new Set(['network_error', 'worker_died', 'nccl_error', 'cancelled', 'job_killed'])
+/** What may fail because a line of the batch script did. */
+const BY_SCRIPT: ReadonlySet<LogKind> = new Set(['missing_dependency', 'file_missing', 'permission_denied', 'compile_error'])
+/** The later error is what counts: of the next run of the same script, or of a program that ran although a line of the batch script failed. */
+export function takesOver(later: ErrorSign, sign: ErrorSign): boolean {
+  if (later.at <= sign.line) return false
+  const script = scriptOf(later)
+  const kind = script === undefined ? undefined : classify(later.error, false)?.end.kind
+  if (kind === undefined) return false
+  return sign.weak && sign.error.name === 'shell' ? !BY_SCRIPT.has(kind) : script === scriptOf(sign) && !FOLLOWS.has(kind)
+}
+
+/** What failed, without the figures before and in it. */
+const failed = ({ text }: ExitSign): string => text.slice(text.lastIndexOf("Command '")).replaceAll(/\d/g, '')
+/** A command that failed again and again, and each time before the program went on. */
+export function goesOnAfter(sign: ExitSign, signs: readonly Sign[], progressAt: number): boolean {
+  if (!sign.text.includes("Command '") || sign.text.includes('CalledProcessError')) return false
+  const before = signs.filter((other) => other.type === 'exit' && other.at < sign.at && other.at < progressAt && failed(other) === failed(sign))
+  return before.length >= 2
+}
