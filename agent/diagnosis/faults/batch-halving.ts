@@ -30,6 +30,14 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
       },
   ]
 }
+/** What a program says behind an out of memory when it goes on with less. */
+export const GOES_ON_WITH_LESS =
+  /^[^\n]{0,80}?(?:[^\w\s]|\s[^\w\s]) ?(?:re-?try(?:ing)?|reducing|halving|decreasing|lowering|shrinking|splitting|skipping|trying|falling back to|backing off|dropping to)\b[^\n.]{0,40}?(?:\b(?:micro)?batch|_batch|\bbs\b|chunk|\btil(?:e|ing)|\bslab|\bparts\b|\binput|\bsequence|\bsegment|\bpatch|\bcrop|\b(?:to|with) \d)/i
+const RAN_OUT = /\b(?:OOM|out of memory|OutOfMemory(?:Error)?)\b/i
+/** The same words of host memory are no matter of the GPU. */
+const GPU_TEXT = /CUDA|\bGPU|\bHIP\b|ROCm|torch|VRAM/i
+const NEXT =
+  /\b(?:re-?try|reduc|halv|decreas|lower|shrink|try|fall|back|dropp)(?:ing)?\b(?![^\n]{0,30}(?:chunk|tile|slab|part))[^\n]{0,40}?(?:\bto|\bwith|\bat|[:=]) ?(\d{1,7})\b/i
 const CHANGE = /from (\d{1,7}) ?(?:->|→|to|=>) ?(\d{1,7})/
 const BATCH = /[Bb]atch(?:[ _]?size)?(?: ?(?:=|:|to:?|of|from))? ?(\d{1,7})/g
 const around = ({ message, match }: Seen): string => message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 120)
@@ -42,6 +50,8 @@ function facts(seen: Seen): Facts {
   const change = CHANGE.exec(near)
   if (change !== null) return { ...figures, ...known({ batch_from: whole(change[1]), batch_to: whole(change[2]) }) }
   const sizes = [...near.matchAll(BATCH)].map((match) => whole(match[1]))
+  const next = whole(NEXT.exec(near)?.[1])
+  if (next !== undefined) return { ...figures, ...known({ batch_from: sizes[0] === next ? undefined : sizes[0], batch_to: next }) }
   return { ...figures, ...(sizes.length >= 2 ? known({ batch_from: sizes[0], batch_to: sizes[1] }) : known({ batch_to: sizes[0] })) }
 }
 function verdict(seen: Seen): string {
@@ -87,8 +97,24 @@ export const batchHalving = ruleFamily({
     'OOM at batch',
     'ecreased batch size',
     'educed batch size',
-    'lowering batch size',
-    'Lowering batch size',
+    'owering batch size',
+    'owering batch_size',
+    'educing batch_size',
+    'ecreasing batch_size',
+    'OOM, redu',
+    'OOM; redu',
+    'OOM. Redu',
+    'OOM, retr',
+    'OOM; retr',
+    'OOM. Retr',
+    'OOM, halv',
+    'OOM, trying',
+    'OOM detected',
+    'due to OOM',
+    'OOM with batch',
+    'ut of memory',
+    'ut of Memory',
+    'OutOfMemory',
   ],
   rules: [
     {
@@ -109,6 +135,14 @@ export const batchHalving = ruleFamily({
         /(?:[Rr]etry(?:ing)?|[Tt]rying(?: again)?|[Tt]ry(?: again)?|[Cc]ontinuing) with (?:a )?(?:smaller batch|batch(?:[ _]size)? ?[=:]? ?\d|tiled|tiling)/,
       // llama.cpp: the KV cache is full of tokens, and no memory ran out.
       unless: ({ match, message }) => /free space in the KV cache/.test(message) || ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+    },
+    {
+      ...rule,
+      pattern: RAN_OUT,
+      unless: ({ match, message, situation }) =>
+        !GOES_ON_WITH_LESS.test(message.slice(match.index + match[0].length)) ||
+        ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)) ||
+        !GPU_TEXT.test(situation().text),
     },
   ],
 })

@@ -10,7 +10,9 @@ import { cudaFile, pipPackage } from './remedies/packages.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const NO_MEMORY = /out of memory|(?:not enough|insufficient|too little) (?:free )?(?:GPU |video )?(?:memory|vram)/i
+const NO_MEMORY = /out of memory|OutOfMemory|(?:not enough|insufficient|too little) (?:free )?(?:GPU |video )?(?:memory|vram)/i
+/** Ultralytics names the part that it moves. */
+const STEP = /OutOfMemoryError in (\w{1,60}), using CPU/
 const TOO_SHORT = ': file too short'
 /** The file that the loader found too short. */
 function cutFile(near: string): string | undefined {
@@ -83,7 +85,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
         ? { text: 'See whether this build has a GPU backend: without one it lists no device.', command: 'llama-server --list-devices' }
         : programs.has('jax')
           ? { text: 'See which devices JAX finds; the GPU build is jax[cuda12].', command: 'python -c "import jax; print(jax.devices())"' }
-          : programs.has('pytorch') || /\bCUDA not available|torch/i.test(message)
+          : programs.has('pytorch') || /\bCUDA not available|torch|FP16 is not supported on CPU/i.test(message)
             ? {
                 text: 'See whether PyTorch is a build with CUDA (None: for the CPU only), and whether it sees the GPU.',
                 command: printTorch('torch.__version__, torch.version.cuda, torch.cuda.is_available()'),
@@ -140,6 +142,7 @@ const onnx = ({ text, at }: Seen): Facts => ({
   ...toCpu(),
   ...known({ library: /\b(lib(?:cu|nv)\w{1,40}\.so(?:\.\d{1,4}){0,3}): cannot open/.exec(around(text, at, 3, 1))?.[1] }),
 })
+const CPU_WANTED: Piece = { text: 'If the CPU is wanted, nothing is wrong: ask for 32 bit (Whisper: fp16=False), and the warning goes.' }
 const severity = 'warning'
 const cpuTitle = 'Running on the CPU instead of the GPU'
 const GPU_WORD = String.raw`(?:CUDA|GPU|NVIDIA|cuda|gpu|ROCm|TensorRT|vram|VRAM)`
@@ -205,6 +208,15 @@ export const precisionFallback = ruleFamily({
       verdict: 'The program found no GPU that it can use and continues on the CPU: many times slower.',
     },
     {
+      // Whisper: the device it names is not the one that was wanted.
+      pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on (?:the )?CPU\\b.{0,60}using (${FORMAT_NAME})\\b`, 'i'),
+      severity,
+      title: cpuTitle,
+      remedies: (matched) => (matched.situation().text.includes('--device cpu') ? [CPU_WANTED] : [cpu(matched), CPU_WANTED]),
+      facts: ({ match }) => known({ from: nameOf(match[1]), to: nameOf(match[2]) }),
+      verdict: ({ match }) => `The program computes on the CPU, which is many times slower than a GPU, and in ${nameOf(match[2])} for that reason.`,
+    },
+    {
       pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on .{0,60}(?:[Uu]sing|[Ll]oading (?:in|as)) (${FORMAT_NAME})\\b`, 'i'),
       severity,
       title: 'Another number format than asked for',
@@ -254,7 +266,7 @@ export const precisionFallback = ruleFamily({
         /\bmay fallback/i.test(message)
           ? 'The program leaves too little GPU memory for its work: it may run on the CPU, many times slower, or out of memory.'
           : NO_MEMORY.test(message)
-            ? 'GPU memory ran out, so the program continues on the CPU: many times slower.'
+            ? `GPU memory ran out${STEP.test(message) ? ` in ${STEP.exec(message)?.[1]}, so that step was computed` : ', so the program continues'} on the CPU: many times slower.`
             : 'The program found no GPU that it can use and continues on the CPU: many times slower.',
       // "Using CPU" alone says nothing of a GPU that was wanted.
       unless: ({ match, message, text, at }) => {
@@ -263,6 +275,7 @@ export const precisionFallback = ruleFamily({
           !new RegExp(GPU_WORD).test(before) ||
           /[Oo]p(?:erator)? '?aten|MPS backend|if (?:no|CUDA|GPU)\b/.test(before) ||
           (/\b(?:[Uu]se|[Uu]sing|[Rr]unning)\b/.test(match[0]) &&
+            !NO_MEMORY.test(before) &&
             !/\b(?:not|no|No|Neither|without|fail\w{0,3}|unavailable|cannot|Could|instead|error|False)\b/.test(before))
         )
       },

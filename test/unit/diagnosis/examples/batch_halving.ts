@@ -20,6 +20,16 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: one,
     facts: { batch_from: 24, batch_to: 12 },
   },
+  {
+    name: 'halved, in one line with the failure',
+    text: '[W trainer.py:88] CUDA out of memory at batch_size=64, halving to 32 (accumulate 1 -> 2)',
+    kinds: one,
+    facts: { batch_from: 64, batch_to: 32 },
+  },
+  { name: 'a chunk, not a batch', text: 'embed: CUDA out of memory, halving the query chunk to 512.', kinds: one },
+  { name: 'tried again', text: '[warning] CUDA OOM; retrying with smaller batch_size=4', kinds: one, facts: { batch_to: 4 } },
+  { name: 'an older trainer', text: '| WARNING: GPU ran out of memory, retrying batch', kinds: ['batch_halving', 'cuda_oom'] },
+  { name: 'quiet: of host memory', text: 'The loader ran out of memory, splitting the chunk to 512.', kinds: [] },
   { name: 'quiet: advice', text: 'Please consider reducing batch size.', kinds: [] },
   { name: 'quiet: settings', text: 'batch_size=32 gradient_accumulation_steps=4', kinds: [] },
 ]
