@@ -45,13 +45,14 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
 const CACHE =
   /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
 const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{1,300})/
+const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const facts = (seen: Seen): Facts =>
   known({ path: PATH.exec(seen.match[0])?.[1] ?? PATH.exec(message(seen))?.[1], errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]) })
 const verdict = (seen: Seen): string =>
-  `The model cache${facts(seen).path === undefined ? '' : ` ${facts(seen).path ?? ''}`} cannot be written by the user that the program runs as.`
+  `The ${KERNELS.test(facts(seen).path ?? '') ? 'cache of compiled kernels' : 'model cache'}${facts(seen).path === undefined ? '' : ` ${facts(seen).path ?? ''}`} cannot be written by the user that the program runs as.`
 const severity = 'warning'
-const title = 'Model cache not writable'
+const title = (seen: Seen): string => (KERNELS.test(facts(seen).path ?? '') ? 'Cache of compiled kernels not writable' : 'Model cache not writable')
 
 export const cachePermission = ruleFamily({
   id: 'cache-permission',

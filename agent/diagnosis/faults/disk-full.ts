@@ -33,6 +33,15 @@ function see(path: string | undefined, quota: boolean): Piece {
     : { text: `See how full the file system of ${path} is: space, and inodes.`, command: `df -h ${word(path)}; df -i ${word(path)}` }
 }
 
+/** How each trainer is told to keep fewer checkpoints. */
+const KEEPERS: readonly (readonly [RegExp, string])[] = [
+  [/\bmm(?:engine|det|seg|cv)\b/, 'MMEngine: max_keep_ckpts of its CheckpointHook'],
+  [/lightning/i, 'Lightning: save_top_k of ModelCheckpoint'],
+  [/ultralytics|\bYOLO/i, 'Ultralytics: save_period=-1'],
+  [/\bnemo\b/i, 'NeMo: save_top_k'],
+]
+const keeper = (text: string): string => KEEPERS.find(([program]) => program.test(text))?.[1] ?? 'Hugging Face Trainer: save_total_limit'
+
 function remediesFor({ facts, situation, message }: Matched, quota = false): readonly Piece[] {
   const at = situation()
   const path = existing(facts.path)
@@ -93,7 +102,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     return [
       see(path, quota),
       {
-        text: 'Write checkpoints to a larger disk, and keep fewer of them (Hugging Face Trainer: save_total_limit). The file that failed is incomplete: do not resume from it.',
+        text: `Write checkpoints to a larger disk, and keep fewer of them (${keeper(around)}). The file that failed is incomplete: do not resume from it.`,
       },
     ]
   if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))

@@ -33,7 +33,7 @@ const PATTERNS = {
   accelerate: /\baccelerate\b/i,
   lightning: /lightning/i,
   transformers: /\btransformers\b/i,
-  ultralytics: /ultralytics|\bYOLO/i,
+  ultralytics: /ultralytics|\bYOLO|\bAutoBatch: |TaskAlignedAssigner/i,
   ray: /\(raylet|\braylet\b|\bray::|\bServeController\b|\bRay\b/,
   pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
   matlab: /\bMATLAB\b/,

@@ -180,7 +180,7 @@ function mainSentence(facts: Facts, judged: Judged): string {
   const { requested_bytes: requested, total_bytes: total } = facts
   switch (judged.causes[0]) {
     case 'fragmentation':
-      return `PyTorch holds ${gib(cachedOf(facts))} in its cache that it cannot use for this request. Computed from its figures: fragmentation.`
+      return `PyTorch holds ${gib(cachedOf(facts))}${facts.free_bytes === undefined && total !== undefined ? ` of the card's ${gib(total)}` : ''} in its cache that it cannot use for this request. Computed from its figures: fragmentation.`
     case 'other_process':
       return neighboursSentence(facts, judged)
     case 'fraction_cap':

@@ -1,0 +1,125 @@
+// Advice about memory that ran out: for the program that runs, by whose limit, and without what was tried. All texts are written for this test.
+import { expect, test } from 'vitest'
+import { answer } from './answer.ts'
+
+const torch = (vendor: string, asked: string, total: string, rest: string): string =>
+  `${vendor} out of memory. Tried to allocate ${asked}. GPU 0 has a total capacity of ${total} ${rest}`
+
+test.each([
+  [
+    'an APU with little memory set aside',
+    torch('HIP', '64.00 MiB', '1.00 GiB', 'of which 17179869184.00 GiB is free. Of the allocated memory 500.00 MiB is allocated by PyTorch.'),
+    /its 1\.00 GiB is what the firmware sets aside[^]*BIOS/,
+    /half of host memory|pages_limit/,
+  ],
+  [
+    'a scalar of TensorFlow',
+    'tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc',
+    /shape \[\] on GPU 1\. So little fails only where the memory is full already\.\nSee which processes/,
+    /shape {2}on/,
+  ],
+  [
+    'a buffer above the limit of Vulkan',
+    'llama_kv_cache: size = 9000.00 MiB\nggml_vulkan: Device memory allocation of size 5368709120 failed.\nggml_vulkan: Requested buffer size exceeds device memory allocation limit: ErrorOutOfDeviceMemory\nggml_gallocr_reserve_n: failed to allocate Vulkan0 buffer of size 5368709120',
+    /5\.00 GiB in one buffer: above the driver's limit[^]*--ubatch-size 256/,
+    /What else holds|n-gpu-layers/,
+  ],
+  [
+    'CuPy',
+    'cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 2,147,483,648 bytes (allocated so far: 4,294,967,296 bytes).',
+    /2\.00 GiB[^]*4\.00 GiB is allocated already[^]*free_all_blocks/,
+    /quantized/,
+  ],
+  [
+    'Ultralytics after its AutoBatch',
+    `AutoBatch: Using batch-size 96 for CUDA:0\n${torch('CUDA', '2.00 GiB', '8.00 GiB', 'of which 1.00 GiB is free. Of the allocated memory 6.00 GiB is allocated by PyTorch.')}\n1/50 epoch loss`,
+    /smaller batch \(now 96\): batch=[^]*imgsz=/,
+    /gradient accumulation|ZeRO|LoRA/,
+  ],
+  [
+    'ONNX Runtime',
+    '[E:onnxruntime:, sequential_executor.cc:500] Non-zero status code: bfc_arena.cc:376 Failed to allocate memory for requested buffer of size 4294967296',
+    /enlarge its arena by 4\.00 GiB/,
+    /PYTORCH/,
+  ],
+  [
+    'SGLang without room for a cache',
+    '[2026-01-02 03:04:05 TP0] Load weight end. avail mem=9.50 GB, mem usage=70.00 GB.\nRuntimeError: Not enough memory. Please try to increase --mem-fraction-static.',
+    /loading the weights \(70\.00 GB; 9\.50 GB is left\)/,
+    /activations/,
+  ],
+  [
+    'a MIG instance behind the assert',
+    'Device: NVIDIA H100 MIG 2g.20gb\nRuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":838, please report a bug to PyTorch.',
+    /one MIG instance: give it a larger one/,
+    /gpu-reset/,
+  ],
+])('GPU memory: %s', (_name, text, says, never) => {
+  const { kind, all } = answer(text)
+  expect(['cuda_oom', 'nvml_allocator_assert']).toContain(kind)
+  expect(all).toMatch(says)
+  expect(all).not.toMatch(never)
+})
+
+test.each([
+  [
+    'earlyoom, with its figures',
+    'Jan 02 03:04:05 box earlyoom[7]: mem avail: 10240 of 204800 MiB ( 5.00%), swap free:    0 of    0 MiB ( 0.00%)\nJan 02 03:04:05 box earlyoom[7]: low memory! at or below SIGTERM limits: mem  6.00%, swap 10.00%\nJan 02 03:04:05 box earlyoom[7]: sending SIGTERM to process 4711 uid 1000 "python3": badness 900, VmRSS 51200 MiB',
+    /python3 \(pid 4711, 50\.00 GiB\)[^]*10\.00 GiB \(5\.00 %\) was left[^]*less than 6 % of memory is left/,
+    /dmesg/,
+  ],
+  [
+    'Slurm, with the task',
+    'slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some of the step tasks have been OOM Killed.\nsrun: error: node7: task 3: Out Of Memory',
+    /It hit task 3 on node7/,
+    /docker|kubectl/,
+  ],
+  [
+    'what kubectl describe printed already, with the memory that the server keeps',
+    'Containers:\n  llm:\n    Command:\n      vllm serve some/model --swap-space 24\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:  48Gi\n',
+    /limit of 48\.00 GiB[^]*--swap-space less than 24/,
+    /describe pod/,
+  ],
+  [
+    'a container of compose',
+    'trainer  | ./start.sh: line 9:     7 Killed                  python train.py\ntrainer exited with code 137\n',
+    /container trainer ended \(137\)[^]*docker inspect --format '\{\{\.State\.OOMKilled\}\}' trainer/,
+    /kubectl/,
+  ],
+])('host memory: %s', (_name, text, says, never) => {
+  const { kind, all } = answer(text)
+  expect(kind).toBe('host_oom_kill')
+  expect(all).toMatch(says)
+  expect(all).not.toMatch(never)
+})
+
+test.each([
+  [
+    'checkpoints of MMEngine',
+    '01/02 03:04:05 - mmengine - INFO - Saving checkpoint at 3 epochs\nOSError: [Errno 28] No space left on device',
+    /max_keep_ckpts/,
+    /save_total_limit/,
+  ],
+  [
+    'compiled kernels, not models',
+    "PermissionError: [Errno 13] Permission denied: '/srv/app/.triton/cache'",
+    /cache of compiled kernels \/srv\/app\/\.triton[^]*TRITON_CACHE_DIR/,
+    /[Mm]odel cache/,
+  ],
+  [
+    'Whisper on the CPU',
+    'UserWarning: FP16 is not supported on CPU; using FP32 instead',
+    /Running on the CPU[^]*torch\.cuda\.is_available[^]*fp16=False/,
+    /compute_cap/,
+  ],
+  [
+    'a GPU by its name',
+    'NVIDIA GeForce RTX 5070 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\nThe current PyTorch install supports CUDA capabilities sm_50 sm_90.',
+    /no kernels for the GeForce RTX 5070 \(sm_120\)[^]*cu128/,
+    /rocm/,
+  ],
+])('%s', (_name, text, says, never) => {
+  const { all } = answer(text)
+  expect(all).toMatch(says)
+  expect(all).not.toMatch(never)
+})
