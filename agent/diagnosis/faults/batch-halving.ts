@@ -59,9 +59,30 @@ function verdict(seen: Seen): string {
   const change = from !== undefined && to !== undefined ? ` from ${from} to ${to}` : to !== undefined ? ` to ${to}` : ''
   return `GPU memory ran out; the program caught it and continues with smaller pieces${change === '' ? '' : ` (batch${change})`}.`
 }
-const rule = { severity: 'warning', title: 'Out of memory, continuing with less', verdict, remedies, facts } as const
+/** A smaller size is tried below: the last one is what the program went on with. */
+const LINES_BELOW = 40
+function triedSmaller({ text, at }: Seen, to: number | undefined): boolean {
+  if (to === undefined) return false
+  return text.slice(at + 1, at + 1 + LINES_BELOW).some((line) => {
+    if (!/\b(?:OOM|out of memory|too large|failed)\b|[Dd]ecreas|[Rr]educ|[Hh]alv|[Ll]ower|[Rr]etry/.test(line)) return false
+    const sizes = [...line.matchAll(BATCH)].map((match) => Number(match[1]))
+    const next = whole(NEXT.exec(line)?.[1]) ?? sizes.at(-1)
+    return next !== undefined && next > 0 && next < to
+  })
+}
+const rule = {
+  severity: 'warning',
+  title: 'Out of memory, continuing with less',
+  verdict,
+  remedies,
+  facts,
+  unless: (seen: Seen) => triedSmaller(seen, facts(seen).batch_to),
+} as const
 /** Advice in an estimate or a help text: nothing was tried. */
 const ADVICE = /\b(?:[Tt]ry|[Cc]onsider|[Yy]ou can|should|[Pp]lease|[Ss]uggest|recommend|if you|[Tt]ip:|[Hh]int:)\b[^.]{0,80}$/
+
+const quiet = (seen: Seen): boolean =>
+  ADVICE.test(seen.message.slice(Math.max(0, seen.match.index - 120), seen.match.index)) || triedSmaller(seen, facts(seen).batch_to)
 
 export const batchHalving = ruleFamily({
   id: 'batch-halving',
@@ -126,23 +147,20 @@ export const batchHalving = ruleFamily({
       pattern:
         /(?:[Rr]educ|[Dd]ecreas|[Hh]alv|[Ll]ower)(?:ing|ed) (?:the )?(?:train |eval |micro ?)?(?:batch|tile|chunk)[ _]size(?! ?\w{0,12} ?sched)|[Bb]atch[ _]size \d{1,7} (?:is )?too large,? (?:reducing|trying)|[Rr]educing to batch(?:[ _]size)? ?[=:]? ?\d|OOM at batch[ _]?(?:size)? ?\d{1,7}, trying|failed, trying batch size \d|batch ?size (?:will be (?:decreased|reduced|halved)|reduced)/,
       // A trainer says why it does without.
-      unless: ({ match, message }) =>
-        /auto_find_batch_size is not supported/.test(message) || ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+      unless: (seen) => /auto_find_batch_size is not supported/.test(seen.message) || quiet(seen),
     },
     {
       ...rule,
       pattern:
         /(?:[Rr]etry(?:ing)?|[Tt]rying(?: again)?|[Tt]ry(?: again)?|[Cc]ontinuing) with (?:a )?(?:smaller batch|batch(?:[ _]size)? ?[=:]? ?\d|tiled|tiling)/,
       // llama.cpp: the KV cache is full of tokens, and no memory ran out.
-      unless: ({ match, message }) => /free space in the KV cache/.test(message) || ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)),
+      unless: (seen) => /free space in the KV cache/.test(seen.message) || quiet(seen),
     },
     {
       ...rule,
       pattern: RAN_OUT,
-      unless: ({ match, message, situation }) =>
-        !GOES_ON_WITH_LESS.test(message.slice(match.index + match[0].length)) ||
-        ADVICE.test(message.slice(Math.max(0, match.index - 120), match.index)) ||
-        !GPU_TEXT.test(situation().text),
+      unless: (seen) =>
+        !GOES_ON_WITH_LESS.test(seen.message.slice(seen.match.index + seen.match[0].length)) || !GPU_TEXT.test(seen.situation().text) || quiet(seen),
     },
   ],
 })

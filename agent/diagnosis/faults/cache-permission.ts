@@ -7,7 +7,7 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Of another user's home, or of none (HOME is /): owning that folder is no cure. */
-const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b/
+const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b|^\/(?:nonexistent|var\/empty|dev\/null|proc)\b/
 const READ_ONLY = /[Rr]ead-only file system|\[Errno 30\]/
 
 function remedies({ facts, situation, message }: Matched): readonly Piece[] {
@@ -44,6 +44,8 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
   /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
+/** It has made itself another folder. */
+const MATPLOTLIB = /Matplotlib created a temporary/
 const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{1,300})/
 const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
@@ -71,7 +73,14 @@ export const cachePermission = ruleFamily({
       remedies,
       unless: ({ match }) => !CACHE.test(match[0]),
     },
-    { pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/, severity, title, verdict, remedies },
+    {
+      pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/,
+      severity,
+      title,
+      verdict,
+      remedies,
+      unless: ({ message: said }) => MATPLOTLIB.test(said),
+    },
     {
       pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,
       severity,

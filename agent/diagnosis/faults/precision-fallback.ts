@@ -6,7 +6,7 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { requestGpu } from './gpu-not-visible/request.ts'
 import { COMPUTE_CAP, whoHolds } from './remedies/gpu.ts'
-import { cudaFile, pipPackage } from './remedies/packages.ts'
+import { onnxProvider } from './remedies/onnx-provider.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -48,29 +48,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
       : vendor === 'intel'
         ? { text: 'See whether the driver shows a GPU here.', command: 'xpu-smi discovery; ls -l /dev/dri' }
         : { text: 'See whether the driver shows a GPU here.', command: 'nvidia-smi -L' }
-  if (programs.has('onnxruntime')) {
-    const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))/.exec(near)?.[1] ?? '')
-    const needs = /Require (cuDNN \d{1,3}(?:\.[\d*]{1,3}){0,2}) and (CUDA \d{1,3}(?:\.[\d*]{1,3}){0,2})/.exec(now.text)
-    const pip = pipPackage(file, now)
-    return [
-      pip === undefined
-        ? {
-            text:
-              needs === null
-                ? 'Install the CUDA and cuDNN that this onnxruntime-gpu was built for.'
-                : `Install ${needs[2]} and ${needs[1]}, which this onnxruntime-gpu was built for.`,
-          }
-        : {
-            text: `Install the library that is missing${needs === null ? '' : ` (this build needs ${needs[2]} and ${needs[1]})`}.`,
-            command: pipInstall(now, pip),
-          },
-      {
-        text: 'See which providers this ONNX Runtime has: without CUDAExecutionProvider it is the build for the CPU.',
-        command: 'python -c "import onnxruntime; print(onnxruntime.get_available_providers())"',
-      },
-      see,
-    ]
-  }
+  if (programs.has('onnxruntime')) return [onnxProvider(now, near), see]
   const own: Piece = programs.has('tensorflow')
     ? {
         text: 'See which GPUs TensorFlow finds; since 2.14 pip brings its CUDA libraries with tensorflow[and-cuda].',
@@ -162,6 +140,7 @@ export const precisionFallback = ruleFamily({
     'does not have native support for FP8',
     'have been automatically converted to use the',
     'allback to ',
+    'all back to ',
     'ell back to ',
     'efaulting to ',
     'sing CPU',

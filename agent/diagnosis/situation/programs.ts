@@ -29,7 +29,7 @@ const PATTERNS = {
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
   diffusers: /\bdiffusers\b|StableDiffusion|AutoencoderKL|CLIPTextModel/,
   bitsandbytes: /bitsandbytes|\bbnb_/i,
-  deepspeed: /deepspeed/i,
+  deepspeed: /deepspeed|"zero_optimization"/i,
   accelerate: /\baccelerate\b/i,
   lightning: /lightning/i,
   transformers: /\btransformers\b/i,

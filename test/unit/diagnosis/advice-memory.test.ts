@@ -54,6 +54,36 @@ test.each([
     /one MIG instance: give it a larger one/,
     /gpu-reset/,
   ],
+  [
+    "a failure of XLA's asynchronous allocator",
+    'E0102 03:04:05.000 77 gpu_cudamallocasync_allocator.cc:361] gpu_async_2 cuMemAllocAsync failed to allocate 8589934592 bytes: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory\n Reported by CUDA: Free memory/Total memory: 1073741824/85899345920',
+    /8\.00 GiB on GPU 2/,
+    /carries no figures/,
+  ],
+  [
+    'vLLM while it captures graphs',
+    'vllm/worker/model_runner.py\n  self.model_runner.capture_model(self.gpu_cache)\nRuntimeError: CUDA error: out of memory',
+    /captured CUDA graphs, which take memory beside the KV cache[^]*--enforce-eager/,
+    /carries no figures/,
+  ],
+  [
+    'vLLM on a MIG instance',
+    `GPU: NVIDIA H100, MIG slice 3g.40gb\nvllm serve m --gpu-memory-utilization 0.9\n${torch('CUDA', '2.00 GiB', '39.50 GiB', 'of which 1.00 GiB is free. Of the allocated memory 38.00 GiB is allocated by PyTorch.')}`,
+    /larger MIG instance[^]*cannot be split/,
+    /tensor-parallel-size/,
+  ],
+  [
+    'a training with all that ZeRO 3 offers',
+    `"train_micro_batch_size_per_gpu": 4, "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}\n${torch('CUDA', '2.00 GiB', '79.00 GiB', 'of which 1.00 GiB is free. Of the allocated memory 77.00 GiB is allocated by PyTorch.')}`,
+    /gradient accumulation[^]*ZeRO 3 with offloading is already in use/,
+    /quantized/,
+  ],
+  [
+    'an AMD GPU that others hold',
+    torch('HIP', '4.00 GiB', '16.00 GiB', 'of which 1.00 GiB is free. Of the allocated memory 1.00 GiB is allocated by PyTorch.'),
+    /rocm-smi[^]*HIP_VISIBLE_DEVICES/,
+    /CUDA_VISIBLE_DEVICES/,
+  ],
 ])('GPU memory: %s', (_name, text, says, never) => {
   const { kind, all } = answer(text)
   expect(['cuda_oom', 'nvml_allocator_assert']).toContain(kind)
@@ -86,6 +116,12 @@ test.each([
     /container trainer ended \(137\)[^]*docker inspect --format '\{\{\.State\.OOMKilled\}\}' trainer/,
     /kubectl/,
   ],
+  [
+    'an eviction, told once',
+    'Reason:               Evicted\nMessage:              The node was low on resource: memory. Threshold quantity: 100Mi, available: 70Mi. Container llm was using 20971520Ki, request is 4Gi, has larger consumption of memory.',
+    /container llm used 20\.00 GiB, its request is 4Gi/,
+    /The pod was evicted/,
+  ],
 ])('host memory: %s', (_name, text, says, never) => {
   const { kind, all } = answer(text)
   expect(kind).toBe('host_oom_kill')
@@ -117,6 +153,54 @@ test.each([
     'NVIDIA GeForce RTX 5070 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\nThe current PyTorch install supports CUDA capabilities sm_50 sm_90.',
     /no kernels for the GeForce RTX 5070 \(sm_120\)[^]*cu128/,
     /rocm/,
+  ],
+  [
+    'a pod that filled the disk of its node',
+    'Reason: Evicted\nMessage: The node was low on resource: ephemeral-storage. Threshold quantity: 1000, available: 1048576Ki. Container llm was using 20971520Ki, request is 0, has larger consumption of ephemeral-storage',
+    /Container llm used 20 GiB; its request is 0/,
+    /docker/,
+  ],
+  [
+    'a semaphore in shared memory',
+    '    sl = self._semlock = _multiprocessing.SemLock(\nOSError: [Errno 28] No space left on device\n  File "/opt/py/torch/utils/data/dataloader.py", line 9, in __init__',
+    /Shared memory is full[^]*semaphore[^]*df -h \/dev\/shm/,
+    /opt\/py/,
+  ],
+  [
+    "a full disk, and not the folder of the traceback's frame",
+    'OSError: [Errno 28] No space left on device\n  File "/opt/py/torch/serve.py", line 9, in write',
+    /df -h/,
+    /opt\/py/,
+  ],
+  [
+    'bitsandbytes for ROCm on Windows',
+    String.raw`bitsandbytes library load error: Configured ROCm binary not found at D:\app\Lib\site-packages\bitsandbytes\libbitsandbytes_rocm72.dll`,
+    /no compiled library for ROCm 7\.2[^]*before 0\.50[^]*Windows/,
+    /CUDA|0\.43/,
+  ],
+  [
+    'bitsandbytes with a library that does not fit',
+    'OSError: /opt/py/site-packages/bitsandbytes/libbitsandbytes_rocm63.so: undefined symbol: _Z9something',
+    /for ROCm 6\.3 does not load[^]*undefined symbol[^]*pip install/,
+    /no compiled library|torch\.version\.cuda/,
+  ],
+  [
+    'the hub and llama.cpp',
+    'error from HF API, response code: 429, data: {"error":"We had to rate limit your IP"}\nllama-server: error while handling argument "-hf": error: failed to get model\n',
+    /HF_TOKEN[^]*--offline/,
+    /HF_HUB_OFFLINE|--help/,
+  ],
+  [
+    'ONNX Runtime without its GPU build',
+    'WARNING: CUDAExecutionProvider not available, ONNX will fall back to CPU',
+    /no CUDA provider[^]*--force-reinstall onnxruntime-gpu/,
+    /import torch/,
+  ],
+  [
+    'a home that does not exist',
+    'There was a problem when trying to write in your cache folder (/nonexistent/.cache/huggingface/hub). You should set it.',
+    /HF_HOME/,
+    /chown/,
   ],
 ])('%s', (_name, text, says, never) => {
   const { all } = answer(text)

@@ -9,8 +9,9 @@ import { asksPinned, lessPinned } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 
+const CAPTURES = /\bcapture_model\b|torch\/cuda\/graphs\.py|[Cc]apturing (?:CUDA|cuda) graph/
 const unknown = (gpu: number | undefined, situation: Situation): string =>
-  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.'}`
+  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',

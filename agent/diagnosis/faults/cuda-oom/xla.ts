@@ -95,6 +95,21 @@ export const cudaOomXla = memoryFamily(
       remedies: taken,
     },
     {
+      // XLA's allocator on CUDA's own pool; with what the driver says of the card in the next line.
+      pattern: /cuMemAllocAsync failed to allocate (\d{1,18}) bytes/,
+      verdict: asked(),
+      facts: ([, bytes], message) => {
+        const [, free, total] = /Free memory\/Total memory: (\d{1,18})\/(\d{1,18})/.exec(message) ?? []
+        return known({
+          requested_bytes: bytesOf(bytes, ''),
+          gpu_index: integerIn(message.slice(0, 200), /gpu_async_(\d{1,3}) /),
+          free_bytes: free === undefined ? undefined : bytesOf(free, ''),
+          total_bytes: total === undefined ? undefined : bytesOf(total, ''),
+        })
+      },
+      remedies: ownNeed,
+    },
+    {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
       verdict: (facts, situation) =>
         `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : ''}`,

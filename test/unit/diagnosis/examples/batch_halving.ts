@@ -29,6 +29,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'a chunk, not a batch', text: 'embed: CUDA out of memory, halving the query chunk to 512.', kinds: one },
   { name: 'tried again', text: '[warning] CUDA OOM; retrying with smaller batch_size=4', kinds: one, facts: { batch_to: 4 } },
   { name: 'an older trainer', text: '| WARNING: GPU ran out of memory, retrying batch', kinds: ['batch_halving', 'cuda_oom'] },
+  {
+    name: 'twice: the last size counts',
+    text: 'CUDA OOM. Reducing batch size to 32\nCUDA OOM. Reducing batch size to 16',
+    kinds: one,
+    facts: { batch_to: 16 },
+  },
   { name: 'quiet: of host memory', text: 'The loader ran out of memory, splitting the chunk to 512.', kinds: [] },
   { name: 'quiet: advice', text: 'Please consider reducing batch size.', kinds: [] },
   { name: 'quiet: settings', text: 'batch_size=32 gradient_accumulation_steps=4', kinds: [] },

@@ -27,4 +27,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'read-only', text: "OSError: [Errno 30] Read-only file system: '/app/.cache/huggingface'", kinds: one, facts: { errno: 30 } },
   { name: 'another kind: another folder', text: "PermissionError: [Errno 13] Permission denied: '/etc/shadow'", kinds: ['permission_denied'] },
   { name: 'quiet: ssh', text: 'Permission denied (publickey,password).', kinds: [] },
+  {
+    name: 'quiet: Matplotlib helped itself',
+    text: 'Matplotlib created a temporary cache directory at /tmp/matplotlib-x1 because the default path (/srv/.config/matplotlib) is not a writable directory',
+    kinds: [],
+  },
 ]

@@ -141,7 +141,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
 ]
 
 /** A program that was given one instance names it so. */
-export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG (?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
+export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG\b[^\n]{0,16}\b(?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
 /** Nothing tells whether a model is trained or used. */
 export const lessAnyway = ({ text }: Situation): readonly Piece[] => [
   ...(MIG.test(text) ? [{ text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }] : []),
