@@ -6,6 +6,8 @@ import { known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
+/** Pytorch-UNet keeps its batch. */
+const CHECKPOINTS = /Enabling checkpointing to reduce memory usage/
 /** What was made smaller decides; the size that fits is known only where the message tells it. */
 function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { training, programs } = situation()
@@ -14,6 +16,11 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
     return [
       { text: 'Decode in tiles from the start: each failed try costs time. A smaller resolution or batch avoids tiling.' },
       programs.has('comfyui') && { text: 'In ComfyUI use the node "VAE Decode (Tiled)".' },
+    ]
+  if (CHECKPOINTS.test(message))
+    return [
+      { text: 'Switch checkpointing on from the start (model.use_checkpointing()), so that no step is lost; it computes activations again, which costs time.' },
+      { text: 'Or need less memory and stay fast: 16-bit numbers and smaller images.', command: '--amp --scale 0.25' },
     ]
   const fairseq = /skipping update|recover from OOM/.test(message)
   return [
@@ -55,6 +62,7 @@ function facts(seen: Seen): Facts {
   return { ...figures, ...(sizes.length >= 2 ? known({ batch_from: sizes[0], batch_to: sizes[1] }) : known({ batch_to: sizes[0] })) }
 }
 function verdict(seen: Seen): string {
+  if (CHECKPOINTS.test(seen.message)) return 'GPU memory ran out; the program caught it and continues with activation checkpointing, which is slower.'
   const { batch_from: from, batch_to: to } = facts(seen)
   const change = from !== undefined && to !== undefined ? ` from ${from} to ${to}` : to !== undefined ? ` to ${to}` : ''
   return `GPU memory ran out; the program caught it and continues with smaller pieces${change === '' ? '' : ` (batch${change})`}.`
@@ -133,11 +141,13 @@ export const batchHalving = ruleFamily({
     'OOM detected',
     'due to OOM',
     'OOM with batch',
+    'nabling checkpointing',
     'ut of memory',
     'ut of Memory',
     'OutOfMemory',
   ],
   rules: [
+    { ...rule, pattern: CHECKPOINTS, facts: () => ({}), unless: () => false },
     {
       ...rule,
       pattern: /recover from OOM|OOM in all workers, skipping update|(?:OOM|out of memory)[^.]{0,80}[Ss]kipping (?:this )?batch/i,

@@ -6,6 +6,22 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
+/** Who keeps what where; the hub's own folder where nothing else is named. */
+const VARIABLES: readonly (readonly [RegExp, string])[] = [
+  [/\.ollama/, 'OLLAMA_MODELS'],
+  [/\.triton/, 'TRITON_CACHE_DIR'],
+  [/torch_?extensions/, 'TORCH_EXTENSIONS_DIR'],
+  [/torch_?inductor/, 'TORCHINDUCTOR_CACHE_DIR'],
+  [/flashinfer/, 'FLASHINFER_WORKSPACE_BASE'],
+  [/\.cache\/vllm/, 'VLLM_CACHE_ROOT'],
+  [/\.cache\/torch\b|torch\/hub/, 'TORCH_HOME'],
+  [/\.nv\b/, 'CUDA_CACHE_PATH'],
+  [/\.keras/, 'KERAS_HOME'],
+  [/modelscope/, 'MODELSCOPE_CACHE'],
+  [/numba/, 'NUMBA_CACHE_DIR'],
+]
+/** Where every user keeps files: what lies there is another one's. */
+const SHARED = /^\/(?:var\/)?tmp\b/
 /** Of another user's home, or of none (HOME is /): owning that folder is no cure. */
 const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b|^\/(?:nonexistent|var\/empty|dev\/null|proc)\b/
 const READ_ONLY = /[Rr]ead-only file system|\[Errno 30\]/
@@ -14,7 +30,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const path = facts.path
   const root = path?.replace(/(\/\.cache\/huggingface|\/huggingface|\/\.cache\/torch|\/\.triton|\/\.ollama).*$/, '$1')
-  const variable = programs.has('ollama') || /\.ollama/.test(path ?? '') ? 'OLLAMA_MODELS' : /\.triton/.test(path ?? '') ? 'TRITON_CACHE_DIR' : 'HF_HOME'
+  const variable = programs.has('ollama') ? 'OLLAMA_MODELS' : (VARIABLES.find(([kept]) => kept.test(path ?? ''))?.[1] ?? 'HF_HOME')
   const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes') || NOT_OURS.test(path ?? '')
   // Where docker mounts the folder, its owner is the one of the host's folder.
   const [, onHost] = /-v ["']?(\S{1,80}?)["']?(\/[\w./-]{0,80})?:(\/[\w./-]{1,80})/.exec(situation().text) ?? []
@@ -31,6 +47,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
     root !== undefined &&
       !mounted &&
       !NOT_OURS.test(root) &&
+      !SHARED.test(root) &&
       !READ_ONLY.test(message) && {
         text: `Or give ${root} to the user that the program runs as.`,
         command: `sudo chown -R "$(id -u):$(id -g)" ${root}`,
@@ -59,9 +76,32 @@ const title = (seen: Seen): string => (KERNELS.test(facts(seen).path ?? '') ? 'C
 export const cachePermission = ruleFamily({
   id: 'cache-permission',
   kind: 'cache_permission',
-  literals: ['ermission denied', 'not writable', 'not a writable', 'trying to write in your cache folder', 'PermissionError at ', 'ead-only file system'],
+  literals: [
+    'ermission denied',
+    'not writable',
+    'not a writable',
+    'trying to write in your cache folder',
+    'PermissionError at ',
+    'ead-only file system',
+    ': no locator available',
+  ],
   facts,
   rules: [
+    {
+      pattern: /cannot cache function '?[\w.<>]{1,80}'?: no locator available for file '([^']{1,300})'/,
+      severity: 'critical',
+      title: 'Cache of compiled kernels not writable',
+      facts: ({ match }) => known({ path: match[1] }),
+      verdict: ({ match }) =>
+        `numba found no folder for what it compiles: the user that the program runs as can write neither beside ${match[1] ?? 'the file'} nor into a home folder.`,
+      remedies: ({ situation }) => [
+        {
+          text: 'Name a folder to numba that this user may write, before the program starts.',
+          command: setVariables(situation(), { NUMBA_CACHE_DIR: '/tmp/numba_cache' }),
+        },
+        { text: 'Or give the user a home folder that exists (HOME), in a container above all where it runs under a number of its own (--user).' },
+      ],
+    },
     { pattern: /There was a problem when trying to write in your cache folder(?: \([^)]{1,300}\))?/, severity, title, verdict, remedies },
     { pattern: /PermissionError at \/\S{1,300} when downloading/, severity, title, verdict, remedies },
     {

@@ -7,6 +7,30 @@ const torch = (vendor: string, asked: string, total: string, rest: string): stri
 
 test.each([
   [
+    'host memory that TensorFlow locks, under WSL 2, in two tries',
+    '2024-01-01 10:00:00.1: E tensorflow/stream_executor/cuda/cuda_driver.cc:893] failed to alloc 2147483648 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n2024-01-01 10:00:00.2: E tensorflow/stream_executor/cuda/cuda_driver.cc:893] failed to alloc 1932735283 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory\nLinux 5.15.0-microsoft-standard-WSL2',
+    /could not lock 2\.00 GiB of host memory[^]*\.wslconfig[^]*TF_GPU_HOST_MEM_LIMIT_IN_MB/,
+    /1\.80 GiB|nvidia-smi/,
+  ],
+  [
+    'device memory that TensorFlow asks for in smaller and smaller requests',
+    'E tensorflow/stream_executor/cuda/cuda_driver.cc:831] failed to allocate 4.00G (4294967296 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\nE tensorflow/stream_executor/cuda/cuda_driver.cc:831] failed to allocate 3.60G (3865470566 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory',
+    /could not allocate 4\.00 GiB/,
+    /3\.60 GiB/,
+  ],
+  [
+    'a driver that does not start',
+    'numba.cuda.cudadrv.error.CudaSupportError: Error at driver init: Call to cuInit results in CUDA_ERROR_OUT_OF_MEMORY (2)',
+    /could not start \(cuInit\)[^]*ulimit -v/,
+    /smaller batch|CUDF_SPILL/,
+  ],
+  [
+    'more than the card has, on Windows',
+    `${torch('CUDA', '18.00 MiB', '11.00 GiB', 'of which 0 bytes is free. Of the allocated memory 26.00 GiB is allocated by PyTorch.')}\nC:\\app\\run.py`,
+    /26\.00 GiB is allocated, more than the card's 11\.00 GiB/,
+    /expandable/,
+  ],
+  [
     'an APU with little memory set aside',
     torch('HIP', '64.00 MiB', '1.00 GiB', 'of which 17179869184.00 GiB is free. Of the allocated memory 500.00 MiB is allocated by PyTorch.'),
     /its 1\.00 GiB is what the firmware sets aside[^]*BIOS/,
@@ -130,6 +154,30 @@ test.each([
 })
 
 test.each([
+  [
+    'a U-Net that goes on with checkpointing',
+    'ERROR: Detected OutOfMemoryError! Enabling checkpointing to reduce memory usage, but this slows down training. Consider enabling AMP (--amp)',
+    /continues with activation checkpointing[^]*--amp/,
+    /gradient accumulation/,
+  ],
+  [
+    'numba without a folder for its cache',
+    "RuntimeError: cannot cache function 'run': no locator available for file '/opt/app/run.py'",
+    /neither beside \/opt\/app\/run\.py[^]*NUMBA_CACHE_DIR/,
+    /HF_HOME|refuses/,
+  ],
+  [
+    'kernels in the temporary folder of another user',
+    "PermissionError: [Errno 13] Permission denied: '/tmp/torch_extensions/fused'",
+    /TORCH_EXTENSIONS_DIR/,
+    /HF_HOME|chown/,
+  ],
+  [
+    'a library of a Jetson',
+    'ImportError: libcurand.so.10: cannot open shared object file: No such file or directory\nnvidia@jetson-orin:~$',
+    /nvidia-jetpack/,
+    /pip install|cuda-toolkit/,
+  ],
   [
     'checkpoints of MMEngine',
     '01/02 03:04:05 - mmengine - INFO - Saving checkpoint at 3 epochs\nOSError: [Errno 28] No space left on device',

@@ -92,6 +92,7 @@ export const cudaOomXla = memoryFamily(
       ),
       verdict: asked(),
       facts: ([, amount, unit, exact], message) => known({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) }),
+      backsOff: true,
       remedies: taken,
     },
     {

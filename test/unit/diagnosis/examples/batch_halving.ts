@@ -11,6 +11,11 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['batch_halving', 'cuda_oom'],
     facts: { batch_from: 64, batch_to: 32 },
   },
+  {
+    name: 'a U-Net that keeps its batch',
+    text: 'ERROR: Detected OutOfMemoryError! Enabling checkpointing to reduce memory usage, but this slows down training.',
+    kinds: one,
+  },
   { name: 'accelerate', text: 'Decreasing batch size to: 16.', kinds: one, facts: { batch_to: 16 } },
   { name: 'tiles', text: 'Warning: Ran out of memory when regular VAE encoding, retrying with tiled VAE encoding.', kinds: one },
   { name: 'a search', text: 'Batch size 64 failed, trying batch size 32', kinds: one, facts: { batch_from: 64, batch_to: 32 } },
