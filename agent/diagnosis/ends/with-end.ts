@@ -6,7 +6,8 @@ import { isFatal, type EndJudgement } from './judge.ts'
 
 /** The end of the job in its place among the other faults. */
 export function withEnd({ verdict, faults }: EndJudgement): readonly Fault[] {
-  if (verdict === undefined) return faults
+  // The eviction and its reason are one.
+  if (verdict === undefined || (verdict.facts.pattern === 'evicted' && faults.some(({ kind }) => kind === 'host_oom_kill'))) return faults
   const all = gatherFaults()
   for (const fault of faults) all.add(fault)
   all.add(verdict)

@@ -7,7 +7,7 @@ import { known } from './parts/window.ts'
 import { printTorch, setVariables } from './remedies/environment.ts'
 import { plan } from './remedies/plan.ts'
 
-const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}CUDA(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
+const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}(?:CUDA|HIP)(?:CachingAllocator|MallocAsyncAllocator)\.cpp"?:(\d{1,6})/
 /** The sort that hides an out of memory. */
 const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/
@@ -15,7 +15,24 @@ const CAPTURE = /captures_underway|use_count|graph_pools/
 
 const UNSUPPORTED = /CUDA error: operation not supported/
 
+/** CUDACachingAllocator::free finds no block of that address. */
+const NOT_OURS = /\b(?:what\(\):|Error:) {1,3}invalid device pointer: (?:0x)?[0-9a-f]{4,16}\b/
+
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
+  if (NOT_OURS.test(text[at] ?? ''))
+    return {
+      kind: 'allocator_internal',
+      severity: 'critical',
+      title: "PyTorch's GPU memory allocator did not know an address",
+      verdict: 'PyTorch was told to free GPU memory that its allocator had not given out: freed twice, or memory of another process or library.',
+      facts: {},
+      remedies: plan(
+        { text: 'Look for an earlier error of the same process: what is cleaned up after it often fails so.' },
+        { text: 'Build extensions again for the PyTorch that is installed, and leave out one allocator where two are in use (RMM, a pluggable allocator).' },
+        { text: 'Keep a tensor that another process uses alive in the process that made it.' },
+      ),
+      lines: [at],
+    }
   // ComfyUI chooses cudaMallocAsync by the name of the card, and some cards, drivers and vGPUs do not have it.
   if (UNSUPPORTED.test(text[at] ?? ''))
     return situation().programs.has('comfyui')
@@ -68,6 +85,6 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 export const allocatorInternal: FaultFamily = {
   id: 'allocator-internal',
   kinds: ['allocator_internal'],
-  literals: ['INTERNAL ASSERT FAILED', 'CUDA error: operation not supported'],
+  literals: ['INTERNAL ASSERT FAILED', 'invalid device pointer: ', 'CUDA error: operation not supported'],
   recognise,
 }

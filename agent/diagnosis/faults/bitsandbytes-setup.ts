@@ -19,6 +19,12 @@ function wanted({ facts, situation }: Matched): string | undefined {
   const { text } = situation()
   return file ?? /_cuda(\d{3})/.exec(text)?.[1] ?? group(/CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/.exec(text))
 }
+/** libbitsandbytes_rocm72 is of ROCm 7.2, _rocm714 of 7.14. */
+function rocmIn(text: string): string | undefined {
+  const [, major, minor] = /libbitsandbytes_rocm(\d)(\d{1,2})\b/.exec(text) ?? []
+  return major === undefined ? undefined : `${major}.${minor}`
+}
+const UNFIT = /libbitsandbytes_(?:cuda|rocm|hip)\w{0,40}\.(?:so|dll): undefined symbol/
 const named = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice(-1)}`
 
 function remedies(matched: Matched): readonly Piece[] {
@@ -28,6 +34,21 @@ function remedies(matched: Matched): readonly Piece[] {
     return [
       {
         text: 'A Mac has no CUDA: load the model without 8-bit or 4-bit quantization, or quantized for MLX or llama.cpp (GGUF).',
+      },
+    ]
+  const rocm = rocmIn(text)
+  // Windows has ROCm libraries since 0.50: https://github.com/bitsandbytes-foundation/bitsandbytes/pull/1915, merged in April 2026.
+  if (rocm !== undefined && !/\/bitsandbytes\/bitsandbytes\/lib/.test(text))
+    return [
+      {
+        text: UNFIT.test(text)
+          ? `Install the newest release in place of this build: its library for ROCm ${rocm} lacks a function. AMD is supported from 0.50 on.`
+          : `Install the newest release: wheels before 0.50 have ${situation.system === 'windows' ? 'no library for ROCm on Windows' : 'libraries for few releases of ROCm'}, newer ones take the nearest of the same major version.`,
+        command: pipInstall(situation, 'bitsandbytes', '--force-reinstall --no-deps --upgrade'),
+      },
+      {
+        text: `See which ROCm your PyTorch was built for, and whether it sees the GPU.`,
+        command: printTorch('torch.version.hip, torch.cuda.is_available()'),
       },
     ]
   const cuda = wanted(matched)
@@ -94,6 +115,10 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
   verdict: (matched) => {
     const cuda = wanted(matched)
     const apple = matched.situation().system === 'mac' ? ' On a Mac there is no CUDA.' : ''
+    const release = rocmIn(matched.situation().text)
+    if (UNFIT.test(matched.message))
+      return `The GPU library of bitsandbytes${release === undefined ? '' : ` for ROCm ${release}`} does not load: a function is missing in it (undefined symbol). It was built wrongly, or for other releases.`
+    if (release !== undefined) return verdict.replace('the CUDA version that it detected', `ROCm ${release}`)
     const rocm = matched.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
     if (cuda === undefined) return `${rocm}${apple}`
     const detected = 'the CUDA version that it detected'

@@ -6,15 +6,31 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
+/** Who keeps what where; the hub's own folder where nothing else is named. */
+const VARIABLES: readonly (readonly [RegExp, string])[] = [
+  [/\.ollama/, 'OLLAMA_MODELS'],
+  [/\.triton/, 'TRITON_CACHE_DIR'],
+  [/torch_?extensions/, 'TORCH_EXTENSIONS_DIR'],
+  [/torch_?inductor/, 'TORCHINDUCTOR_CACHE_DIR'],
+  [/flashinfer/, 'FLASHINFER_WORKSPACE_BASE'],
+  [/\.cache\/vllm/, 'VLLM_CACHE_ROOT'],
+  [/\.cache\/torch\b|torch\/hub/, 'TORCH_HOME'],
+  [/\.nv\b/, 'CUDA_CACHE_PATH'],
+  [/\.keras/, 'KERAS_HOME'],
+  [/modelscope/, 'MODELSCOPE_CACHE'],
+  [/numba/, 'NUMBA_CACHE_DIR'],
+]
+/** Where every user keeps files: what lies there is another one's. */
+const SHARED = /^\/(?:var\/)?tmp\b/
 /** Of another user's home, or of none (HOME is /): owning that folder is no cure. */
-const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b/
+const NOT_OURS = /^\/(?:root\/)?\.cache\b|^\/root\b|^\/(?:nonexistent|var\/empty|dev\/null|proc)\b/
 const READ_ONLY = /[Rr]ead-only file system|\[Errno 30\]/
 
 function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const path = facts.path
   const root = path?.replace(/(\/\.cache\/huggingface|\/huggingface|\/\.cache\/torch|\/\.triton|\/\.ollama).*$/, '$1')
-  const variable = programs.has('ollama') || /\.ollama/.test(path ?? '') ? 'OLLAMA_MODELS' : /\.triton/.test(path ?? '') ? 'TRITON_CACHE_DIR' : 'HF_HOME'
+  const variable = programs.has('ollama') ? 'OLLAMA_MODELS' : (VARIABLES.find(([kept]) => kept.test(path ?? ''))?.[1] ?? 'HF_HOME')
   const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes') || NOT_OURS.test(path ?? '')
   // Where docker mounts the folder, its owner is the one of the host's folder.
   const [, onHost] = /-v ["']?(\S{1,80}?)["']?(\/[\w./-]{0,80})?:(\/[\w./-]{1,80})/.exec(situation().text) ?? []
@@ -31,6 +47,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
     root !== undefined &&
       !mounted &&
       !NOT_OURS.test(root) &&
+      !SHARED.test(root) &&
       !READ_ONLY.test(message) && {
         text: `Or give ${root} to the user that the program runs as.`,
         command: `sudo chown -R "$(id -u):$(id -g)" ${root}`,
@@ -44,21 +61,47 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
   /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
+/** It has made itself another folder. */
+const MATPLOTLIB = /Matplotlib created a temporary/
 const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{1,300})/
+const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const facts = (seen: Seen): Facts =>
   known({ path: PATH.exec(seen.match[0])?.[1] ?? PATH.exec(message(seen))?.[1], errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]) })
 const verdict = (seen: Seen): string =>
-  `The model cache${facts(seen).path === undefined ? '' : ` ${facts(seen).path ?? ''}`} cannot be written by the user that the program runs as.`
+  `The ${KERNELS.test(facts(seen).path ?? '') ? 'cache of compiled kernels' : 'model cache'}${facts(seen).path === undefined ? '' : ` ${facts(seen).path ?? ''}`} cannot be written by the user that the program runs as.`
 const severity = 'warning'
-const title = 'Model cache not writable'
+const title = (seen: Seen): string => (KERNELS.test(facts(seen).path ?? '') ? 'Cache of compiled kernels not writable' : 'Model cache not writable')
 
 export const cachePermission = ruleFamily({
   id: 'cache-permission',
   kind: 'cache_permission',
-  literals: ['ermission denied', 'not writable', 'not a writable', 'trying to write in your cache folder', 'PermissionError at ', 'ead-only file system'],
+  literals: [
+    'ermission denied',
+    'not writable',
+    'not a writable',
+    'trying to write in your cache folder',
+    'PermissionError at ',
+    'ead-only file system',
+    ': no locator available',
+  ],
   facts,
   rules: [
+    {
+      pattern: /cannot cache function '?[\w.<>]{1,80}'?: no locator available for file '([^']{1,300})'/,
+      severity: 'critical',
+      title: 'Cache of compiled kernels not writable',
+      facts: ({ match }) => known({ path: match[1] }),
+      verdict: ({ match }) =>
+        `numba found no folder for what it compiles: the user that the program runs as can write neither beside ${match[1] ?? 'the file'} nor into a home folder.`,
+      remedies: ({ situation }) => [
+        {
+          text: 'Name a folder to numba that this user may write, before the program starts.',
+          command: setVariables(situation(), { NUMBA_CACHE_DIR: '/tmp/numba_cache' }),
+        },
+        { text: 'Or give the user a home folder that exists (HOME), in a container above all where it runs under a number of its own (--user).' },
+      ],
+    },
     { pattern: /There was a problem when trying to write in your cache folder(?: \([^)]{1,300}\))?/, severity, title, verdict, remedies },
     { pattern: /PermissionError at \/\S{1,300} when downloading/, severity, title, verdict, remedies },
     {
@@ -70,7 +113,14 @@ export const cachePermission = ruleFamily({
       remedies,
       unless: ({ match }) => !CACHE.test(match[0]),
     },
-    { pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/, severity, title, verdict, remedies },
+    {
+      pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/,
+      severity,
+      title,
+      verdict,
+      remedies,
+      unless: ({ message: said }) => MATPLOTLIB.test(said),
+    },
     {
       pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,
       severity,

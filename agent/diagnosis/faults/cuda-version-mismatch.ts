@@ -129,14 +129,15 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /(?:CUDA capability )?(sm_\d{2,3}) is not compatible with the current PyTorch|is not compatible with the current PyTorch/,
       severity: 'critical',
       title: 'PyTorch build without kernels for this GPU',
-      verdict: ({ match, text, at }) => {
+      verdict: ({ match, message, text, at }) => {
         const built = [...(/CUDA capabilities ([sm_\d ]{5,120})/.exec(around(text, at, 0, 3))?.[1] ?? '').matchAll(/sm_(\d{2,3})/g)].map((one) =>
           Number(one[1]),
         )
         const own = Number(match[1]?.slice(3))
         const age =
           built.length === 0 || Number.isNaN(own) ? 'newer or older' : own > Math.max(...built) ? 'newer' : own < Math.min(...built) ? 'older' : 'another'
-        return `This PyTorch build has no kernels for the GPU${match[1] === undefined ? '' : ` (${match[1]})`}${age === 'another' ? '' : `: the GPU is ${age} than those the build was made for`}.`
+        const gpu = /(?:NVIDIA |GeForce |Tesla |Quadro )((?:\w[\w-]{0,12} ){1,5}?)with CUDA capability/.exec(message)?.[1]?.trim()
+        return `This PyTorch build has no kernels for the ${gpu ?? 'GPU'}${match[1] === undefined ? '' : ` (${match[1]})`}${age === 'another' ? '' : `: the GPU is ${age} than those the build was made for`}.`
       },
       remedies: architecture,
     },

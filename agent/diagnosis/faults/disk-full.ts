@@ -1,7 +1,8 @@
 // A disk or a quota is full: checkpoints, downloads and images cannot be written.
 import { group } from '../situation/versions.ts'
 import { joinedFrom } from '../joining.ts'
-import { known, whole } from './parts/window.ts'
+import { around as linesAround, known, whole } from './parts/window.ts'
+import { SEMAPHORE } from './shm-exhausted.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
 import { setVariables } from './remedies/environment.ts'
@@ -32,6 +33,15 @@ function see(path: string | undefined, quota: boolean): Piece {
     ? { text: 'See which file system is full: space, and inodes.', command: 'df -h; df -i' }
     : { text: `See how full the file system of ${path} is: space, and inodes.`, command: `df -h ${word(path)}; df -i ${word(path)}` }
 }
+
+/** How each trainer is told to keep fewer checkpoints. */
+const KEEPERS: readonly (readonly [RegExp, string])[] = [
+  [/\bmm(?:engine|det|seg|cv)\b/, 'MMEngine: max_keep_ckpts of its CheckpointHook'],
+  [/lightning/i, 'Lightning: save_top_k of ModelCheckpoint'],
+  [/ultralytics|\bYOLO/i, 'Ultralytics: save_period=-1'],
+  [/\bnemo\b/i, 'NeMo: save_top_k'],
+]
+const keeper = (text: string): string => KEEPERS.find(([program]) => program.test(text))?.[1] ?? 'Hugging Face Trainer: save_total_limit'
 
 function remediesFor({ facts, situation, message }: Matched, quota = false): readonly Piece[] {
   const at = situation()
@@ -101,7 +111,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     return [
       see(path, quota),
       {
-        text: 'Write checkpoints to a larger disk, and keep fewer of them (Hugging Face Trainer: save_total_limit). The file that failed is incomplete: do not resume from it.',
+        text: `Write checkpoints to a larger disk, and keep fewer of them (${keeper(around)}). The file that failed is incomplete: do not resume from it.`,
       },
     ]
   if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))
@@ -120,7 +130,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   return [
     see(path, quota),
-    {
+    !quota && {
       text: 'See what fills it.',
       command: `du -xh --max-depth=1 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -h | tail`,
     },
@@ -128,7 +138,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
 }
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
-const PATH = /(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
+const PATH = /(?<!File )(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
 const facts = ({ match, message }: Seen): Facts =>
   known({
     errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
@@ -202,7 +212,7 @@ export const diskFull = ruleFamily({
         const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
-      unless: ({ message, text, at }) => SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? ''),
+      unless: ({ message, text, at }) => SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),
     },
     {
       pattern: /[Dd]isk quota exceeded/,

@@ -4,6 +4,7 @@ import type { Facts } from '../../model/facts.ts'
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
+import { byDaemon } from './host-oom/daemons.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
 import { plan, type Piece } from './remedies/plan.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
@@ -125,7 +126,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const slurmJob = /(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
     const shell = SHELL_KILLED.exec(around(text, at, 8, 4))
-    const who = shell === null ? '' : ` Killed: ${shell[2]} (pid ${shell[1]}).`
+    const task = /srun: error: ([\w.-]{1,60}): (tasks? [\d,-]{1,40}): Out Of Memory/.exec(around(text, at, 8, 8))
+    const who = shell !== null ? ` Killed: ${shell[2]} (pid ${shell[1]}).` : task === null ? '' : ` It hit ${task[2]} on ${task[1]}.`
     return said(
       `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}`,
       known({ job_id: whole(slurmJob) }),
@@ -148,23 +150,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ],
     )
   }
-  const pressed = /systemd-oomd\b.{0,80}\bKilled (\/\S{2,300}) due to (memory (?:pressure|used))(?: for \S{2,300} being ([\d.]{1,8}%))?/.exec(line)
-  if (pressed !== null) {
-    const scope = /([^/]{1,120})$/.exec(pressed[1] ?? '')?.[1]
-    return said(
-      `systemd-oomd ended ${scope ?? 'a unit'} before the host ran out of memory: ${pressed[2] === 'memory pressure' ? `its group waited for memory ${pressed[3] ?? 'too much'} of the time` : 'memory and swap were nearly used up'}. The kernel's OOM killer had no part in it.`,
-      {},
-      [at],
-      [
-        needLess({}, situation()),
-        {
-          text: 'Start the job outside of the desktop session, as a service or scope of its own that systemd-oomd leaves alone.',
-          command: 'systemd-run --user --scope -p ManagedOOMPreference=omit <COMMAND>',
-        },
-        { text: 'See what systemd-oomd watches, and its limits; more swap gives it more time.', command: 'oomctl' },
-      ],
-    )
-  }
+  const daemon = byDaemon(text, at, situation)
+  if (daemon !== undefined) return said(daemon.verdict, daemon.facts, daemon.lines, daemon.pieces)
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
     const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1]
     return said(
@@ -235,25 +222,25 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       hostFull(known({ process: victim[1] }), situation()),
     )
   }
-  if (/nohang|earlyoom/.test(line) && /Victim status|Sending SIG(?:TERM|KILL) to|sending SIG(?:TERM|KILL) to process/.test(line)) {
-    const chosen = /PID: {1,12}(\d{1,10}), name: ([^,]{1,40}),/.exec(around(text, at, 0, 3)) ?? /process (\d{1,10}) uid \d{1,10} "([^"]{1,40})"/.exec(line)
-    const left = /MemAvailable \[([\d.]{1,12} [KMG]iB), ([\d.]{1,6}) ?%\]/.exec(around(text, at, 8, 0))
-    const daemon = /nohang|earlyoom/.exec(line)?.[0] ?? 'A low-memory daemon'
-    return said(
-      `${daemon} chose ${chosen?.[2] ?? 'a process'}${chosen?.[1] === undefined ? '' : ` (pid ${chosen[1]})`} to end before the host ran out of memory${left === null ? '' : `: ${left[1]} (${left[2]} %) was left`}.`,
-      known({ pid: whole(chosen?.[1]), process: chosen?.[2] }),
-      [at, at + 1].filter((n) => n < text.length),
-      hostFull(known({ process: chosen?.[2] }), situation()),
-    )
-  }
   const shell = stripPrefix(line)
   if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,8}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(shell) && /^\s*(?:Killed\b|\S+: line)/.test(shell)) {
     if (explained(text, at)) return undefined
+    // Compose says so of the container below.
+    const composed = /^([\w.-]{1,60}) exited with code 137\b/m.exec(around(text, at, 0, 4))
     return said(
-      'The shell reports that the program was killed (SIGKILL), and the text does not say by whom. Likely the kernel, because host memory ran out.',
+      `The shell reports that the program was killed (SIGKILL)${composed === null ? '' : `, by which the container ${composed[1]} ended (137)`}, and the text does not say by whom. Likely the kernel, because host memory ran out.`,
       {},
       [at],
-      [KERNEL_LOG, needLess({}, situation()), container(situation())],
+      composed === null
+        ? [KERNEL_LOG, needLess({}, situation()), container(situation())]
+        : [
+            { text: 'See whether the container reached its memory limit.', command: `docker inspect --format '{{.State.OOMKilled}}' ${composed[1]}` },
+            KERNEL_LOG,
+            needLess({}, situation()),
+            {
+              text: 'If it did, raise the limit (mem_limit in compose, --memory of docker run); if not, the whole host ran out (on a Mac or Windows: the memory of Docker Desktop).',
+            },
+          ],
       'warning',
     )
   }

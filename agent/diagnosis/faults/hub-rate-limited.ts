@@ -12,6 +12,8 @@ const REPOSITORY = /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?([\w.-]{1,9
 function download(message: string, situation: Situation): Piece {
   const match = REPOSITORY.exec(message)
   const name = match?.[2]?.replace(/\.$/, '')
+  if (situation.programs.has('llamacpp'))
+    return { text: 'Or download the model once, and start with its file (-m) or from the cache alone (--offline, in newer builds): then the hub is not asked.' }
   if (name === undefined || name.startsWith('api/'))
     return {
       text: 'Download once to a shared cache, and start the jobs from there without asking the hub.',

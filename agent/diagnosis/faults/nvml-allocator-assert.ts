@@ -3,6 +3,7 @@ import { stripPrefix } from '../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../joining.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
+import { MIG } from './cuda-oom/less/others.ts'
 import { generalRemedies } from './cuda-oom/remedies.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import { plan } from './remedies/plan.ts'
@@ -21,7 +22,7 @@ const MESSAGE = 400
 function remedies(situation: Situation, init: boolean): readonly Remedy[] {
   const { jetson } = situation
   return plan(
-    lessMemory(situation, {}).slice(0, situation.programs.size > 1 ? 2 : 1),
+    lessMemory(situation, {}).slice(0, situation.programs.size > 1 || MIG.test(situation.text) ? 2 : 1),
     jetson && whoHolds(situation),
     init && {
       text: 'NVML could not be initialized: compare the versions of driver and library; after an update without a reboot they differ.',

@@ -6,11 +6,13 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { requestGpu } from './gpu-not-visible/request.ts'
 import { COMPUTE_CAP, whoHolds } from './remedies/gpu.ts'
-import { cudaFile, pipPackage } from './remedies/packages.ts'
+import { onnxProvider } from './remedies/onnx-provider.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const NO_MEMORY = /out of memory|(?:not enough|insufficient|too little) (?:free )?(?:GPU |video )?(?:memory|vram)/i
+const NO_MEMORY = /out of memory|OutOfMemory|(?:not enough|insufficient|too little) (?:free )?(?:GPU |video )?(?:memory|vram)/i
+/** Ultralytics names the part that it moves. */
+const STEP = /OutOfMemoryError in (\w{1,60}), using CPU/
 const TOO_SHORT = ': file too short'
 /** The file that the loader found too short. */
 function cutFile(near: string): string | undefined {
@@ -46,29 +48,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
       : vendor === 'intel'
         ? { text: 'See whether the driver shows a GPU here.', command: 'xpu-smi discovery; ls -l /dev/dri' }
         : { text: 'See whether the driver shows a GPU here.', command: 'nvidia-smi -L' }
-  if (programs.has('onnxruntime')) {
-    const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))/.exec(near)?.[1] ?? '')
-    const needs = /Require (cuDNN \d{1,3}(?:\.[\d*]{1,3}){0,2}) and (CUDA \d{1,3}(?:\.[\d*]{1,3}){0,2})/.exec(now.text)
-    const pip = pipPackage(file, now)
-    return [
-      pip === undefined
-        ? {
-            text:
-              needs === null
-                ? 'Install the CUDA and cuDNN that this onnxruntime-gpu was built for.'
-                : `Install ${needs[2]} and ${needs[1]}, which this onnxruntime-gpu was built for.`,
-          }
-        : {
-            text: `Install the library that is missing${needs === null ? '' : ` (this build needs ${needs[2]} and ${needs[1]})`}.`,
-            command: pipInstall(now, pip),
-          },
-      {
-        text: 'See which providers this ONNX Runtime has: without CUDAExecutionProvider it is the build for the CPU.',
-        command: 'python -c "import onnxruntime; print(onnxruntime.get_available_providers())"',
-      },
-      see,
-    ]
-  }
+  if (programs.has('onnxruntime')) return [onnxProvider(now, near), see]
   const own: Piece = programs.has('tensorflow')
     ? {
         text: 'See which GPUs TensorFlow finds; since 2.14 pip brings its CUDA libraries with tensorflow[and-cuda].',
@@ -83,7 +63,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
         ? { text: 'See whether this build has a GPU backend: without one it lists no device.', command: 'llama-server --list-devices' }
         : programs.has('jax')
           ? { text: 'See which devices JAX finds; the GPU build is jax[cuda12].', command: 'python -c "import jax; print(jax.devices())"' }
-          : programs.has('pytorch') || /\bCUDA not available|torch/i.test(message)
+          : programs.has('pytorch') || /\bCUDA not available|torch|FP16 is not supported on CPU/i.test(message)
             ? {
                 text: 'See whether PyTorch is a build with CUDA (None: for the CPU only), and whether it sees the GPU.',
                 command: printTorch('torch.__version__, torch.version.cuda, torch.cuda.is_available()'),
@@ -140,6 +120,7 @@ const onnx = ({ text, at }: Seen): Facts => ({
   ...toCpu(),
   ...known({ library: /\b(lib(?:cu|nv)\w{1,40}\.so(?:\.\d{1,4}){0,3}): cannot open/.exec(around(text, at, 3, 1))?.[1] }),
 })
+const CPU_WANTED: Piece = { text: 'If the CPU is wanted, nothing is wrong: ask for 32 bit (Whisper: fp16=False), and the warning goes.' }
 const severity = 'warning'
 const cpuTitle = 'Running on the CPU instead of the GPU'
 const GPU_WORD = String.raw`(?:CUDA|GPU|NVIDIA|cuda|gpu|ROCm|TensorRT|vram|VRAM)`
@@ -159,6 +140,7 @@ export const precisionFallback = ruleFamily({
     'does not have native support for FP8',
     'have been automatically converted to use the',
     'allback to ',
+    'all back to ',
     'ell back to ',
     'efaulting to ',
     'sing CPU',
@@ -203,6 +185,15 @@ export const precisionFallback = ruleFamily({
       remedies: cpu,
       facts: toCpu,
       verdict: 'The program found no GPU that it can use and continues on the CPU: many times slower.',
+    },
+    {
+      // Whisper: the device it names is not the one that was wanted.
+      pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on (?:the )?CPU\\b.{0,60}using (${FORMAT_NAME})\\b`, 'i'),
+      severity,
+      title: cpuTitle,
+      remedies: (matched) => (matched.situation().text.includes('--device cpu') ? [CPU_WANTED] : [cpu(matched), CPU_WANTED]),
+      facts: ({ match }) => known({ from: nameOf(match[1]), to: nameOf(match[2]) }),
+      verdict: ({ match }) => `The program computes on the CPU, which is many times slower than a GPU, and in ${nameOf(match[2])} for that reason.`,
     },
     {
       pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on .{0,60}(?:[Uu]sing|[Ll]oading (?:in|as)) (${FORMAT_NAME})\\b`, 'i'),
@@ -254,7 +245,7 @@ export const precisionFallback = ruleFamily({
         /\bmay fallback/i.test(message)
           ? 'The program leaves too little GPU memory for its work: it may run on the CPU, many times slower, or out of memory.'
           : NO_MEMORY.test(message)
-            ? 'GPU memory ran out, so the program continues on the CPU: many times slower.'
+            ? `GPU memory ran out${STEP.test(message) ? ` in ${STEP.exec(message)?.[1]}, so that step was computed` : ', so the program continues'} on the CPU: many times slower.`
             : 'The program found no GPU that it can use and continues on the CPU: many times slower.',
       // "Using CPU" alone says nothing of a GPU that was wanted.
       unless: ({ match, message, text, at }) => {
@@ -263,6 +254,7 @@ export const precisionFallback = ruleFamily({
           !new RegExp(GPU_WORD).test(before) ||
           /[Oo]p(?:erator)? '?aten|MPS backend|if (?:no|CUDA|GPU)\b/.test(before) ||
           (/\b(?:[Uu]se|[Uu]sing|[Rr]unning)\b/.test(match[0]) &&
+            !NO_MEMORY.test(before) &&
             !/\b(?:not|no|No|Neither|without|fail\w{0,3}|unavailable|cannot|Could|instead|error|False)\b/.test(before))
         )
       },

@@ -52,7 +52,9 @@ export const servingRefused = ruleFamily({
         { text: 'See what this build takes, and which one it is.', command: 'llama-server --help; llama-server --version' },
         match[2] === undefined && { text: 'Or update llama.cpp, if the option is newer than the build.' },
       ],
-      unless: ({ match, situation }) => match[3] !== undefined && !situation().programs.has('llamacpp'),
+      // Its download failed, which the lines above explain.
+      unless: ({ match, situation }) =>
+        (match[3] !== undefined && !situation().programs.has('llamacpp')) || /failed to (?:get|download) model/.test(match[2] ?? ''),
     },
     {
       pattern:

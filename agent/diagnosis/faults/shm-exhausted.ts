@@ -55,6 +55,7 @@ const cudaRefused = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefine
   const near = around(text, at, 2, 1)
   return /No space left/.test(near) ? undefined : /Cuda failure (?:\d{1,3} )?'([^']{3,60})'/.exec(near)?.[1]
 }
+export const SEMAPHORE = /_multiprocessing\.SemLock\(/
 const severity = 'critical'
 const title = 'Shared memory is full'
 
@@ -120,6 +121,15 @@ export const shmExhausted = ruleFamily({
       title,
       remedies,
       verdict: 'A process could not make a segment of shared memory, through which it talks to its workers: /dev/shm is full or too small.',
+    },
+    {
+      // A semaphore of multiprocessing lies there too.
+      pattern: /\[Errno 28\] No space left on device/,
+      severity,
+      title,
+      remedies,
+      verdict: 'Python could not make a semaphore for its worker processes: /dev/shm, in which they lie, is full.',
+      unless: ({ text, at }) => !SEMAPHORE.test(around(text, at, 4, 0)),
     },
     {
       pattern: /posix_fallocate failed ?: No space left on device/,

@@ -6,6 +6,12 @@ import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { podEnded, WHO_STOPPED } from '../../faults/job-killed.ts'
 import { slurmRecord } from '../../faults/remedies/shared.ts'
 
+/** What the kubelet says of the largest container. */
+function usedBy(text: string): string {
+  const [, name, used, request] = /[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki, (?:request is|which exceeds its request of) (\d\w{0,12})/.exec(text) ?? []
+  return name === undefined ? '' : ` Container ${name} used ${bytesText(Number(used) * 1024)}; its request is ${request}.`
+}
+
 export const jobKilled: EndKind = {
   kind: 'job_killed',
   stage: 'crash',
@@ -27,7 +33,7 @@ export const jobKilled: EndKind = {
     const { signal, pattern, reason } = told.facts
     const left = /Threshold quantity: \S{1,30}, available: (\d{1,15})Ki/.exec(told.situation.text)?.[1]
     if (pattern === 'evicted' && left !== undefined)
-      return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.`
+      return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.${usedBy(told.situation.text)}`
     if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
     return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal === 'SIGKILL' ? '; the kernel does so when host memory runs out' : ''}.`

@@ -21,12 +21,15 @@ export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Si
   vendor === 'amd' &&
   total !== undefined &&
   total <= HALF_OF_LARGEST &&
-  isOddSize(total) && {
-    text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again.`,
-    ...(system !== 'windows' && system !== 'wsl'
-      ? {
-          command:
-            'echo "options ttm pages_limit=$(( $(awk \'/^MemTotal/ {print $2}\' /proc/meminfo) * 3 / 16 ))" | sudo tee /etc/modprobe.d/ttm.conf && sudo update-initramfs -u',
-        }
-      : {}),
-  }
+  isOddSize(total) &&
+  (total < STEP
+    ? { text: `If this GPU is part of the processor: its ${gib(total)} is what the firmware sets aside for it. Set aside more in the BIOS (UMA frame buffer).` }
+    : {
+        text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again.`,
+        ...(system !== 'windows' && system !== 'wsl'
+          ? {
+              command:
+                'echo "options ttm pages_limit=$(( $(awk \'/^MemTotal/ {print $2}\' /proc/meminfo) * 3 / 16 ))" | sudo tee /etc/modprobe.d/ttm.conf && sudo update-initramfs -u',
+            }
+          : {}),
+      })

@@ -145,7 +145,8 @@ function neighboursSentence(facts: Facts, judged: Judged): string {
 /** What the figures prove of a job that simply needs more than there is. */
 function capacitySentence(facts: Facts, judged: Judged): string {
   const { requested_bytes: requested, free_bytes: free, total_bytes: total } = facts
-  if (judged.spilled) return 'More is allocated than the card has: it has spilled into system memory (Windows, WSL2), and that is full too.'
+  if (judged.spilled)
+    return `${gib(facts.allocated_bytes ?? 0)} is allocated, more than the card's ${gib(total ?? 0)}: it has spilled into system memory (Windows, WSL2), and that is full too.`
   const outside = judged.outsideBytes ?? 0
   const others = withoutSelf(facts)
   // In a container the failing process is one of those listed.
@@ -180,7 +181,7 @@ function mainSentence(facts: Facts, judged: Judged): string {
   const { requested_bytes: requested, total_bytes: total } = facts
   switch (judged.causes[0]) {
     case 'fragmentation':
-      return `PyTorch holds ${gib(cachedOf(facts))} in its cache that it cannot use for this request. Computed from its figures: fragmentation.`
+      return `PyTorch holds ${gib(cachedOf(facts))}${facts.free_bytes === undefined && total !== undefined ? ` of the card's ${gib(total)}` : ''} in its cache that it cannot use for this request. Computed from its figures: fragmentation.`
     case 'other_process':
       return neighboursSentence(facts, judged)
     case 'fraction_cap':

@@ -1,8 +1,8 @@
 // Inference engines without GPU memory: vLLM, SGLang, llama.cpp (ggml), ollama, ONNX Runtime, TensorRT.
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { whoHolds } from '../remedies/gpu.ts'
-import { lessInLlamacpp, lessInOllama } from './less/ggml.ts'
-import { lessInOnnx, lessInSglang, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'
+import { IMPOSSIBLE, lessInLlamacpp, lessInOllama, OVER_LIMIT } from './less/ggml.ts'
+import { lessInOnnx, lessInSglang, WEIGHTS_HELD, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'
 import { longestIn, moreCache, smallerShare } from './less/vllm.ts'
 import { numberSet } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
@@ -152,7 +152,8 @@ export const cudaOomInference = memoryFamily(
       who: 'SGLang',
       verdict: (_, situation) => {
         const share = numberSet(situation.settings, 'mem_fraction_static')
-        return `After loading the weights, nothing is left for the KV cache of the share of the card that SGLang may use${share === undefined ? '' : ` (${share})`}.`
+        const [, left, held] = WEIGHTS_HELD.exec(situation.text) ?? []
+        return `After loading the weights${held === undefined ? '' : ` (${held} GB; ${left} GB is left)`}, nothing is left for the KV cache of the share of the card that SGLang may use${share === undefined ? '' : ` (${share})`}.`
       },
       remedies: (situation) => lessInSglang(situation, 'start'),
     },
@@ -184,7 +185,10 @@ export const cudaOomInference = memoryFamily(
       pattern: /Failed to allocate memory for requested buffer of size (\d{1,18})/,
       who: 'ONNX Runtime',
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
-      verdict: 'ONNX Runtime could not enlarge its arena, most likely on the GPU (the message does not say which device).',
+      verdict: ({ requested_bytes: asked = 0 }) =>
+        asked > IMPOSSIBLE
+          ? 'ONNX Runtime asked for more memory than any GPU has. Likely a wrong shape, or a size that was computed wrongly.'
+          : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
       remedies: (situation) => [lessInOnnx(), whoHolds(situation)],
     },
     {
@@ -234,6 +238,13 @@ export const cudaOomInference = memoryFamily(
         { text: 'Split the model over more GPUs, or load it quantized.' },
         whoHolds(situation),
       ],
+    },
+    {
+      pattern: OVER_LIMIT,
+      facts: (_, message) => known({ requested_bytes: bytesOf(/of size (\d{1,18})/.exec(message)?.[1], '') }),
+      verdict: ({ requested_bytes: asked }) =>
+        `llama.cpp asked Vulkan for ${figure(asked)} in one buffer: above the driver's limit for a single buffer, however much memory is free.`,
+      remedies: ggml,
     },
     {
       pattern: /(?:ggml_vulkan: )?Device memory allocation of size (\d{1,18}) failed/,

@@ -1,16 +1,34 @@
 // CUDA's and HIP's own words for "no memory", whoever prints them: the runtime, the driver API, RAPIDS, CuPy, Julia, PaddlePaddle.
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { bytesOf, integerIn, SIZE } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
 import { partlyLoaded } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
-import { asksPinned, lessPinned } from '../parts/pinned.ts'
+import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
+import { setVariables } from '../remedies/environment.ts'
 import { whoHolds } from '../remedies/gpu.ts'
+import type { Piece } from '../remedies/plan.ts'
 
+const CAPTURES = /\bcapture_model\b|torch\/cuda\/graphs\.py|[Cc]apturing (?:CUDA|cuda) graph/
+/** Refused before any program of the text asked for memory. */
+const atStart = (situation: Situation): readonly Piece[] => [
+  situation.system === 'windows'
+    ? { text: 'See whether the driver answers at all, and in Task Manager how much memory is left.', command: 'nvidia-smi' }
+    : {
+        text: 'See whether the driver answers at all, and how much host memory and address space (ulimit -v) is left.',
+        command: 'nvidia-smi; free -g; ulimit -v',
+      },
+  {
+    text: 'Show the program one GPU only: the driver maps memory for each that it sees.',
+    command: setVariables(situation, { CUDA_VISIBLE_DEVICES: '0' }),
+  },
+  situation.system === 'wsl' && { text: 'Under WSL 2 restart it from Windows, and update the driver there.', command: 'wsl --shutdown' },
+]
 const unknown = (gpu: number | undefined, situation: Situation): string =>
-  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.'}`
+  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',
@@ -100,6 +118,22 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)|Maximum pool size exceeded/,
       who: 'RAPIDS',
+    },
+    {
+      pattern: /failed to alloc (\d{1,15}) bytes on host: CUDA_ERROR_OUT_OF_MEMORY/,
+      title: 'No host memory to lock for the GPU',
+      backsOff: true,
+      facts: ([, amount]) => known({ requested_bytes: bytesOf(amount, '') }),
+      verdict: ({ requested_bytes: asked }) =>
+        `TensorFlow could not lock ${asked === undefined ? '' : `${gib(asked)} of `}host memory (pinned), and CUDA reports that as out of memory: RAM is lacking or limited, not GPU memory.`,
+      remedies: (situation, { requested_bytes: asked }) => lessPinnedInTensorflow(situation, asked),
+    },
+    {
+      title: 'The GPU driver does not get the memory to start',
+      pattern: /\bcuInit results in CUDA_ERROR_OUT_OF_MEMORY/,
+      verdict:
+        'The driver could not start (cuInit) and says that memory is lacking. The program has allocated nothing yet: likely host memory, a limit on it, or the driver itself.',
+      remedies: atStart,
     },
     {
       pattern: /CUDA_(?:ERROR_)?OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory|HIP_ERROR_OutOfMemory/,

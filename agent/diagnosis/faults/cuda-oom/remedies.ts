@@ -43,14 +43,14 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
   ]
 }
 
-const OWN_GPU: Piece = {
-  text: 'Give the job a GPU of its own: CUDA_VISIBLE_DEVICES names those that a program may use.',
-}
+const visible = (amd: boolean): Piece => ({
+  text: `Give the job a GPU of its own: ${amd ? 'HIP' : 'CUDA'}_VISIBLE_DEVICES names those that a program may use.`,
+})
 const OFF_THE_DESKTOP: Piece = {
   text: 'Close what draws on this GPU beside the program (browser, games), or let another GPU drive the screen.',
 }
-const ownGpu = ({ programs, system, gaming }: Situation): Piece =>
-  programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : OWN_GPU
+const ownGpu = ({ programs, system, gaming, vendor }: Situation): Piece =>
+  programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : visible(vendor === 'amd')
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }

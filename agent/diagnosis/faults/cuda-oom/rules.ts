@@ -25,6 +25,10 @@ export type MemoryRule = {
   readonly verdict?: string | ((facts: Facts, situation: Situation) => string)
   /** Less memory for the program that speaks, then who holds the card, where nothing else is said. */
   readonly remedies?: (situation: Situation, facts: Facts) => readonly Piece[]
+  /** Instead of "out of GPU memory". */
+  readonly title?: string
+  /** Whoever says it asks for less, line by line, until it gets some: one failure, with the largest request. */
+  readonly backsOff?: boolean
   /** Where the message itself proves it. */
   readonly causes?: readonly OomCause[]
 }
@@ -33,6 +37,17 @@ const LINES = 5
 const MESSAGE = 1_600
 /** What stands before may name the allocator, and with it the GPU. */
 const BEFORE = 60
+
+/** Tries of one request stand closely together. */
+const TRIES = 40
+function largestTry(rule: MemoryRule, text: LogText, at: number, own: Facts): Facts {
+  if (rule.backsOff !== true) return own
+  return text.slice(Math.max(0, at - TRIES), at).reduce<Facts>((largest, line) => {
+    const match = rule.pattern.exec(line)
+    const facts = match === null ? undefined : rule.facts?.(match, line)
+    return facts !== undefined && facts.gpu_index === own.gpu_index && (facts.requested_bytes ?? 0) > (largest.requested_bytes ?? 0) ? facts : largest
+  }, own)
+}
 
 export const whoSpeaks = (situation: Situation): string =>
   speaker(situation.programs, 'pytorch') ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
@@ -59,13 +74,14 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       if (match === null || match.index > own) continue
       const message = joined.slice(match.index, match.index + MESSAGE)
       if (rule.unless?.test(message) === true) return undefined
-      const figures = rule.facts?.(match, joined.slice(Math.max(0, match.index - BEFORE), match.index + MESSAGE)) ?? {}
+      const stated = rule.facts?.(match, joined.slice(Math.max(0, match.index - BEFORE), match.index + MESSAGE)) ?? {}
+      const figures = largestTry(rule, text, at, stated)
       const judged = judgeCauses(figures)
       const causes = rule.causes ?? judged.causes
       return {
         kind: 'cuda_oom',
         severity: 'critical',
-        title: oomTitle(figures.gpu_index),
+        title: rule.title ?? oomTitle(figures.gpu_index),
         verdict: verdictOf(rule, figures, situation()),
         facts: causes.length === 0 ? figures : { ...figures, causes },
         remedies: rule.remedies === undefined ? plan(lessMemory(situation(), figures), whoHolds(situation())) : plan(rule.remedies(situation(), figures)),

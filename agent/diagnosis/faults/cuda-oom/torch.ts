@@ -2,6 +2,7 @@
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
+import { GOES_ON_WITH_LESS } from '../batch-halving.ts'
 import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle, withoutHidden } from './causes.ts'
 import { torchFigures } from './figures.ts'
@@ -22,8 +23,6 @@ const ADVICE_AFTER = /^["'`]? ?(?:errors|issues|problems|exceptions|can |may |mi
 /** A title in quotes within a sentence; a record or an exception has other marks before it. */
 const MENTIONED_BEFORE = /\w ["'“`]$/
 const MENTIONED_AFTER = /^["'”`]/
-/** The program says in the same breath that it goes on with less (Ultralytics): a halved batch, not a crash. */
-const GOES_ON = /^[^.\n]{0,40}\. ?Reducing to batch(?:[ _]size)? ?[=:]? ?\d/i
 /** Where another message begins: nothing after it belongs to this one. */
 const ENDS = /See documentation for Memory|Traceback \(most recent|The above exception|During handling of/
 const MESSAGE_LINES = 14
@@ -44,7 +43,10 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
   const warned = start !== null && !/out of memory$/i.test(start[0])
   const rest = warned ? message.slice(message.indexOf('OOM on device')) : message.slice(start?.[0].length ?? 0)
   const detailed = FIGURES_FOLLOW.test(rest)
-  if (!detailed && (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest))))
+  if (
+    !detailed &&
+    (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON_WITH_LESS.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest)))
+  )
     return undefined
   const end = ENDS.exec(rest)
   const figures = detailed ? torchFigures(end === null ? rest : rest.slice(0, end.index)) : {}

@@ -44,13 +44,14 @@ const asked =
       return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`
     return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${need} GiB.`}`
   }
-const shapes = (situation: Situation): string =>
-  [...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{1,120}\])/g)]
-    .map((match) => match[1])
-    .slice(0, 3)
-    .join(', ')
+const tensors = (situation: Situation): readonly string[] =>
+  [...new Set([...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{0,120}\])/g)].map((match) => match[1] ?? ''))].slice(0, 3)
+/** Elements of 8 bytes at most: even so much is little. */
+const isLittle = (shape: string): boolean => 8 * (shape.match(/\d+/g) ?? []).reduce((size, each) => size * Number(each), 1) < LITTLE
+const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] =>
+  ownNeed(situation, tensors(situation).every(isLittle) ? { requested_bytes: 0 } : facts)
 
-const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|device:GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
+const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|(?:device:|task:\d{1,4}\/)GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
 function gpuOf(message: string): number | undefined {
   const match = GPU_OF_ALLOCATOR.exec(message)
   const digits = match?.[1] ?? match?.[2] ?? match?.[3]
@@ -91,14 +92,31 @@ export const cudaOomXla = memoryFamily(
       ),
       verdict: asked(),
       facts: ([, amount, unit, exact], message) => known({ requested_bytes: requested(amount, unit, exact), gpu_index: gpuOf(message.slice(0, 300)) }),
+      backsOff: true,
       remedies: taken,
     },
     {
+      // XLA's allocator on CUDA's own pool; with what the driver says of the card in the next line.
+      pattern: /cuMemAllocAsync failed to allocate (\d{1,18}) bytes/,
+      verdict: asked(),
+      facts: ([, bytes], message) => {
+        const [, free, total] = /Free memory\/Total memory: (\d{1,18})\/(\d{1,18})/.exec(message) ?? []
+        return known({
+          requested_bytes: bytesOf(bytes, ''),
+          gpu_index: integerIn(message.slice(0, 200), /gpu_async_(\d{1,3}) /),
+          free_bytes: free === undefined ? undefined : bytesOf(free, ''),
+          total_bytes: total === undefined ? undefined : bytesOf(total, ''),
+        })
+      },
+      remedies: ownNeed,
+    },
+    {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
-      verdict: (facts, situation) => `TensorFlow could not allocate a tensor of shape ${shapes(situation)} on ${gpuName(facts.gpu_index)}.`,
+      verdict: (facts, situation) =>
+        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : ''}`,
       unless: HARMLESS,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),
-      remedies: ownNeed,
+      remedies: ofTensor,
     },
     {
       pattern: new RegExp(`Out of memory (?:while trying to allocate|allocating) ${SIZE}`, 'i'),

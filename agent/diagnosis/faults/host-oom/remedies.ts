@@ -65,7 +65,11 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
             text: 'See which pod it is: the kernel names it by its uid.',
             command: `kubectl get pods -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,UID:.metadata.uid | grep ${uid}`,
           }
-        : { text: 'See the limit of the pod, and how often it was killed.', command: `kubectl describe pod ${pod ?? '<POD>'}${where}` },
+        : // The text is what that prints.
+          !DESCRIBED.test(situation.text) && {
+            text: 'See the limit of the pod, and how often it was killed.',
+            command: `kubectl describe pod ${pod ?? '<POD>'}${where}`,
+          },
       {
         text: `Raise the container's memory limit (resources.limits.memory)${now}.`,
         command: `kubectl set resources ${ownerOf(pod)}${where} --limits=memory=${size === undefined ? '<SIZE>' : size.replace('g', 'Gi').replace('m', 'Mi')}`,
@@ -88,6 +92,11 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
   return [{ text: `Raise or remove the memory limit${group === undefined ? '' : ` of the cgroup ${group}`}${now.replace(/;.*$/, ')')}.` }]
 }
 
+/** kubectl describe, in columns. */
+const DESCRIBED = /Last State:\s{1,20}Terminated/
+/** What a server was told to keep in host memory, in GiB. docs.vllm.ai, engine arguments: swap-space is for each GPU. */
+const KEPT_BY_SERVER = /--(swap-space|cpu-offload-gb|kv-offloading-size)[=\s]\s{0,20}["']?(\d{1,5})\b/
+
 const loading = new WeakMap<Situation, boolean>()
 function loadsData(situation: Situation): boolean {
   let known = loading.get(situation)
@@ -99,7 +108,12 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   const python =
     facts.process === undefined ? situation.programs.has('pytorch') || situation.programs.has('transformers') : /^(?:python|pt_|ray::)/.test(facts.process)
   const runner = facts.process === undefined ? situation.programs.has('ollama') || situation.programs.has('llamacpp') : /^(?:ollama|llama)/.test(facts.process)
+  const [, kept, gigabytes] = KEPT_BY_SERVER.exec(situation.text) ?? []
   return [
+    kept !== undefined &&
+      Number(gigabytes) > 0 && {
+        text: `Give --${kept} less than ${gigabytes}: it keeps so many GiB of host memory${kept === 'swap-space' ? ' for each GPU' : ''}, and counts against the limit.`,
+      },
     /\bninja\b|\bnvcc\b|\bcc1plus\b|\bcicc\b|[Bb]uilding wheel/.test(situation.text) && {
       text: 'It was killed while it compiled: compile fewer files at once, each takes several GiB.',
       command: 'export MAX_JOBS=2',

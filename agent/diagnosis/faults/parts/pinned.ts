@@ -6,6 +6,21 @@ import type { Piece } from '../remedies/plan.ts'
 /** Frames of a call that asks for it, or its argument. */
 export const asksPinned = (text: string): boolean =>
   /\.pin_memory\(\)|, in _?pin_memory\b|pin_memory\w{0,30} = torch\.|pin_memory=True|cudaHost(?:Alloc|Register)|HostAllocator/.test(text)
+/** TensorFlow's pool of it grows by requests as large as this where little was asked for. */
+const LARGE = 2 ** 30
+export const lessPinnedInTensorflow = ({ system }: Situation, asked: number | undefined): readonly Piece[] => [
+  system === 'windows'
+    ? { text: 'See in Task Manager how much RAM is left: what is locked cannot be swapped out.' }
+    : { text: 'See how much host memory is left, and whether the container, the job or ulimit limits what may be locked.', command: 'free -g; ulimit -l' },
+  system === 'wsl' && {
+    text: 'WSL 2 has a part of the RAM, of which only a part may be locked: give it more in .wslconfig ([wsl2] memory=), then wsl --shutdown.',
+  },
+  { text: 'Keep less on the host at once: a smaller batch, a smaller shuffle buffer and prefetch, no cache() of the whole data set in memory.' },
+  (asked ?? 0) > LARGE && {
+    text: 'Limit the pool that TensorFlow locks (in MB; 64 GB and more without this).',
+    command: system === 'windows' ? 'set TF_GPU_HOST_MEM_LIMIT_IN_MB=4096' : 'export TF_GPU_HOST_MEM_LIMIT_IN_MB=4096',
+  },
+]
 export const lessPinned = ({ programs }: Situation): readonly Piece[] => [
   { text: 'See how much host memory is left, and whether the container, the job or ulimit limits what may be locked.', command: 'free -g; ulimit -l' },
   INFERENCE.some((program) => programs.has(program)) && !programs.has('deepspeed')

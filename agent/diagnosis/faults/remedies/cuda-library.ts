@@ -60,6 +60,15 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
           : `ldconfig -p | grep lib${file.stem}`,
       }
+  if (situation.jetson)
+    return [
+      {
+        text: `On a Jetson ${which} comes with JetPack, in the release of this board: install it on the host.`,
+        command: 'sudo apt-get install nvidia-jetpack',
+      },
+      { text: 'In a container take an image for this L4T release, and start it with --runtime nvidia.' },
+      { text: 'The program must be built for that JetPack too: wheels for servers look for other versions.' },
+    ]
   if (programs.has('tensorflow') && windows)
     return [
       {

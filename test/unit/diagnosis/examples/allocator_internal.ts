@@ -24,4 +24,9 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     kinds: ['python_exception'],
   },
   { name: 'quiet: an ordinary line', text: 'allocator: 12 blocks cached, 3 in use', kinds: [] },
+  {
+    name: 'an address that it did not give out',
+    text: "terminate called after throwing an instance of 'c10::Error'\n  what():  invalid device pointer: 0x7f00a000\nException raised from free at ../c10/hip/HIPCachingAllocator.cpp:100",
+    kinds: ['allocator_internal'],
+  },
 ]

@@ -24,7 +24,18 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { path: '/srv/.cache/huggingface/hub' },
   },
   { name: 'the shell, the path first', text: "mkdir: cannot create directory '/root/.cache': Permission denied", kinds: one, facts: { path: '/root/.cache' } },
+  {
+    name: 'numba',
+    text: "RuntimeError: cannot cache function 'run': no locator available for file '/opt/app/run.py'",
+    kinds: one,
+    facts: { path: '/opt/app/run.py' },
+  },
   { name: 'read-only', text: "OSError: [Errno 30] Read-only file system: '/app/.cache/huggingface'", kinds: one, facts: { errno: 30 } },
   { name: 'another kind: another folder', text: "PermissionError: [Errno 13] Permission denied: '/etc/shadow'", kinds: ['permission_denied'] },
   { name: 'quiet: ssh', text: 'Permission denied (publickey,password).', kinds: [] },
+  {
+    name: 'quiet: Matplotlib helped itself',
+    text: 'Matplotlib created a temporary cache directory at /tmp/matplotlib-x1 because the default path (/srv/.config/matplotlib) is not a writable directory',
+    kinds: [],
+  },
 ]

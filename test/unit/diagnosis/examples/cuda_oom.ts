@@ -224,4 +224,16 @@ Out of memory error on GPU 1. Cannot allocate 2.250000GB memory on GPU 1, 20.500
     text: 'CUDA error !!!!! <out of memory> !!!!! \nat CUDA call error code: # 1811',
     kinds: ['cuda_oom'],
   },
+  {
+    name: 'Vulkan, above the limit of one buffer',
+    text: 'ggml_vulkan: Device memory allocation of size 5368709120 failed.\nggml_vulkan: Requested buffer size exceeds device memory allocation limit: ErrorOutOfDeviceMemory',
+    kinds: ['cuda_oom'],
+    facts: { requested_bytes: 5_368_709_120 },
+  },
+  {
+    name: 'TensorFlow, a scalar',
+    text: 'tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[]\n [[Node: Mean = Mean[T=DT_FLOAT, _device="/job:localhost/replica:0/task:0/gpu:2"](x)]]',
+    kinds: ['cuda_oom'],
+    facts: { gpu_index: 2 },
+  },
 ]

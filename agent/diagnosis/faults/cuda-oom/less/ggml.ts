@@ -9,6 +9,10 @@ import type { Piece } from '../../remedies/plan.ts'
 /** More than any card has: a figure of the program's own settings. */
 export const IMPOSSIBLE = 200 * 2 ** 30
 
+/** Vulkan's maxMemoryAllocationSize: often 4 GiB. */
+export const OVER_LIMIT =
+  /(?:Device memory allocation of size \d{1,18} failed\.?[^]{0,40})?Requested buffer size exceeds device (?:memory allocation|buffer size) limit/
+
 type Buffer = 'compute' | 'cache' | 'model'
 /** The line behind a failed allocation names what the buffer was for. */
 export function bufferIn(text: string): Buffer | undefined {
@@ -93,6 +97,7 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     text: 'Pipeline parallelism keeps several copies of the compute buffers: a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
   }
   const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
+  if (OVER_LIMIT.test(situation.text)) return [smallerBatch, shorter, buffer !== 'compute' && cache]
   switch (buffer) {
     case 'compute':
       return [split, shorter, smallerBatch, onePipeline, fewerLayers]

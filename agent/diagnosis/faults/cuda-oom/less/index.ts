@@ -4,7 +4,18 @@ import type { Program } from '../../../situation/programs.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
 import { lessInLlamacpp, lessInOllama } from './ggml.ts'
-import { lessAnyway, lessInComfyui, lessInDiffusers, lessInFfmpeg, lessInFolding, lessInRapids, lessInTraining, lessInWebui } from './others.ts'
+import {
+  lessAnyway,
+  lessInComfyui,
+  lessInCupy,
+  lessInDiffusers,
+  lessInFfmpeg,
+  lessInFolding,
+  lessInRapids,
+  lessInTraining,
+  lessInUltralytics,
+  lessInWebui,
+} from './others.ts'
 import {
   lessInCtranslate2,
   lessInExllama,
@@ -33,6 +44,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['ffmpeg', lessInFfmpeg],
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
+  ['cupy', lessInCupy],
   ['tei', lessInTei],
   ['exllama', lessInExllama],
   ['ctranslate2', lessInCtranslate2],
@@ -41,11 +53,17 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['onnxruntime', lessInOnnx],
   ['tensorrt', lessInTensorrt],
   ['diffusers', lessInDiffusers],
+  ['ultralytics', lessInUltralytics],
 ]
+/** Its models are called YOLO too. */
+const OPENMMLAB = /\bmm(?:engine|det|cv|yolo)\b/
 
 /** `othersBytes`: what other processes hold of the card, where it is known. */
 export function lessMemory(situation: Situation, facts: Facts, othersBytes?: number): readonly Piece[] {
-  const known = PROGRAMS.find(([program]) => situation.programs.has(program) && !(program === 'diffusers' && situation.training))
+  const known = PROGRAMS.find(
+    ([program]) =>
+      situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
+  )
   if (known === undefined) return situation.training ? lessInTraining(situation) : lessAnyway(situation)
   // Callers may take the first ones only.
   return known[1](situation, facts, othersBytes).filter((piece) => piece !== false && piece !== undefined)

@@ -50,6 +50,24 @@ export const lessInRapids = (situation: Situation): readonly Piece[] => [
     command: setVariables(situation, { CUDF_SPILL: 'on' }),
   },
 ]
+/** docs.cupy.dev, memory management. */
+export const lessInCupy = (): readonly Piece[] => [
+  { text: 'Work in smaller pieces, and in float32 where float64 is not needed: it takes half.' },
+  { text: 'Delete arrays that are done with, then give back what the pool keeps: cupy.get_default_memory_pool().free_all_blocks().' },
+]
+/** docs.ultralytics.com, train settings. */
+export function lessInUltralytics(situation: Situation): readonly Piece[] {
+  const found = /AutoBatch: Using batch-size (\d{1,5})/.exec(situation.text)?.[1]
+  const now = found === undefined ? (numberSet(situation.settings, 'batch') ?? numberSet(situation.settings, 'batch_size')) : Number(found)
+  return [
+    now === 1
+      ? { text: 'The batch is 1 already: use smaller images.' }
+      : {
+          text: `Use a smaller batch${now === undefined || now < 1 ? '' : ` (now ${now})`}: batch= (YOLOv5: --batch-size)${found === undefined ? '' : '. AutoBatch measured it before the training, whose steps may need more: give it a smaller share (batch=0.5)'}.`,
+        },
+    { text: 'Use smaller images (imgsz=, YOLOv5: --img) or a smaller model of the family (n or s).' },
+  ]
+}
 export const lessInFfmpeg = (): readonly Piece[] => [{ text: 'Decode or encode fewer streams at once on this GPU, or with fewer surfaces.' }]
 
 const LENGTHS = /(?:of )?length (\d{2,6})\b/g
@@ -123,7 +141,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
 ]
 
 /** A program that was given one instance names it so. */
-export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-/
+export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG\b[^\n]{0,16}\b(?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
 /** Nothing tells whether a model is trained or used. */
 export const lessAnyway = ({ text }: Situation): readonly Piece[] => [
   ...(MIG.test(text) ? [{ text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }] : []),

@@ -7,13 +7,14 @@ import type { Facts } from '../../../../model/facts.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
 const SGLANG_SHARE = 0.88
+export const WEIGHTS_HELD = /avail mem=([\d.]{1,8}) GB, mem usage=([\d.]{1,8}) GB/
 /** docs.sglang.io, server arguments: the share is of weights and KV cache together; activations and graphs take the rest. */
 export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'memory', facts: Facts = {}): readonly Piece[] {
   const share = numberSet(situation.settings, 'mem_fraction_static')
   // Far below the default a small step would fail again.
   const more = share !== undefined && share < 0.75 ? SGLANG_SHARE : Math.min(0.95, (share ?? SGLANG_SHARE) + 0.05)
   // The server keeps (1 - share) of the card free: what the weights left must be more than that.
-  const [, left, held] = /avail mem=([\d.]{1,8}) GB, mem usage=([\d.]{1,8}) GB/.exec(situation.text) ?? []
+  const [, left, held] = WEIGHTS_HELD.exec(situation.text) ?? []
   const needed = outOf === 'start' && left !== undefined ? 1 - Number(left) / (Number(left) + Number(held)) + 0.03 : 0
   const next = needed > more ? needed : outOf === 'memory' ? (share ?? SGLANG_SHARE) - 0.08 : more
   const capture = /[Cc]apture (?:cuda|CUDA) graph|cuda_graph_runner/.test(situation.text)

@@ -5,6 +5,7 @@ import type { Situation } from '../../../situation/situation.ts'
 import { compareVersions } from '../../../situation/versions.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
+import { MIG } from './others.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
@@ -71,6 +72,9 @@ const eager = (situation: Situation): Piece =>
 function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   // One board has one GPU.
   if (situation.jetson) return { text: 'Or load a smaller or quantized model.' }
+  // A process sees one instance, however many there are.
+  if (MIG.test(situation.text))
+    return { text: `Give it a larger MIG instance, or load a ${smaller(situation)} model: it cannot be split over several instances.` }
   const workers = [...situation.text.matchAll(/\bVllmWorker rank=(\d{1,3})\b/g)].map((match) => Number(match[1]) + 1)
   const now = numberSet(situation.settings, 'tensor_parallel_size') ?? Math.max(1, ...workers)
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
