@@ -4,6 +4,11 @@ const UNCORRECTED =
   /\b([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): {1,4}\[ ?(\d{1,2})\] {0,3}(Surprise Down|SDES|Data Link Protocol|DLP|Completion Timeout|CmpltTO|Malformed TLP|Poisoned TLP)/i
 const NAMES: Readonly<Record<string, string>> = { sdes: 'Surprise Down', dlp: 'Data Link Protocol', cmpltto: 'Completion Timeout' }
 
+const ANY_UNCORRECTED = /severity=Uncorrect|AER: (?:Multiple )?Uncorrect|AER: can't recover/
+/** Whether the lines tell of an uncorrected error of the link to this GPU. */
+export const linkFailed = (text: string, pci: string | undefined): boolean =>
+  pci !== undefined && ANY_UNCORRECTED.test(text) && text.toLowerCase().includes(`nvidia ${pci.replace(/\.[0-7]$/, '')}`)
+
 /** A sentence about the first uncorrected error, or undefined where none is logged. */
 export function linkEvidence(text: string): string | undefined {
   const match = UNCORRECTED.exec(text)

@@ -1,0 +1,60 @@
+// Xids as the kernel log surrounds them: wrapped lines, what came before on the same GPU, and what the driver says of a repair.
+import { expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const said = (text: string): string =>
+  explainText(logScanner(), text)
+    .map(({ kind, title, verdict, remedies }) => [`${kind}: ${title}`, verdict, ...remedies.map((one) => `${one.text} ${one.command ?? ''}`)].join('\n'))
+    .join('\n\n')
+
+test.each([
+  [
+    'what an exception was, wrapped before its bracket',
+    '[  50.000001] NVRM: Xid (PCI:0000:41:00): 13, Graphics SM Warp Exception on\n              (GPC 2, TPC 1, SM 0): Misaligned Address\n',
+    /The driver says: "Graphics SM Warp Exception on \(GPC 2, TPC 1, SM 0\): Misaligned Address"/,
+  ],
+  [
+    'the recovery that the driver asks for, wrapped',
+    'NVRM: Xid (PCI:0000:41:00): 154, GPU recovery action changed\n          from 0x0 (None) to 0x4 (Drain and Reset)\n',
+    /It now asks for: Drain and Reset\.[^]*gpu-reset -i 0000:41:00\.0/,
+  ],
+  [
+    'a GPU off the bus cannot be reset, whatever the driver asks for',
+    'NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.\nNVRM: Xid (PCI:0000:41:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)\n',
+    /^(?![^]*gpu-reset)[^]*it cannot be reset: the host must be rebooted/,
+  ],
+  [
+    'no spare rows are left',
+    "NVRM: Xid (PCI:0000:41:00): 64, pid='<unknown>', name=<unknown>, Row Remapper Error: (0x0000000000001000) - Row Remapping table is full\n",
+    /There is no spare left for it[^]*Take the GPU out of service and have the board replaced/,
+  ],
+  [
+    'a repair that only waits for its reset',
+    'NVRM: Xid (PCI:0000:41:00): 64, DRAM Retirement failed due to pending row remap at 0x0000000000001000\n',
+    /^(?![^]*replaced)[^]*waits for a reset[^]*gpu-reset -i 0000:41:00\.0/,
+  ],
+  [
+    'an uncorrected error of the link comes before a page fault',
+    "nvidia 0000:41:00.0: AER: can't recover (no error_detected callback)\nNVRM: Xid (PCI:0000:41:00): 31, pid=77, name=viewer, Ch 00000010, intr 00000000. MMU Fault: ENGINE HOST0\n",
+    /^pcie_aer: [^]*xid: Xid 31[^]*an uncorrected error \(AER\) before it: likely the cause\.(?! Most likely an application bug)[^]*See to the link first/,
+  ],
+  [
+    'what follows the halt of the firmware is not told as an error of its own',
+    'NVRM: Xid (PCI:0000:41:00): 62, 00000a9f 00000a85 00000a72\nNVRM: Xid (PCI:0000:41:00): 109, pid=9, name=worker, channel 0x00000002, errorString CTX SWITCH TIMEOUT, Info 0x4c015\n',
+    /Xid 109[^]*Xid 62 \([^)]*\) came before it on the same GPU: likely its cause\.[^]*Look at Xid 62 first/,
+  ],
+  [
+    'a stopped program and the exception that stopped it',
+    '[  50.1] NVRM: Xid (PCI:0000:41:00): 13, Graphics Exception: ESR 0x1=0x2\n[  50.2] NVRM: Xid (PCI:0000:41:00): 43, pid=9, name=worker, channel 0x00000002\n',
+    /Xid 43[^]*Xid 13 \([^)]*\) came before it[^]*Look for the fault in worker \(pid 9\)/,
+  ],
+])('%s', (_, text, expected) => {
+  expect(said(text)).toMatch(expected)
+})
+
+test('an Xid of another hour is no cause', () => {
+  const text =
+    'Jan 02 03:04:05 node kernel: NVRM: Xid (PCI:0000:41:00): 62, 00000a9f 00000a85\nJan 02 09:04:05 node kernel: NVRM: Xid (PCI:0000:41:00): 109, pid=9, name=worker, errorString CTX SWITCH TIMEOUT\n'
+  expect(said(text)).not.toContain('came before it')
+})
