@@ -66,7 +66,10 @@ export const eccError = ruleFamily({
       pattern: /uncorrectable ECC error|CUDA_ERROR_ECC_UNCORRECTABLE|cudaErrorECCUncorrectable/i,
       severity: 'critical',
       title: 'Uncorrectable memory error',
-      verdict: 'The GPU found an error in its memory that ECC could not correct; CUDA stopped the work that used it.',
+      verdict: ({ text, at }) => {
+        const rank = /\[(?:Rank |rank)(\d{1,5})\]/.exec(text.slice(Math.max(0, at - 1), at + 9).join(' '))?.[1]
+        return `The GPU${rank === undefined ? '' : ` of rank ${rank}`} found an error in its memory that ECC could not correct; CUDA stopped the work that used it.`
+      },
       remedies: (matched) =>
         eccRemedies(matched.facts, matched.situation(), matched.message).map((piece) =>
           xidNear(matched)?.[2] === '94' && piece !== undefined && piece !== false && 'destroys' in piece

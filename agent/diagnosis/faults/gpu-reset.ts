@@ -39,18 +39,19 @@ function remedies(matched: Matched): readonly Piece[] {
     endOf(lines) !== 'back' && REBOOT,
   ]
 }
+const ENGINE = /failed to reset engine|Engine reset failed/
 /** What the driver tries on each ring when it starts or resets the card. */
 const TESTED = /IB test failed on (\w[\w.]{1,20})|ring (\w[\w.]{1,30}) test failed/
 const ENDS: Readonly<Record<End, string>> = { gone: 'its driver could not reset it', back: 'its driver reset it', open: 'its driver resets it' }
 const hang = {
   severity: 'critical',
-  title: 'GPU hung and was reset',
+  title: (matched: Matched) => (endOf(near(matched)) === 'open' ? 'GPU hung' : 'GPU hung and was reset'),
   verdict: (matched: Matched) => {
     const { status, process } = matched.facts
     const where = atCard(matched.facts)
     // The driver of AMD resets a card after errors in its memory too.
     if (afterRas(matched)) return `${where.replace(/^t/, 'T')} had uncorrectable errors in its memory; ${ENDS[endOf(near(matched))]} for that.`
-    return `${where.replace(/^t/, 'T')} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; ${ENDS[endOf(near(matched))]}. Most likely a program or the driver.`
+    return `${where.replace(/^t/, 'T')} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; ${ENDS[endOf(near(matched))]}.${ENGINE.test(near(matched)) ? ' The reset of its engine alone failed.' : ''} Most likely a program or the driver.`
   },
   remedies,
 } as const
