@@ -14,7 +14,7 @@ const facts = (seen: Seen): Facts => {
 /** The whole card is lost, not one queue of it. */
 const GONE =
   /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
-const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset/
+const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset|\bxe\b[^\n]{0,60}\bGT\d: reset done/
 const afterRas = (seen: Seen): boolean =>
   /[1-9]\d{0,6} uncorrectable hardware errors? detected|\bRAS (?:fatal|poison)|ras_poison/i.test(ofThisCard(seen, 10, 0))
 type End = 'gone' | 'back' | 'open'
@@ -25,7 +25,10 @@ function remedies(matched: Matched): readonly Piece[] {
   const lines = near(matched)
   const driver = driverOf(lines)
   const restart: Piece = {
-    text: `Restart ${process === undefined ? 'the programs that used the GPU' : `${process}${pid === undefined ? '' : ` (pid ${pid})`}`}: its work on the GPU is lost.`,
+    text:
+      process === undefined
+        ? 'Restart the programs that used the GPU: their work on it is lost.'
+        : `Restart ${process}${pid === undefined ? '' : ` (pid ${pid})`}: its work on the GPU is lost.`,
   }
   return [
     endOf(lines) !== 'gone' && restart,
@@ -164,8 +167,8 @@ export const gpuReset = ruleFamily({
     { ...hang, pattern: /qcm fence wait loop timeout expired|The cp might be in an unrecoverable state|\b(?:amdgpu|kfd)\b[^\n]{0,60}Failed to evict queue/ },
     {
       ...hang,
-      pattern: /HW Exception by GPU node-\d{1,3}[^\n]{0,60}reason ?: ?GPU Hang/i,
-      verdict: 'The GPU hung under the program: ROCm ended it. The kernel log says which queue hung.',
+      pattern: /HW Exception by GPU node-(\d{1,3})[^\n]{0,60}reason ?: ?GPU Hang/i,
+      verdict: ({ match }) => `A GPU (node ${match[1]} of ROCm) hung under the program, and ROCm ended it. The kernel log says which queue hung.`,
     },
     {
       ...firmware('SMU', 'clocks, power, sensors'),

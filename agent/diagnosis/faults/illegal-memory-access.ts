@@ -17,6 +17,8 @@ function remedies(matched: Matched): readonly Piece[] {
   const named = sanitized(matched)
   return [
     named === undefined && synchronous(at),
+    programs.has('sglang') &&
+      /cuda_?graph_?runner|[Cc]uda graph|CudaGraph/.test(at.text) && { text: 'See whether it goes away without CUDA graphs.', command: '--disable-cuda-graph' },
     programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
     programs.has('llamacpp') && {
       text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,

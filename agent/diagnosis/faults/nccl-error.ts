@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, MEMORY, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -136,7 +136,9 @@ export const ncclError = ruleFamily({
             ? "CUDA could not start in a process of NCCL ('initialization error')."
             : PEER_ACCESS.test(named)
               ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
-              : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+              : NVLS.test(around(text, at, 2, 5))
+                ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Likely the Fabric Manager or the fabric is not as it should be.`
+                : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),

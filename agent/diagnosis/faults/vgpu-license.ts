@@ -48,7 +48,7 @@ export const vgpuLicense = ruleFamily({
           : 'The licence client sees no GPU that takes a licence: this is no vGPU, or its driver is not the one of the vGPU release.',
       remedies: ({ match }) => [
         match[2] === undefined && {
-          text: 'Set FeatureType (1: vGPU, 2: workstation, 4: compute) and either a client token or, with an old licence server, ServerAddress.',
+          text: 'Set FeatureType and either a client token or, with an old licence server, ServerAddress.',
           command: 'sudo nano /etc/nvidia/gridd.conf; ls /etc/nvidia/ClientConfigToken; sudo systemctl restart nvidia-gridd',
         },
         {

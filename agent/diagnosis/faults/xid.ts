@@ -44,8 +44,12 @@ function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: num
   const others = xidsBefore(text, at, gpu).filter((one) => one !== 45 && one !== xid && one !== 154)
   // The driver cleans up (45) after a critical one; a note that a repair was recorded stands between the two.
   if (xid === 45) return others.find((one) => xidEntry(one).severity === 'critical') ?? others[0]
+  // The GPU could not leave what had failed before.
+  if (xid === 109) return others.find((one) => one !== 43)
   if (xid === 43) return others.find((one) => FINAL.has(one) || xidEntry(one).action === 'check-program')
-  return xid === 154 || FINAL.has(xid) || xidEntry(xid).causes[0] === 'hardware' ? undefined : others.find((one) => FINAL.has(one))
+  return xid === 154 || FINAL.has(xid) || xidEntry(xid).causes[0] === 'hardware'
+    ? undefined
+    : others.find((one) => FINAL.has(one) || (xid === 31 && one === 32))
 }
 
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
@@ -86,7 +90,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause !== undefined || nvlink !== undefined || earlier !== undefined || link || xid === 154 ? undefined : causesSentence(entry.causes),
   ]
   const whatToDo = cause ?? entry
-  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) repeats/.test(whatToDo.advice ?? '')
+  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
@@ -131,14 +135,17 @@ function switchXid(at: number, line: string): Recognised | undefined {
   const fatal = match[3]?.toLowerCase() === 'fatal'
   const severity: Severity = fatal ? 'critical' : 'warning'
   const link = /\bLink (\d{1,3})\b/i.exec(line.slice(match.index))?.[1]
+  const words = wordsOf(line.slice(match.index + match[0].length).replace(/^[\s,]{1,4}Link \d{1,3}/i, ''))
   const where = `NVSwitch ${address(match[1]) ?? ''}`.trim()
   return {
     kind: 'xid',
     severity,
     title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : 'error'}`,
-    verdict: fatal
-      ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
-      : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`,
+    verdict: `${
+      fatal
+        ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
+        : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`
+    }${words === undefined ? '' : ` It says: "${words}".`}`,
     facts: known({ sxid, pci_bus_id: address(match[1]) }),
     remedies: plan(
       {
@@ -171,6 +178,7 @@ export const xid: FaultFamily = {
     'VRM: Xid (',
     'Xid (PCI',
     'XidCriticalError: Xid=',
+    'error (XID ',
     'XID error',
     'Xid error',
     'XID code',

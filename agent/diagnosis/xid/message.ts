@@ -37,10 +37,12 @@ export function processOf(rest: string): { readonly pid: number | undefined; rea
 export function wordsOf(rest: string): string | undefined {
   const words = rest
     .slice(0, 1_000)
+    // What another program wrote behind it, as Ansible its result.
+    .replace(/\)? {0,2}=> \{.*|\bNVRM: Xid \(.*/s, '')
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
     .replace(/^,? {0,4}name=[^,]{1,40},?/, '')
     .replace(/^[\s,]+/, '')
-    .replace(/^(?:(?:channel 0x[0-9a-f]{1,8}|Ch [0-9a-f]{8}|intr0? [0-9a-f]{8})[\s,.]{0,4}){1,3}/, '')
+    .replace(/^(?:(?:[Cc]hannel (?:ID )?(?:0x)?[0-9a-f]{1,8}|Ch [0-9a-f]{8}|engmask [0-9a-f]{8}|intr0? [0-9a-f]{8})[\s,.]{0,4}){1,3}/, '')
     .replace(/\s+/g, ' ')
     .replace(/[\s.,"]+$/, '')
   return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined

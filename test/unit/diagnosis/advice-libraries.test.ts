@@ -93,6 +93,72 @@ test.each([
     'missing_dependency',
     /Reinstall vllm so that/,
   ],
+  [
+    'a page of HTML with the ending of a GGUF',
+    'gguf_init_from_file: invalid magic number 4f44213c\nerror loading model: llama_model_loader: failed to load model from /m/a.Q4_0.gguf\n',
+    'checkpoint_mismatch',
+    /^(?![^]*Update llama\.cpp)[^]*a\.Q4_0\.gguf is no GGUF, but a page of HTML[^]*\/resolve\//,
+  ],
+  [
+    'a pointer of Git LFS',
+    "gguf_init_from_file_impl: invalid magic characters: 'vers', expected 'GGUF'\nllama_model_load: error loading model: llama_model_loader: failed to load model from /m/a.gguf\n",
+    'checkpoint_mismatch',
+    /a pointer of Git LFS[^]*git lfs pull/,
+  ],
+  [
+    'an address that is not one of this machine',
+    'Traceback (most recent call last):\n  File "/app/serve.py", line 3, in <module>\n    s.bind("tcp://10.9.8.7:5558")\nzmq.error.ZMQError: Cannot assign requested address (addr=\'tcp://10.9.8.7:5558\')\n',
+    'network_error',
+    /^(?![^]*proxy)[^]*10\.9\.8\.7 must be among them/,
+  ],
+  [
+    'an account that was not granted access',
+    'Cannot access gated repo for url https://huggingface.co/acme/model-a/resolve/main/config.json.\nAccess to model acme/model-a is restricted and you are not in the authorized list. Visit https://huggingface.co/acme/model-a to ask for access.\n',
+    'model_access',
+    /the token is valid[^]*Accept the terms of acme\/model-a/,
+  ],
+  [
+    'ROCm names the node that hung',
+    'HW Exception by GPU node-3 (Agent handle: 0x55d) reason :GPU Hang\nAborted (core dumped)\n',
+    'gpu_reset',
+    /node 3 of ROCm/,
+  ],
+  [
+    'xe reset the GPU',
+    'xe 0000:2b:00.0: [drm] Tile0: GT0: Timedout job: seqno=14, lrc_seqno=14, guc_id=0, flags=0x73 in no process [-1]\nxe 0000:2b:00.0: [drm] Tile0: GT0: reset done\n',
+    'gpu_reset',
+    /^(?![^]*reboot)[^]*its driver reset it/,
+  ],
+  [
+    'shared memory that is closed, not full',
+    'n1:1:2 [0] include/shm.h:27 NCCL WARN Call to shm_open failed : Permission denied\nn1:1:2 [0] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-1-0-3-0 (size 4460544)\n',
+    'shm_exhausted',
+    /^(?![^]*shm-size)[^]*permission denied[^]*chmod 1777 \/dev\/shm/,
+  ],
+  [
+    'collectives inside the switches',
+    "n1:1:2 [2] transport/nvls.cc:244 NCCL WARN Cuda failure 1 'invalid argument'\n",
+    'nccl_error',
+    /NVLink SHARP[^]*nvidia-fabricmanager[^]*NCCL_NVLS_ENABLE=0/,
+  ],
+  [
+    'a bad access while SGLang captured its graphs',
+    '  File "/app/sglang/srt/model_executor/cuda_graph_runner.py", line 148, in __init__\nException: Capture cuda graph failed: Triton Error [CUDA]: an illegal memory access was encountered\n',
+    'illegal_memory_access',
+    /--disable-cuda-graph/,
+  ],
+  [
+    'the limit that is near',
+    '==============NVSMI LOG==============\nAttached GPUs                             : 1\nGPU 00000000:2D:00.0\n    Temperature\n        GPU Current Temp                  : 61 C\n        GPU Max Operating Temp            : 62 C\n    Clocks Throttle Reasons\n        SW Thermal Slowdown               : Active\n',
+    'thermal_or_power',
+    /too hot at 61 °C, with its limit at 62 °C/,
+  ],
+  [
+    'a program on the library of llama.cpp',
+    'CUDA error: the function failed to launch on the GPU\n  current device: 0, in function ggml_cuda_mul_mat_batched_cublas at /x/stable-diffusion.cpp/ggml/src/ggml-cuda.cu:1\n  cublasGemmBatchedEx(ctx.cublas_handle(), CUBLAS_OP_T, CUBLAS_OP_N)\n',
+    'cublas_cudnn_error',
+    /Run stable-diffusion\.cpp again/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

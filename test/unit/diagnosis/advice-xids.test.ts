@@ -49,6 +49,36 @@ test.each([
     '[  50.1] NVRM: Xid (PCI:0000:41:00): 13, Graphics Exception: ESR 0x1=0x2\n[  50.2] NVRM: Xid (PCI:0000:41:00): 43, pid=9, name=worker, channel 0x00000002\n',
     /Xid 43[^]*Xid 13 \([^)]*\) came before it[^]*Look for the fault in worker \(pid 9\)/,
   ],
+  [
+    'what another program wrote behind the message is not the driver',
+    'failed: [n1] (item=NVRM: Xid (PCI:0000:41:00): 140, pid=\'<unknown>\', name=<unknown>, An uncorrectable ECC error detected DRAM:0) => {"changed": false, "item": "NVRM: Xid (PCI:0000:41:00): 140"}\n',
+    /The driver says: "An uncorrectable ECC error detected DRAM:0"\.[^]*gpu-reset -i 0000:41:00\.0/,
+  ],
+  [
+    'the words of a switch',
+    'nvidia-nvswitch1: SXid (PCI:0000:b1:00.0): 20009, Non-fatal, Link 7 RX Short Error Rate\n',
+    /on link 7; [^]*It says: "RX Short Error Rate"/,
+  ],
+  [
+    'a benchmark of graphics is on a desktop',
+    'VK::error(): device lost\nNVRM: Xid (PCI:0000:41:00): 109, pid=77, name=bench.x64, Ch 00000008, errorString CTX SWITCH TIMEOUT, Info 0x1\n',
+    /^(?![^]*dcgmi)[^]*bench\.x64 \(pid 77 on the host\)/,
+  ],
+  [
+    'the GPU could not leave what had failed before',
+    'NVRM: Xid (PCI:0000:41:00): 13, pid=77, name=a.out, Graphics Exception: ESR 0x1=0x2\nNVRM: Xid (PCI:0000:41:00): 109, pid=77, name=a.out, Ch 00000008, errorString CTX SWITCH TIMEOUT, Info 0x1\n',
+    /Xid 109[^]*Look at Xid 13 first/,
+  ],
+  [
+    'a page fault right after damaged commands',
+    '[ 9.100000] NVRM: Xid (PCI:0000:41:00): 32, Channel ID 00000000 intr 00004000\n[ 9.200000] NVRM: Xid (PCI:0000:41:00): 31, Ch 00000003, engmask 00000101, intr 10000000\n',
+    /^(?![^]*The driver says)[^]*Xid 31[^]*Xid 32 \(Commands arrived damaged\) came before it/,
+  ],
+  [
+    'a monitor that writes the number in brackets',
+    '{"level":"INFO","message":"GPU had an uncontained error (XID 95) Drain the GPU and reset it."}\n',
+    /^xid: Xid 95/,
+  ],
 ])('%s', (_, text, expected) => {
   expect(said(text)).toMatch(expected)
 })

@@ -2,7 +2,7 @@
 import type { Facts } from '../../../model/facts.ts'
 import { known } from '../../faults/parts/window.ts'
 import { portIn } from '../../faults/port-in-use.ts'
-import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 
 const port = ({ input }: RegExpExecArray): Facts => known({ port: portIn({ message: input }) })
 const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
@@ -12,6 +12,13 @@ const SERVER =
   /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
 /** The host that was to be reached. */
 const hostIn = (message: string): string => /(?:to|with) [[(]?([a-zA-Z0-9][\w.-]{1,80}?)[\])]?(?::|, ?)\d{2,5}/.exec(message)?.[1] ?? '<MASTER_HOST>'
+
+/** Where a program was to listen on an address that is not one of this machine; a client that gets this has no port left. */
+function notHere(told: EndTold): { readonly address: string | undefined } | undefined {
+  const message = `${told.error?.message} ${told.error?.tail}`
+  if (!/assign requested address/i.test(message) || /connect: cannot assign|dial (?:tcp|udp)/i.test(message)) return undefined
+  return { address: /(?:\/\/|[\s([']|^)\[?((?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})\b/i.exec(message)?.[1] }
+}
 
 export const networkError: EndKind = {
   kind: 'network_error',
@@ -42,9 +49,27 @@ export const networkError: EndKind = {
       port,
     ),
   ),
-  title: (told) => (RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`) ? 'The members of the job did not find each other' : 'A connection failed'),
-  verdict: (told) => saying(told, 'could not keep or make a connection'),
+  title: (told) =>
+    notHere(told) !== undefined
+      ? 'This machine does not have the address'
+      : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
+        ? 'The members of the job did not find each other'
+        : 'A connection failed',
+  verdict: (told) =>
+    saying(told, notHere(told) === undefined ? 'could not keep or make a connection' : 'was to listen on an address that is not one of this machine'),
   remedies: (told) => {
+    const here = notHere(told)
+    if (here !== undefined)
+      return [
+        {
+          text: `See which addresses this machine, or the container, has${here.address === undefined ? '' : `: ${here.address} must be among them`}.`,
+          command: 'ip -brief address',
+        },
+        {
+          text: 'Give the program one of those, or 0.0.0.0 for all: the option or variable for it is wrong, or names another host (a load balancer, the host outside of the container).',
+          command: 'env | grep -E "HOST|ADDR|SOCKET_IFNAME"',
+        },
+      ]
     const { facts, situation, error } = told
     const rendezvous = RENDEZVOUS.test(`${error?.message} ${error?.name} ${situation.text}`) || situation.distributed
     const at = facts.port ?? '<PORT>'

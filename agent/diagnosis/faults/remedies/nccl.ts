@@ -225,6 +225,8 @@ export function usage({ text, at, match, message, situation }: Matched): readonl
     { text: 'Start no more ranks on a node than it has GPUs.', command: 'nvidia-smi -L' },
   ]
 }
+/** NCCL's code for collectives inside the NVSwitches (NVLink SHARP). */
+export const NVLS = /transport\/nvls\.cc:\d{1,5} NCCL WARN/
 export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${around(text, at, 3, 5)}`
@@ -244,6 +246,14 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         text: 'See which GPUs can reach each other; with IOMMU or ACS on, and in virtual machines, they often cannot.',
         command: 'nvidia-smi topo -m',
       },
+    ]
+  if (NVLS.test(near))
+    return [
+      {
+        text: 'See that the Fabric Manager runs in the version of the driver, and that the fabric of each GPU is Completed. If it was restarted while the driver ran, the GPUs need a reset, or the host a reboot.',
+        command: 'systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 -i fabric',
+      },
+      { text: 'Until then do without (somewhat slower).', command: setVariables(now, { NCCL_NVLS_ENABLE: '0' }) },
     ]
   if (/initialization error/.test(near))
     return [
