@@ -125,9 +125,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const slurmJob = /(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
     const shell = SHELL_KILLED.exec(around(text, at, 8, 4))
+    const srun = /srun: error: ([\w.-]{1,60}): tasks? ([\d,-]{1,30}): Out Of Memory/.exec(around(text, at, 4, 4))
+    const where = srun === null ? '' : ` It was task ${srun[2]} on ${srun[1]}.`
     const who = shell === null ? '' : ` Killed: ${shell[2]} (pid ${shell[1]}).`
     return said(
-      `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}`,
+      `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}${where}`,
       known({ job_id: whole(slurmJob) }),
       [at],
       [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],

@@ -43,8 +43,9 @@ export const pcieAer = ruleFamily({
       title: 'Uncorrected PCIe error at a GPU',
       verdict: (matched) => {
         const gpu = matched.facts.pci_bus_id
+        const port = /\bpcieport ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[^\n]{0,60}Uncorrect/i.exec(matched.text[matched.at] ?? '')?.[1]
         const evidence = linkEvidence(near(matched))?.replace(/^Before it t/, 'T')
-        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, power or the card.'}`
+        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, power or the card.'}${port === undefined ? '' : ` The port above it, ${port}, reported it.`}`
       },
       remedies,
       unless: (seen) => !GPU.test(near(seen)) || LOST.test(near(seen)),

@@ -159,6 +159,42 @@ test.each([
     'cublas_cudnn_error',
     /Run stable-diffusion\.cpp again/,
   ],
+  [
+    'a rendezvous on one host',
+    'torch.distributed.DistNetworkError: The client socket has timed out after 600000ms while trying to connect to (127.0.0.1, 23456).\n',
+    'network_error',
+    /^The members of the job did not find each other(?![^]*From each host)[^]*ss -ltnp \| grep ':23456 '/,
+  ],
+  [
+    'a rendezvous by a name that may be of a container',
+    'torch.distributed.DistNetworkError: The client socket has timed out after 300000ms while trying to connect to (0a1b2c3d4e5f, 23456).\n',
+    'network_error',
+    /getent hosts 0a1b2c3d4e5f; nc -zv 0a1b2c3d4e5f 23456/,
+  ],
+  [
+    'a worker of vLLM that was forked',
+    "Exception in worker VllmWorkerProcess while processing method init_device: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method\n",
+    'cuda_fork',
+    /VLLM_WORKER_MULTIPROC_METHOD=spawn/,
+  ],
+  [
+    'a device plugin that ended while it was asked',
+    '  Warning  UnexpectedAdmissionError  10s   kubelet  Allocate failed due to rpc error: code = Unavailable desc = error reading from server: EOF, which is unexpected\n',
+    'gpu_unschedulable',
+    /device plugin that hands out its GPUs ended[^]*--previous/,
+  ],
+  [
+    'which task of a step the kernel killed',
+    'slurmstepd: error: Detected 1 oom_kill event in StepId=77.0. Some of the step tasks have been OOM Killed.\nsrun: error: n12: task 3: Out Of Memory\n',
+    'host_oom_kill',
+    /It was task 3 on n12\./,
+  ],
+  [
+    'which port saw the error of the link',
+    "pcieport 0000:00:03.0: AER: Uncorrectable (Fatal) error received: 0000:01:00.0\nnvidia 0000:01:00.0: AER: can't recover (no error_detected callback)\n",
+    'pcie_aer',
+    /The port above it, 0000:00:03\.0, reported it/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)
