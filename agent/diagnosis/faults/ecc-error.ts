@@ -85,7 +85,8 @@ export const eccError = ruleFamily({
           pci_bus_id: ((found) => (found === undefined ? undefined : pciBusId(found)))(xidNear({ text, at })?.[1]),
           gpu_index: currentDevice(text.slice(at, at + 3).join(' ')) ?? whole(/CUDA device ordinal (\d{1,3})\b/.exec(text[at] ?? '')?.[1]),
         }),
-      unless: ({ message }) => /\b0 uncorrectable ECC errors?\b/i.test(message) || /\bXid \(/.test(message),
+      unless: ({ message }) =>
+        /\b0 uncorrectable ECC errors?\b|\b(?:indicates?|means?)(?: that)? an uncorrectable ECC error/i.test(message) || /\bXid \(/.test(message),
     },
     {
       pattern:

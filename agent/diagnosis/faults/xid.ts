@@ -17,7 +17,7 @@ import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { causesSentence } from '../xid/causes-sentence.ts'
 
 // Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
-const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
+const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:(\\d{1,3}))?(?: GPU-CI:\\d{1,3})?\\)'
 const XID = new RegExp(`\\bXid ${ADDRESS}: (\\d{1,5})(?![\\w.:])`)
 const SXID = new RegExp(`\\bSXid ${ADDRESS}: (\\d{4,6})(?![\\w.:]),? ?(Non-fatal|Fatal)?`, 'i')
 // go-nvml's event, as the Kubernetes device plugin writes it.
@@ -32,7 +32,7 @@ function xidsBefore(text: LogText, at: number, gpu: string | undefined): readonl
   const found: number[] = []
   for (let line = at - 1; line >= 0 && line >= at - 40; line--) {
     const match = XID.exec(text[line] ?? '')
-    const xid = match !== null && match[1] === gpu && together(text[line] ?? '', text[at] ?? '') ? whole(match[2]) : undefined
+    const xid = match !== null && match[1] === gpu && together(text[line] ?? '', text[at] ?? '') ? whole(match[3]) : undefined
     if (xid !== undefined) found.push(xid)
   }
   return found
@@ -52,9 +52,26 @@ function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: num
     : others.find((one) => FINAL.has(one) || (xid === 31 && one === 32))
 }
 
+/** What the Xids beside a 48 say of the memory that it means. */
+function whichMemory(text: LogText, at: number, gpu: string | undefined): string | undefined {
+  const after = text.slice(at + 1, at + 20).flatMap((line) => {
+    const match = XID.exec(line)
+    const xid = match !== null && match[1] === gpu && together(text[at] ?? '', line) ? whole(match[3]) : undefined
+    return xid === undefined ? [] : [xid]
+  })
+  const beside = [...xidsBefore(text, at, gpu), ...after]
+  const of = (...numbers: readonly number[]): number | undefined => beside.find((one) => numbers.includes(one))
+  const failed = of(64)
+  if (failed !== undefined) return 'Xid 64 beside it: the driver could not note the bad memory for repair. Follow that one.'
+  const sram = of(172)
+  if (sram !== undefined) return 'Xid 172 beside it: on-chip memory, which has no spare rows. If the SRAM threshold flag is set, run the field diagnostics.'
+  const dram = of(63, 160, 171)
+  return dram === undefined ? undefined : `Xid ${dram} beside it: the bad memory is DRAM, and a spare row (or page) takes its place at the reset below.`
+}
+
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
-  const xid = whole(match?.[2])
+  const xid = whole(match?.[3])
   if (match === null || xid === undefined) return undefined
   const end = match.index + match[0].length
   const more = continuation(text, at)
@@ -72,13 +89,15 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const repair = xid === 64 && words !== undefined ? repairIn(words) : undefined
   const link = xid !== 154 && earlier === undefined && linkFailed(around(text, at, 30, 0), facts.pci_bus_id)
   const lost = xid === 154 && xidsBefore(text, at, match[1]).includes(79)
+  const mig = match[2] === undefined ? '' : ` (MIG instance ${Number(match[2])})`
+  const what = xid === 48 ? whichMemory(text, at, match[1]) : undefined
   const hit =
     who.process === undefined && who.pid === undefined
       ? undefined
-      : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}`}.`
+      : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}${mig}`}.`
   const parts = [
     repair === undefined ? entry.meaning : `The driver could not repair bad GPU memory. ${repair.says}`,
-    hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}.`),
+    hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}${mig}.`),
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
     earlier === undefined ? undefined : `Xid ${earlier} (${xidEntry(earlier).title}) came before it on the same GPU: likely its cause.`,
@@ -90,7 +109,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause !== undefined || nvlink !== undefined || earlier !== undefined || link || xid === 154 ? undefined : causesSentence(entry.causes),
   ]
   const whatToDo = cause ?? entry
-  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)/.test(whatToDo.advice ?? '')
+  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)|^If "/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
@@ -102,7 +121,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     recovery === undefined && !final && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
     conditional && !final && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
-    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && repair === undefined && { text: whatToDo.advice },
+    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && repair === undefined && { text: what ?? whatToDo.advice },
     recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()),
   )
   return {
@@ -123,16 +142,16 @@ const address = (text: string | undefined): string | undefined =>
 /** Facts of an Xid line, for families whose fault it explains. */
 export function xidFacts(line: string): Facts | undefined {
   const match = XID.exec(line)
-  const number = whole(match?.[2])
+  const number = whole(match?.[3])
   if (match === null || number === undefined) return undefined
   return known({ xid: number, pci_bus_id: address(match[1]), ...processOf(line.slice(match.index + match[0].length)) })
 }
 
 function switchXid(at: number, line: string): Recognised | undefined {
   const match = SXID.exec(line)
-  const sxid = whole(match?.[2])
+  const sxid = whole(match?.[3])
   if (match === null || sxid === undefined) return undefined
-  const fatal = match[3]?.toLowerCase() === 'fatal'
+  const fatal = match[4]?.toLowerCase() === 'fatal'
   const severity: Severity = fatal ? 'critical' : 'warning'
   const link = /\bLink (\d{1,3})\b/i.exec(line.slice(match.index))?.[1]
   const words = wordsOf(line.slice(match.index + match[0].length).replace(/^[\s,]{1,4}Link \d{1,3}/i, ''))

@@ -79,6 +79,31 @@ test.each([
     '{"level":"INFO","message":"GPU had an uncontained error (XID 95) Drain the GPU and reset it."}\n',
     /^xid: Xid 95/,
   ],
+  [
+    'the memory that a 48 means, by what stands beside it',
+    'NVRM: Xid (PCI:0000:41:00): 48, pid=9, name=a.out, An uncorrectable double bit error (DBE) has been detected on GPU\nNVRM: Xid (PCI:0000:41:00): 63, pid=9, name=a.out, Row Remapper: New row (0x0000000000001234) marked for remapping, reset gpu to activate.\n',
+    /Xid 48(?![^]*A 63 or 64 with it)[^]*Xid 63 beside it: the bad memory is DRAM/,
+  ],
+  [
+    'a 63 of another GPU says nothing of it',
+    'NVRM: Xid (PCI:0000:42:00): 63, Row Remapper: New row marked for remapping\nNVRM: Xid (PCI:0000:41:00): 48, pid=9, name=a.out, An uncorrectable double bit error (DBE) has been detected on GPU\n',
+    /Xid 48[^]*A 63 or 64 with it means DRAM/,
+  ],
+  [
+    'the instance of MIG',
+    'NVRM: Xid (PCI:0000:41:00 GPU-I:05): 94, pid=7194, Contained: CE User Channel (0x9). RST: No, D-RST: No\n',
+    /GPU 0000:41:00 \(MIG instance 5\)/,
+  ],
+  [
+    'a card in an enclosure that was unplugged',
+    'NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.\nthunderbolt 0-1: device disconnected\n',
+    /A Thunderbolt device was disconnected/,
+  ],
+  [
+    'first what to do now, then what if it stays so',
+    "NVRM: Xid (PCI:0000:41:00): 64, pid='N/A', Row Remapper: could not be written\n",
+    /Most likely the hardware\.\nGive the GPU at 0000:41:00 no new work[^]*If "Remapping Failure Occurred"/,
+  ],
 ])('%s', (_, text, expected) => {
   expect(said(text)).toMatch(expected)
 })
@@ -87,4 +112,9 @@ test('an Xid of another hour is no cause', () => {
   const text =
     'Jan 02 03:04:05 node kernel: NVRM: Xid (PCI:0000:41:00): 62, 00000a9f 00000a85\nJan 02 09:04:05 node kernel: NVRM: Xid (PCI:0000:41:00): 109, pid=9, name=worker, errorString CTX SWITCH TIMEOUT\n'
   expect(said(text)).not.toContain('came before it')
+})
+
+test('what explains Xids, and what the display says, are no faults', () => {
+  expect(said('XID 48: This XID indicates an uncorrectable ECC error has occurred. XID 171 indicates if it is DRAM\n')).toBe('')
+  expect(said('n1 kernel: nvidia-modeset: ERROR: GPU:0: Wait for channel idle timed out\n')).not.toContain('job_failed')
 })

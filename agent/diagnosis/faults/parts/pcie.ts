@@ -9,11 +9,15 @@ const ANY_UNCORRECTED = /severity=Uncorrect|AER: (?:Multiple )?Uncorrect|AER: ca
 export const linkFailed = (text: string, pci: string | undefined): boolean =>
   pci !== undefined && ANY_UNCORRECTED.test(text) && text.toLowerCase().includes(`nvidia ${pci.replace(/\.[0-7]$/, '')}`)
 
+/** A card in an enclosure of its own. */
+const UNPLUGGED = /\bthunderbolt \d{1,2}-\d{1,4}: [^\n]{0,40}\bdisconnected/
+
 /** A sentence about the first uncorrected error, or undefined where none is logged. */
 export function linkEvidence(text: string): string | undefined {
   const match = UNCORRECTED.exec(text)
   const name = match?.[3]
-  if (match === null || name === undefined) return undefined
+  if (match === null || name === undefined)
+    return UNPLUGGED.test(text) ? 'A Thunderbolt device was disconnected: look at its cable and the power of its enclosure.' : undefined
   const error = NAMES[name.toLowerCase()] ?? name
   return `Before it the kernel logged a PCIe error (AER): ${error} at ${match[1]}${/surprise/i.test(error) ? ', so the link went down' : ''}.`
 }
