@@ -2,6 +2,7 @@
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
+import { notGguf } from './parts/file-magic.ts'
 import type { Piece } from './remedies/plan.ts'
 import { CUT_CHECKPOINT, MODEL_FILE } from './remedies/shared.ts'
 
@@ -48,6 +49,15 @@ export const checkpointMismatch = ruleFamily({
     { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40})?|MetadataIncompleteBuffer/ },
     { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
     { ...rule, pattern: /UnpicklingError: invalid load key, '[^']{1,6}'/ },
-    { ...rule, pattern: /gguf_init_from_file\w{0,8}: invalid magic characters|tensor '[^']{1,80}' data is not within the file bounds/ },
+    {
+      ...rule,
+      pattern: /gguf_init_from_\w{4,16}: invalid magic characters/,
+      verdict: (matched) => {
+        const other = notGguf(matched.message)
+        return other === undefined ? verdict(matched) : `${matched.facts.path ?? 'The model file'} is no GGUF, but ${other.is}.`
+      },
+      remedies: (matched) => [notGguf(matched.message)?.remedies ?? remedies(matched)],
+    },
+    { ...rule, pattern: /tensor '[^']{1,80}' data is not within the file bounds/ },
   ],
 })

@@ -2,7 +2,7 @@
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
-import { TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
+import { PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -86,43 +86,6 @@ const roomy = (matched: Matched): boolean => (freeOf(matched)?.free ?? 0) > PLEN
 const MEANINGS: readonly Meaning[] = [
   ...WITHOUT_STATUS,
   {
-    pattern: /unable to open database file|sqlite_db/,
-    says: 'MIOpen could not open its database of kernels: the folder is not writable, or the home folder is missing.',
-    pieces: () => [{ text: 'Name folders that can be written.', command: 'export MIOPEN_USER_DB_PATH=/tmp/miopen MIOPEN_CUSTOM_CACHE_DIR=/tmp/miopen-cache' }],
-  },
-  {
-    pattern: /cannot find ROCm device library|Code object build failed|comgr/,
-    says: 'MIOpen compiles kernels at their first use, and the compiler failed.',
-    pieces: () => [
-      {
-        text: "Install ROCm's device libraries in the release of the framework, or name their folder: the compiler did not find them, or cannot read them.",
-        command: 'ls /opt/rocm/amdgcn/bitcode | head -n 3; export ROCM_PATH=/opt/rocm',
-      },
-      { text: 'See that the framework and ROCm belong to one release.', command: 'pip list | grep -i torch; cat /opt/rocm/.info/version' },
-    ],
-  },
-  {
-    pattern: /VERSION_MISMATCH/,
-    says: 'parts of two different cuDNN versions were loaded together.',
-    pieces: (matched) => [
-      {
-        text: 'Find the second cuDNN: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed.',
-        ...(matched.situation().system === 'windows'
-          ? { command: 'pip list' }
-          : { command: 'ldconfig -p | grep libcudnn; printenv LD_LIBRARY_PATH; pip list | grep -i cudnn' }),
-      },
-      { text: 'Remove the one that does not belong to the framework, or reinstall the framework so that it brings its own.' },
-    ],
-  },
-  {
-    pattern: /HOST_ALLOCATION_FAILED/,
-    says: 'the library could not get host memory (RAM), not GPU memory.',
-    pieces: () => [
-      { text: 'See how much host memory is left, and whether the container or job has a limit.', command: 'free -g; ulimit -a' },
-      { text: 'Use fewer worker processes, or less pinned memory.' },
-    ],
-  },
-  {
     pattern: /ALLOC_FAILED|resource allocation failed/,
     says: (matched) => {
       const memory = freeOf(matched)
@@ -155,6 +118,29 @@ const MEANINGS: readonly Meaning[] = [
     ],
   },
   {
+    pattern: /ARCH_MISMATCH/,
+    says: 'the GPU is too old for this version of the library: cuBLAS of CUDA 13 needs compute capability 7.5 (Turing) or newer.',
+    pieces: () => [
+      { text: 'Install a build of the program for CUDA 12, or of an older release.' },
+      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      { text: 'Or let this part compute on the CPU.' },
+    ],
+  },
+  {
+    pattern: /cublasLtMatmul\w*[^]{0,200}NOT_SUPPORTED|NOT_SUPPORTED[^]{0,120}cublasLtMatmul/,
+    says: 'cuBLASLt knows no way to multiply these types on this GPU. FP8, for one, needs compute capability 8.9 (Ada) or newer.',
+    pieces: (matched) => [
+      { text: 'Use float16 or bfloat16 weights instead of FP8, without options for fast FP8 (ComfyUI: --fast).' },
+      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      versions(matched),
+    ],
+  },
+  {
+    pattern: /NOT_SUPPORTED[^]{0,300}ctx\.cublas_handle/,
+    says: ({ message }) => `cuBLAS has no such operation for these types${/CUDA_R_16BF/.test(message) ? ' (bfloat16)' : ''} on this GPU.`,
+    pieces: (matched) => [PRECISION(matched), graphs(matched)],
+  },
+  {
     pattern: /NOT_SUPPORTED[^]{0,400}CUDA_R_16BF/,
     says: 'the library has no such operation in bfloat16 on this GPU. Likely the GPU is older than Ampere (V100, T4, RTX 20), which has no bfloat16.',
     pieces: (matched) => [
@@ -164,13 +150,16 @@ const MEANINGS: readonly Meaning[] = [
     ],
   },
   {
-    pattern: /NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE|BAD_PARAM|NOT_CONTIGUOUS/,
+    pattern: /NOT_SUPPORTED|INVALID_VALUE|BAD_PARAM|NOT_CONTIGUOUS/,
     says: 'the library does not support this input: its shape, type or memory layout.',
     pieces: (matched) => [
       matched.situation().programs.has('tei')
         ? TEI_UNSUPPORTED
         : [
-            { text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.' },
+            PRECISION(matched),
+            PRECISION(matched).length === 0 && {
+              text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.',
+            },
             synchronous(matched.situation()),
             versions(matched),
           ],
@@ -193,10 +182,14 @@ const UNKNOWN: Meaning = {
   says: 'a call of a mathematical library failed. The cause is not in the message; it may be an earlier error that shows only here.',
   pieces: (matched) => [synchronous(matched.situation()), versions(matched), full(matched)],
 }
+const statusOf = ({ message, text, at }: Pick<Seen, 'message' | 'text' | 'at'>): string | undefined =>
+  STATUS.exec(message)?.[1] ?? statusInWords(message) ?? (/^\s{0,8}cublas\w/.test(text[at] ?? '') ? statusInWords(around(text, at, 2, 0)) : undefined)
 /** Another status in the lines below is of another call. */
 const near = ({ message, text, at }: Matched): string => {
-  const own = STATUS.exec(message)?.[0]
-  return `${message} ${text[at + 1] ?? ''}`.replace(new RegExp(STATUS, 'g'), (one) => (one === own ? one : ''))
+  const own = statusOf({ message, text, at })
+  return `${own === STATUS.exec(message)?.[0] ? '' : `${own} `}${message} ${text[at + 1] ?? ''}`.replace(new RegExp(STATUS, 'g'), (one) =>
+    one === own ? one : '',
+  )
 }
 /** After a failed check in a kernel every call fails. */
 const broken = ({ message, text, at }: Seen): boolean =>
@@ -211,10 +204,10 @@ const meaningOf = (matched: Matched): Meaning =>
   (broken(matched) ? BROKEN : undefined) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
-  return `${STATUS.exec(matched.message)?.[1] ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`
+  return `${statusOf(matched) ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`
 }
 const remedies = (matched: Matched): readonly Piece[] => meaningOf(matched).pieces(matched)
-const status = ({ message }: Seen): ReturnType<typeof known> => known({ status: STATUS.exec(message)?.[1] })
+const status = (seen: Seen): ReturnType<typeof known> => known({ status: statusOf(seen) })
 
 export const cublasCudnnError = ruleFamily({
   id: 'cublas-cudnn-error',
@@ -265,6 +258,8 @@ export const cublasCudnnError = ruleFamily({
     'cuSolver internal error',
     'cuBlas call failed',
     'xecution plans support',
+    'ctx.cublas_handle(',
+    "custom call 'xla.gpu.gemm' failed",
   ],
   facts: status,
   rules: [
@@ -279,7 +274,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: Cannot read )|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
+        /(?:\bcublas\w{3,40}\(ctx\.cublas_handle\()|custom call 'xla\.gpu\.gemm' failed|when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: Cannot read )|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
       severity: 'critical',
       title: 'A CUDA library call failed',
       verdict,

@@ -66,7 +66,10 @@ export const eccError = ruleFamily({
       pattern: /uncorrectable ECC error|CUDA_ERROR_ECC_UNCORRECTABLE|cudaErrorECCUncorrectable/i,
       severity: 'critical',
       title: 'Uncorrectable memory error',
-      verdict: 'The GPU found an error in its memory that ECC could not correct; CUDA stopped the work that used it.',
+      verdict: ({ text, at }) => {
+        const rank = /\[(?:Rank |rank)(\d{1,5})\]/.exec(text.slice(Math.max(0, at - 1), at + 9).join(' '))?.[1]
+        return `The GPU${rank === undefined ? '' : ` of rank ${rank}`} found an error in its memory that ECC could not correct; CUDA stopped the work that used it.`
+      },
       remedies: (matched) =>
         eccRemedies(matched.facts, matched.situation(), matched.message).map((piece) =>
           xidNear(matched)?.[2] === '94' && piece !== undefined && piece !== false && 'destroys' in piece
@@ -82,7 +85,8 @@ export const eccError = ruleFamily({
           pci_bus_id: ((found) => (found === undefined ? undefined : pciBusId(found)))(xidNear({ text, at })?.[1]),
           gpu_index: currentDevice(text.slice(at, at + 3).join(' ')) ?? whole(/CUDA device ordinal (\d{1,3})\b/.exec(text[at] ?? '')?.[1]),
         }),
-      unless: ({ message }) => /\b0 uncorrectable ECC errors?\b/i.test(message) || /\bXid \(/.test(message),
+      unless: ({ message }) =>
+        /\b0 uncorrectable ECC errors?\b|\b(?:indicates?|means?)(?: that)? an uncorrectable ECC error/i.test(message) || /\bXid \(/.test(message),
     },
     {
       pattern:

@@ -14,7 +14,7 @@ const facts = (seen: Seen): Facts => {
 /** The whole card is lost, not one queue of it. */
 const GONE =
   /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
-const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset/
+const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset|\bxe\b[^\n]{0,60}\bGT\d: reset done/
 const afterRas = (seen: Seen): boolean =>
   /[1-9]\d{0,6} uncorrectable hardware errors? detected|\bRAS (?:fatal|poison)|ras_poison/i.test(ofThisCard(seen, 10, 0))
 type End = 'gone' | 'back' | 'open'
@@ -25,7 +25,10 @@ function remedies(matched: Matched): readonly Piece[] {
   const lines = near(matched)
   const driver = driverOf(lines)
   const restart: Piece = {
-    text: `Restart ${process === undefined ? 'the programs that used the GPU' : `${process}${pid === undefined ? '' : ` (pid ${pid})`}`}: its work on the GPU is lost.`,
+    text:
+      process === undefined
+        ? 'Restart the programs that used the GPU: their work on it is lost.'
+        : `Restart ${process}${pid === undefined ? '' : ` (pid ${pid})`}: its work on the GPU is lost.`,
   }
   return [
     endOf(lines) !== 'gone' && restart,
@@ -39,18 +42,19 @@ function remedies(matched: Matched): readonly Piece[] {
     endOf(lines) !== 'back' && REBOOT,
   ]
 }
+const ENGINE = /failed to reset engine|Engine reset failed/
 /** What the driver tries on each ring when it starts or resets the card. */
 const TESTED = /IB test failed on (\w[\w.]{1,20})|ring (\w[\w.]{1,30}) test failed/
 const ENDS: Readonly<Record<End, string>> = { gone: 'its driver could not reset it', back: 'its driver reset it', open: 'its driver resets it' }
 const hang = {
   severity: 'critical',
-  title: 'GPU hung and was reset',
+  title: (matched: Matched) => (endOf(near(matched)) === 'open' ? 'GPU hung' : 'GPU hung and was reset'),
   verdict: (matched: Matched) => {
     const { status, process } = matched.facts
     const where = atCard(matched.facts)
     // The driver of AMD resets a card after errors in its memory too.
     if (afterRas(matched)) return `${where.replace(/^t/, 'T')} had uncorrectable errors in its memory; ${ENDS[endOf(near(matched))]} for that.`
-    return `${where.replace(/^t/, 'T')} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; ${ENDS[endOf(near(matched))]}. Most likely a program or the driver.`
+    return `${where.replace(/^t/, 'T')} hung${status === undefined ? '' : ` (ring ${status} did not finish in time)`}${process === undefined ? '' : ` while ${process} used it`}; ${ENDS[endOf(near(matched))]}.${ENGINE.test(near(matched)) ? ' The reset of its engine alone failed.' : ''} Most likely a program or the driver.`
   },
   remedies,
 } as const
@@ -163,8 +167,8 @@ export const gpuReset = ruleFamily({
     { ...hang, pattern: /qcm fence wait loop timeout expired|The cp might be in an unrecoverable state|\b(?:amdgpu|kfd)\b[^\n]{0,60}Failed to evict queue/ },
     {
       ...hang,
-      pattern: /HW Exception by GPU node-\d{1,3}[^\n]{0,60}reason ?: ?GPU Hang/i,
-      verdict: 'The GPU hung under the program: ROCm ended it. The kernel log says which queue hung.',
+      pattern: /HW Exception by GPU node-(\d{1,3})[^\n]{0,60}reason ?: ?GPU Hang/i,
+      verdict: ({ match }) => `A GPU (node ${match[1]} of ROCm) hung under the program, and ROCm ended it. The kernel log says which queue hung.`,
     },
     {
       ...firmware('SMU', 'clocks, power, sensors'),

@@ -40,6 +40,7 @@ export const gpuUnschedulable = ruleFamily({
     'devices unavailable for nvidia.com/',
     'devices unavailable for amd.com/',
     'devices unavailable for gpu.intel.com/',
+    'Allocate failed due to rpc error',
     'OutOfnvidia.com/',
     'OutOfamd.com/gpu',
     ' nodes are available: ',
@@ -107,6 +108,20 @@ export const gpuUnschedulable = ruleFamily({
         },
         offered(matched.match[1] ?? 'nvidia.com/gpu'),
         { text: 'A rejected pod is not tried again: delete it, and create it again when GPUs are free.' },
+        events(matched),
+      ],
+    },
+    {
+      pattern: /Allocate failed due to rpc error: code = Unavailable desc = [^\n]{3,80}/,
+      severity: 'critical',
+      title: 'The device plugin did not answer the kubelet',
+      verdict: 'The kubelet rejected the pod: the device plugin that hands out its GPUs ended or was restarted while it was asked.',
+      remedies: (matched) => [
+        {
+          text: 'See whether the device plugin of that node restarts, and what it said before it ended.',
+          command: 'kubectl get pods -A -o wide | grep -i device-plugin; kubectl logs -n <NAMESPACE> <DEVICE_PLUGIN_POD> --previous | tail -n 40',
+        },
+        { text: 'A rejected pod is not tried again: delete it, and create it again when the plugin runs.' },
         events(matched),
       ],
     },

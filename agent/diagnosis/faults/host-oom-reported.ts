@@ -126,10 +126,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const slurmJob = /(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
     const shell = SHELL_KILLED.exec(around(text, at, 8, 4))
-    const task = /srun: error: ([\w.-]{1,60}): (tasks? [\d,-]{1,40}): Out Of Memory/.exec(around(text, at, 8, 8))
-    const who = shell !== null ? ` Killed: ${shell[2]} (pid ${shell[1]}).` : task === null ? '' : ` It hit ${task[2]} on ${task[1]}.`
+    const srun = /srun: error: ([\w.-]{1,60}): (tasks? [\d,-]{1,40}): Out Of Memory/.exec(around(text, at, 8, 8))
+    const where = srun === null ? '' : ` It hit ${srun[2]} on ${srun[1]}.`
+    const who = shell === null ? '' : ` Killed: ${shell[2]} (pid ${shell[1]}).`
     return said(
-      `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}`,
+      `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}${where}`,
       known({ job_id: whole(slurmJob) }),
       [at],
       [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],

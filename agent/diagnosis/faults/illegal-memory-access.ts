@@ -17,6 +17,8 @@ function remedies(matched: Matched): readonly Piece[] {
   const named = sanitized(matched)
   return [
     named === undefined && synchronous(at),
+    programs.has('sglang') &&
+      /cuda_?graph_?runner|[Cc]uda graph|CudaGraph/.test(at.text) && { text: 'See whether it goes away without CUDA graphs.', command: '--disable-cuda-graph' },
     programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
     programs.has('llamacpp') && {
       text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,
@@ -214,12 +216,9 @@ export const illegalMemoryAccess = ruleFamily({
       facts: () => ({}),
     },
     {
-      ...rule(
-        /Memory access fault by GPU node-\d{1,3}/,
-        0,
-        'Memory access fault on the GPU',
-        'A kernel touched a page that is not mapped (ROCm): nearly always a bug in the program or a library.',
-      ),
+      ...rule(/Memory access fault by GPU (node-\d{1,3})(?:[^\n]{0,60} on address (\(nil\)|0x[0-9a-f]{1,16}))?/, 0, 'Memory access fault on the GPU', ''),
+      verdict: ({ match }) =>
+        `A kernel on GPU ${match[1]} touched a page that is not mapped (ROCm)${match[2] === undefined ? '' : `, at ${match[2] === '(nil)' ? 'address 0: a null pointer' : match[2]}`}. Nearly always a bug in the program or a library.`,
       facts: () => ({}),
     },
     {

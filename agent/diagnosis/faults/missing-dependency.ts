@@ -31,7 +31,13 @@ const moduleOf = (file: string): string => file.replace(/\.(?:cpython|abi3)?[\w.
 function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   const module = moduleOf(match[1] ?? '')
   const folder = /(?:site|dist)-packages\/([\w-]{1,60})\/[^\s]*$/.exec(match[0].split(': undefined')[0] ?? '')?.[1]
-  return DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ?? (folder === undefined || folder === 'torch' ? undefined : folder.replaceAll('_', '-'))
+  // A package that was built in place has its folder's name twice: vllm/vllm/_C.abi3.so.
+  const inPlace = /\/([a-z][\w-]{2,40})\/\1\/[\w.-]{1,80}$/.exec(match[0].split(': undefined')[0] ?? '')?.[1]
+  return (
+    DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ??
+    inPlace ??
+    (folder === undefined || folder === 'torch' ? undefined : folder.replaceAll('_', '-'))
+  )
 }
 
 function remedies(matched: Matched): readonly Piece[] {

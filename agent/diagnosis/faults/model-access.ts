@@ -28,6 +28,12 @@ const STATES = [
     text: (repository: string) => `Wait until the authors of ${repository} grant access, or use another model: the token is not what is wrong.`,
   },
   {
+    pattern: /not in the authorized list/,
+    because: 'the token is valid, but its account was not granted access',
+    text: (repository: string) =>
+      `Accept the terms of ${repository} on its page (https://huggingface.co/${repository}), or ask for access there, with the account whose token is used: another token of it does not help.`,
+  },
+  {
     pattern: /has been rejected/,
     because: 'its authors rejected the request for access',
     text: (repository: string) => `Ask the authors of ${repository}, or use another model: another token of this account does not help.`,

@@ -3,6 +3,7 @@ import { PROGRAM_NAMES } from '../situation/programs.ts'
 import { lookup } from '../../text/lookup.ts'
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
+import { notGguf, type NotGguf } from './parts/file-magic.ts'
 import type { Piece } from './remedies/plan.ts'
 
 function name({ situation }: Pick<Matched, 'situation'>): string {
@@ -62,6 +63,10 @@ const causeAbove = ({ text, at }: Seen): boolean =>
   /GGML_ASSERT|error loading model|CUDA error|out of memory/.test(text.slice(Math.max(0, at - 60), at).join('\n'))
 /** Of other families: memory, and a file that cannot be opened. */
 const NOT_THE_FILE = /alloc|memory|failed to open|No such file|mmap|CUDA|permission/i
+
+/** By the bytes that the lines above show. */
+const magic = ({ text, at, message }: Seen): NotGguf | undefined => notGguf(`${text.slice(Math.max(0, at - 4), at).join('\n')}\n${message}`)
+const fileIn = (message = ''): string => /([^\s'"\\/]{1,100}\.(?:gguf|bin|ggml))\b/.exec(message)?.[1] ?? 'The file'
 
 const shown = (path = ''): string => (/^[\w./@+-]+$/.test(path) ? path : '<FILE>')
 const ILLEGAL =
@@ -156,20 +161,25 @@ export const modelFiles = ruleFamily({
       unless: ({ match, text, at }) =>
         NOT_THE_FILE.test(match[1] ?? '') || text.slice(Math.max(0, at - 3), at).some((line) => line.includes('failed to open GGUF file')),
       title: (seen) => `${name(seen)} cannot read the model file`,
-      verdict: ({ match, situation }) =>
-        /magic/.test(`${match[1]} ${situation().text}`)
+      verdict: (seen) => {
+        const { match, situation } = seen
+        const other = magic(seen)
+        if (other !== undefined) return `${fileIn(match[1])} is no GGUF, but ${other.is}.`
+        return /magic/.test(`${match[1]} ${situation().text}`)
           ? /46554747/.test(match[1] ?? '')
             ? 'The file is of the format GGUF, and the program is older than that format.'
             : `The file is not of the format that the program reads (GGUF): it begins with something else ("${match[1]}").`
-          : `The program could not use the file: "${match[1]}". It is cut off, of an older format, or newer than the program.`,
+          : `The program could not use the file: "${match[1]}". It is cut off, of an older format, or newer than the program.`
+      },
       remedies: (seen) => [
-        /magic/.test(seen.situation().text) &&
+        magic(seen)?.remedies,
+        magic(seen) === undefined &&
+          /magic/.test(seen.situation().text) &&
           !/46554747/.test(seen.match[1] ?? '') && {
             text: 'Take the model as GGUF (many publish it so), or convert its folder; safetensors and .bin files of GGML cannot be loaded as they are.',
             command: 'python convert_hf_to_gguf.py <MODEL_FOLDER> --outfile <FILE>.gguf',
           },
-        update(seen),
-        again,
+        magic(seen) === undefined && [update(seen), again],
       ],
     },
     {

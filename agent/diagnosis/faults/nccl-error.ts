@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, MEMORY, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -21,6 +21,7 @@ const elsewhere = ({ message, text, at }: Seen): boolean =>
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
   (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4)))
 
+const firstOf = ({ message }: Pick<Seen, 'message'>): boolean => /WorkNCCL\(SeqNum=1,/.test(message)
 /** A watchdog's cry names what the rank waited for. */
 const waiting = ({ message }: Seen): string => {
   const operation = /OpType ?= ?(\w{2,24})/.exec(message)?.[1]
@@ -33,6 +34,12 @@ const said = ({ text, at }: Seen): string | undefined => {
   const last = /Last error:\s[^]*/.exec(around(text, at, 1, 6))?.[0]
   return LAST.exec(last ?? around(text, at, 4, 0))?.[1]?.trim()
 }
+
+/** Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on. */
+const FAILS =
+  /\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/
+/** Or the call that warned came back with an error, as each caller on the way up says: `NCCL INFO transport/net.cc:687 -> 3`. */
+const returned = ({ text, at }: Seen): boolean => /NCCL INFO [\w./-]{3,60}:\d{1,5} -> [1-7]\b/.test(around(text, at, 0, 3))
 
 export const ncclError = ruleFamily({
   id: 'nccl-error',
@@ -78,7 +85,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'A rank waited too long for another one',
       verdict: (seen) =>
-        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${seen.facts.timeout_ms / 1000} s`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path.`,
+        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${seen.facts.timeout_ms / 1000} s`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
       remedies: timeout,
       unless: elsewhere,
     },
@@ -129,7 +136,9 @@ export const ncclError = ruleFamily({
             ? "CUDA could not start in a process of NCCL ('initialization error')."
             : PEER_ACCESS.test(named)
               ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
-              : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+              : NVLS.test(around(text, at, 2, 5))
+                ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Likely the Fabric Manager or the fabric is not as it should be.`
+                : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
@@ -144,9 +153,12 @@ export const ncclError = ruleFamily({
       unless: (seen) => elsewhere(seen) || warning({ ...seen, facts: {} }) === undefined,
     },
     {
-      // Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on.
-      pattern:
-        /NCCL WARN (?!Failed to find CUDA lib|Failed to open lib(?:ibverbs|mlx5|rdmacm|nccl-net|gdrapi))[^\n]{0,300}?\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/,
+      pattern: /NCCL WARN (?!Failed to find CUDA lib|Failed to open lib(?:ibverbs|mlx5|rdmacm|nccl-net|gdrapi))[^\n]{6,}/,
+      unless: (seen) =>
+        elsewhere(seen) ||
+        !(FAILS.test(seen.match[0]) || returned(seen)) ||
+        // The failed call of another rank stands below and says more.
+        (!/Cuda failure/.test(seen.text[seen.at] ?? '') && /NCCL WARN Cuda failure/.test(around(seen.text, seen.at, 0, 4))),
       severity: 'critical',
       title: 'NCCL reports a failure',
       verdict: ({ message, match, text, at }) => {
@@ -162,8 +174,6 @@ export const ncclError = ruleFamily({
         return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`
       },
       remedies: system,
-      // The failed call of another rank stands below and says more.
-      unless: (seen) => elsewhere(seen) || (!/Cuda failure/.test(seen.text[seen.at] ?? '') && /NCCL WARN Cuda failure/.test(around(seen.text, seen.at, 0, 4))),
     },
     {
       pattern: /(?:NCCL|RCCL) (?:[Ee]rror|failure)\b|ncclInternalError|watchdog thread terminated with exception|DistBackendError:/,

@@ -39,8 +39,17 @@ function temperatureIn(text: LogText): string {
     ),
   )
   const [only] = found
-  return found.size === 1 && only !== undefined ? ` at ${only} °C` : ''
+  return found.size === 1 && only !== undefined ? ` at ${only} °C${limitNear(Number(only), text)}` : ''
 }
+/** The driver lowers the clocks above either of two limits: of the chip, and of its memory. */
+function limitNear(chip: number, text: LogText): string {
+  const all = text.join('\n')
+  const field = (name: string): number | undefined => whole(new RegExp(`${name} {1,40}: (\\d{2,3}) C`).exec(all)?.[1])
+  const [limit, memory, most] = [field('GPU Max Operating Temp'), field('Memory Current Temp'), field('Memory Max Operating Temp')]
+  if (limit !== undefined && chip >= limit - NEAR) return `, with its limit at ${limit} °C`
+  return memory !== undefined && most !== undefined && memory >= most - NEAR ? `, its memory at ${memory} °C with its limit at ${most} °C` : ''
+}
+const NEAR = 3
 
 function slowed(reasons: readonly string[], facts: Facts, lines: readonly number[], temperature = ''): Recognised {
   const heat = reasons.some((reason) => reason.includes('Thermal'))

@@ -13,8 +13,18 @@ const MISMATCH = /API mismatch|version mismatch/i
 
 /** The toolkit's own program runs on the host; a program in a container may have lost its device files. */
 function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
-  const { programs, subject } = situation
+  const { programs, subject, text } = situation
   const kubernetes = programs.has('kubernetes') || programs.has('containerd')
+  if (/\bnode-debugger-|kubectl debug node/.test(text))
+    return plan(
+      {
+        text: 'A debug pod of kubectl has no GPU devices by default, and nvidia-smi fails in it so, in a chroot too: give it the profile sysadmin, or ask on the node itself.',
+      },
+      {
+        text: 'If it fails on the node itself too, the driver or a GPU is at fault: look at the kernel log.',
+        command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
+      },
+    )
   return plan(
     {
       text: 'See whether NVML works on the host. If it fails there too, the driver or a GPU is at fault: look at the kernel log.',

@@ -11,7 +11,7 @@ const GPU = /\b(?:nvidia|amdgpu|NVRM: GPU(?: at PCI:)?)\s{0,2}([0-9a-f]{4}:[0-9a
 /** The driver that speaks after the error speaks of it; one before it may be of another card. */
 const gpuNear = (seen: Seen): RegExpExecArray | null => GPU.exec(around(seen.text, seen.at, 0, 6)) ?? GPU.exec(near(seen))
 /** The driver's own report of the loss says it all, with this as its evidence. */
-const LOST = /\bXid \(|fallen off the bus/
+const LOST = /\bXid \([^)\n]{4,40}\): (?:79|167)\b|fallen off the bus/
 const facts = (seen: Seen): Facts => {
   const gpu = gpuNear(seen)?.[1]
   return known({ pci_bus_id: gpu === undefined ? undefined : pciBusId(gpu) })
@@ -43,8 +43,9 @@ export const pcieAer = ruleFamily({
       title: 'Uncorrected PCIe error at a GPU',
       verdict: (matched) => {
         const gpu = matched.facts.pci_bus_id
+        const port = /\bpcieport ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[^\n]{0,60}Uncorrect/i.exec(matched.text[matched.at] ?? '')?.[1]
         const evidence = linkEvidence(near(matched))?.replace(/^Before it t/, 'T')
-        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, power or the card.'}`
+        return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, power or the card.'}${port === undefined ? '' : ` The port above it, ${port}, reported it.`}`
       },
       remedies,
       unless: (seen) => !GPU.test(near(seen)) || LOST.test(near(seen)),

@@ -69,7 +69,7 @@ function cpu({ situation, message, text, at }: Matched): readonly Piece[] {
                 command: printTorch('torch.__version__, torch.version.cuda, torch.cuda.is_available()'),
               }
             : { text: 'See whether the program is a build with GPU support: one for the CPU never finds a GPU.' }
-  if (programs.has('jax') && /CUDA-enabled jaxlib is not installed/.test(message))
+  if (programs.has('jax') && /CUDA-enabled jaxlib is not installed|has no attribute 'GpuAllocatorConfig'/.test(now.text))
     return [
       { text: 'Install JAX with its CUDA plugin: the jaxlib here is for the CPU only.', command: pipInstall(now, "'jax[cuda12]'", '--upgrade') },
       own,

@@ -56,6 +56,9 @@ const cudaRefused = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefine
   return /No space left/.test(near) ? undefined : /Cuda failure (?:\d{1,3} )?'([^']{3,60})'/.exec(near)?.[1]
 }
 export const SEMAPHORE = /_multiprocessing\.SemLock\(/
+/** Not full, but closed to this user: the line before says so. */
+const denied = ({ text, at }: Pick<Seen, 'text' | 'at'>): boolean =>
+  /Permission denied|Operation not permitted/.test(around(text, at, 2, 1)) && !/No space left/.test(around(text, at, 2, 1))
 const severity = 'critical'
 const title = 'Shared memory is full'
 
@@ -100,8 +103,17 @@ export const shmExhausted = ruleFamily({
     {
       pattern: /failed to extend \/dev\/shm|Error while creating shared memory segment (?:\/dev\/shm|nccl-shm-)/,
       severity,
-      title: (seen) => (cudaRefused(seen) === undefined ? title : 'NCCL cannot use shared memory'),
+      title: (seen) => (cudaRefused(seen) === undefined && !denied(seen) ? title : 'NCCL cannot use shared memory'),
       remedies: (matched) => {
+        if (denied(matched))
+          return [
+            {
+              text: 'See who may write there, and whether files of another user with these names are left: the folder must be open to all (mode 1777).',
+              command: 'ls -ld /dev/shm; ls -l /dev/shm | grep nccl; id',
+            },
+            { text: 'Open it to all again, if it is not.', command: 'sudo chmod 1777 /dev/shm' },
+            { text: 'Until then let NCCL do without shared memory: slower.', command: 'export NCCL_SHM_DISABLE=1' },
+          ]
         const [larger, look, without] = remedies(matched)
         return cudaRefused(matched) === undefined ? [larger, look, without] : [without, look, larger]
       },
@@ -111,7 +123,7 @@ export const shmExhausted = ruleFamily({
         const refused = cudaRefused({ text, at })
         if (refused !== undefined)
           return `NCCL could not use a shared memory segment${size}, through which ranks of one host communicate: CUDA refused it ('${refused}'). /dev/shm need not be full.`
-        return `NCCL could not create a shared memory segment${size}, through which ranks of one host communicate: /dev/shm is too small.`
+        return `NCCL could not create a shared memory segment${size}, through which ranks of one host communicate: ${denied({ text, at }) ? 'this user may not write to /dev/shm (permission denied), which need not be full' : '/dev/shm is too small'}.`
       },
     },
     {

@@ -37,6 +37,26 @@ export const vgpuLicense = ruleFamily({
       pattern:
         /Failed to acquire license|nvidia-gridd\b[^\n]{0,40}\b(?:[Ff]ailed|[Ee]rror|denied|expired)[^\n]{0,80}licen[sc]e|nvidia-gridd\b[^\n]{0,80}licen[sc]e[^\n]{0,60}(?:expired|denied|failed)/,
     },
+    {
+      severity: 'warning',
+      pattern: /Configuration parameter \( ?([\w ]{3,60}?) ?\) not set|Invalid feature type requested|(Licensing not supported for GPUs in the system)/,
+      unless: ({ text, at }) => !(text[at] ?? '').includes('nvidia-gridd'),
+      title: 'The licence client of the vGPU is not set up',
+      verdict: ({ match }) =>
+        match[2] === undefined
+          ? `The licence client got no ${match[1]?.replace(/ {1,3}/g, ' and no ') ?? 'valid FeatureType'}: without it the vGPU has no licence, and the driver limits it.`
+          : 'The licence client sees no GPU that takes a licence: this is no vGPU, or its driver is not the one of the vGPU release.',
+      remedies: ({ match }) => [
+        match[2] === undefined && {
+          text: 'Set FeatureType and either a client token or, with an old licence server, ServerAddress.',
+          command: 'sudo nano /etc/nvidia/gridd.conf; ls /etc/nvidia/ClientConfigToken; sudo systemctl restart nvidia-gridd',
+        },
+        {
+          text: 'A whole GPU (passed through, or on bare metal) needs no licence: then switch the service off.',
+          command: 'nvidia-smi -q | grep -iA2 -E "virtualization mode|licen"',
+        },
+      ],
+    },
     { ...rule, pattern: /License Status\s{0,30}:\s{0,4}Unlicensed \((?:Restricted|Unrestricted)/, severity: 'warning' },
   ],
 })

@@ -1,22 +1,23 @@
 // Xids and SXids: what the NVIDIA driver writes to the kernel log when a GPU or an NVSwitch reports an error.
 import type { Facts } from '../../model/facts.ts'
 import type { Severity } from '../../model/severity.ts'
-import { bareKernelText } from '../../text/line-prefix.ts'
 import type { Situation } from '../situation/situation.ts'
 import { actionsFor } from '../xid/actions.ts'
 import { XID_CODES, xidEntry } from '../xid/catalogue.ts'
+import { continuation, processOf, together, wordsOf } from '../xid/message.ts'
 import { decodeNvlink5 } from '../xid/nvlink5.ts'
 import { recoveryIn } from '../xid/recovery.ts'
+import { repairIn } from '../xid/repair.ts'
 import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { linkEvidence } from './parts/pcie.ts'
+import { linkEvidence, linkFailed } from './parts/pcie.ts'
 import { plan } from './remedies/plan.ts'
-import { RESET_TOGETHER, resetGpu } from './remedies/gpu.ts'
-import { known, pciBusId, whole, wrapped } from './parts/window.ts'
+import { REBOOT, RESET_TOGETHER, resetGpu } from './remedies/gpu.ts'
+import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { causesSentence } from '../xid/causes-sentence.ts'
 
 // Very old drivers leave "PCI:" out, and the domain too; MIG adds the instance.
-const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:\\d{1,3})?(?: GPU-CI:\\d{1,3})?\\)'
+const ADDRESS = '\\((?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2,4}:[0-9a-fA-F]{2}(?:\\.[0-7])?|\\.{3})(?: GPU-I:(\\d{1,3}))?(?: GPU-CI:\\d{1,3})?\\)'
 const XID = new RegExp(`\\bXid ${ADDRESS}: (\\d{1,5})(?![\\w.:])`)
 const SXID = new RegExp(`\\bSXid ${ADDRESS}: (\\d{4,6})(?![\\w.:]),? ?(Non-fatal|Fatal)?`, 'i')
 // go-nvml's event, as the Kubernetes device plugin writes it.
@@ -24,88 +25,104 @@ const EVENT = /\bXidCriticalError: Xid=(\d{1,5})\b/
 // Other monitors' words; the GPU must be named, since data bases count their transactions so too.
 const REPORTED = /\bX(?:id|ID)(?: [Ee]rrors?)?(?: [Cc]ode)?[ :=#]{1,3}(\d{1,3})\b/
 
-// The pid is the host's, a name is cut at 15 characters and may hold blanks; either may be unknown.
-const PID = /^, pid='?(\d{1,10})\b/
-const NAME = /, {0,4}name=(?!<unknown>)([^,\n]{1,40})/
 const CAUSED_BY = /caused by previous Xid (\d{1,5})/
 
-function process(rest: string): { readonly pid: number | undefined; readonly process: string | undefined } {
-  const name = NAME.exec(rest)?.[1]?.trim()
-  return { pid: whole(PID.exec(rest)?.[1]), process: name === undefined || name === '' ? undefined : name }
-}
-
-/** The driver's own words: what stands behind process, channel and engine mask. */
-function wordsOf(rest: string): string | undefined {
-  const words = rest
-    .slice(0, 1_000)
-    .replace(/^,? ?pid=[^,]{1,20},?/, '')
-    .replace(/^ {0,4}name=[^,]{1,40},?/, '')
-    .replace(/^[\s,]+/, '')
-    .replace(/\s+/g, ' ')
-    .replace(/[\s.,"]+$/, '')
-  return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined
-}
-
-/** The nearest other Xid of the same GPU in the lines above: an Xid 45 is what the driver does after it. */
-function earlierXid(text: LogText, at: number, gpu: string | undefined): number | undefined {
-  let nearest: number | undefined
+/** The other Xids of the same GPU in the lines above, the nearest first. */
+function xidsBefore(text: LogText, at: number, gpu: string | undefined): readonly number[] {
+  const found: number[] = []
   for (let line = at - 1; line >= 0 && line >= at - 40; line--) {
     const match = XID.exec(text[line] ?? '')
-    const xid = match !== null && match[1] === gpu && match[2] !== '45' ? whole(match[2]) : undefined
-    if (xid === undefined) continue
-    // A critical one ends programs; a note that a repair was recorded stands between the two.
-    if (xidEntry(xid).severity === 'critical') return xid
-    nearest ??= xid
+    const xid = match !== null && match[1] === gpu && together(text[line] ?? '', text[at] ?? '') ? whole(match[3]) : undefined
+    if (xid !== undefined) found.push(xid)
   }
-  return nearest
+  return found
+}
+/** After these nothing works on the GPU until it is reset or the host rebooted. */
+const FINAL: ReadonlySet<number> = new Set([48, 62, 79, 95, 119, 120, 143, 158, 167, 169])
+/** The Xid that this one follows from, as far as the lines above tell. */
+function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: number): number | undefined {
+  const others = xidsBefore(text, at, gpu).filter((one) => one !== 45 && one !== xid && one !== 154)
+  // The driver cleans up (45) after a critical one; a note that a repair was recorded stands between the two.
+  if (xid === 45) return others.find((one) => xidEntry(one).severity === 'critical') ?? others[0]
+  // The GPU could not leave what had failed before.
+  if (xid === 109) return others.find((one) => one !== 43)
+  if (xid === 43) return others.find((one) => FINAL.has(one) || xidEntry(one).action === 'check-program')
+  return xid === 154 || FINAL.has(xid) || xidEntry(xid).causes[0] === 'hardware'
+    ? undefined
+    : others.find((one) => FINAL.has(one) || (xid === 31 && one === 32))
+}
+
+/** What the Xids beside a 48 say of the memory that it means. */
+function whichMemory(text: LogText, at: number, gpu: string | undefined): string | undefined {
+  const after = text.slice(at + 1, at + 20).flatMap((line) => {
+    const match = XID.exec(line)
+    const xid = match !== null && match[1] === gpu && together(text[at] ?? '', line) ? whole(match[3]) : undefined
+    return xid === undefined ? [] : [xid]
+  })
+  const beside = [...xidsBefore(text, at, gpu), ...after]
+  const of = (...numbers: readonly number[]): number | undefined => beside.find((one) => numbers.includes(one))
+  const failed = of(64)
+  if (failed !== undefined) return 'Xid 64 beside it: the driver could not note the bad memory for repair. Follow that one.'
+  const sram = of(172)
+  if (sram !== undefined) return 'Xid 172 beside it: on-chip memory, which has no spare rows. If the SRAM threshold flag is set, run the field diagnostics.'
+  const dram = of(63, 160, 171)
+  return dram === undefined ? undefined : `Xid ${dram} beside it: the bad memory is DRAM, and a spare row (or page) takes its place at the reset below.`
 }
 
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
-  const xid = whole(match?.[2])
+  const xid = whole(match?.[3])
   if (match === null || xid === undefined) return undefined
   const end = match.index + match[0].length
-  // A message may be wrapped behind its pid, or before what it says.
-  const next = text[at + 1]
-  const goesOn = next !== undefined && !next.includes('Xid') && (/,\s*$/.test(line) || /^(?:name=|errorString|channel 0x)/.test(bareKernelText(next)))
-  const rest = goesOn ? wrapped(text, at, 1).slice(end) : line.slice(end)
-  const who = process(rest)
+  const more = continuation(text, at)
+  const rest = more > 0 ? wrapped(text, at, more).slice(end) : line.slice(end)
+  const who = processOf(rest)
   const previous = whole(CAUSED_BY.exec(rest)?.[1])
   const facts = known({ xid, pci_bus_id: address(match[1]), caused_by_xid: previous, ...who })
-  const earlier = xid === 45 && previous === undefined ? earlierXid(text, at, match[1]) : undefined
+  const earlier = previous === undefined ? earlierXid(text, at, match[1], xid) : undefined
+  const final = earlier !== undefined && FINAL.has(earlier) && xid !== 45
   const entry = xidEntry(xid)
   const nvlink = xid >= 144 && xid <= 150 ? decodeNvlink5(rest) : undefined
   const recovery = xid === 154 ? recoveryIn(rest) : undefined
   const cause = previous === undefined ? undefined : xidEntry(previous)
   const words = wordsOf(rest)
+  const repair = xid === 64 && words !== undefined ? repairIn(words) : undefined
+  const link = xid !== 154 && earlier === undefined && linkFailed(around(text, at, 30, 0), facts.pci_bus_id)
+  const lost = xid === 154 && xidsBefore(text, at, match[1]).includes(79)
+  const mig = match[2] === undefined ? '' : ` (MIG instance ${Number(match[2])})`
+  const what = xid === 48 ? whichMemory(text, at, match[1]) : undefined
   const hit =
     who.process === undefined && who.pid === undefined
       ? undefined
-      : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}`}.`
+      : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}${mig}`}.`
   const parts = [
-    entry.meaning,
-    hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}.`),
+    repair === undefined ? entry.meaning : `The driver could not repair bad GPU memory. ${repair.says}`,
+    hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}${mig}.`),
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
     earlier === undefined ? undefined : `Xid ${earlier} (${xidEntry(earlier).title}) came before it on the same GPU: likely its cause.`,
     cause === undefined ? undefined : `Cause, named by the driver: Xid ${previous} (${cause.title}).`,
-    words === undefined || nvlink !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
-    xid === 79 ? linkEvidence(situation().text) : undefined,
-    cause !== undefined || nvlink !== undefined || earlier !== undefined ? undefined : causesSentence(entry.causes),
+    words === undefined || nvlink !== undefined || recovery !== undefined || cause !== undefined ? undefined : `The driver says: "${words}".`,
+    (xid === 79 ? linkEvidence(situation().text) : undefined) ??
+      (link ? 'The PCIe link to this GPU had an uncorrected error (AER) before it: likely the cause.' : undefined),
+    lost ? 'The GPU is off the bus (Xid 79 before it), so it cannot be reset: the host must be rebooted.' : undefined,
+    cause !== undefined || nvlink !== undefined || earlier !== undefined || link || xid === 154 ? undefined : causesSentence(entry.causes),
   ]
   const whatToDo = cause ?? entry
-  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) repeats/.test(whatToDo.advice ?? '')
+  const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)|^If "/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
-    recovery?.remedy(facts),
+    lost ? REBOOT : recovery?.remedy(facts),
+    repair?.remedies(facts),
+    link && xid !== 79 && { text: 'See to the link first: seating, riser or cable, and power of the card.' },
     nvlink?.severity === 'critical' && resetGpu(facts),
     // What to do with the program comes before what else may be the matter.
-    recovery === undefined && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
+    recovery === undefined && !final && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
-    conditional && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
-    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && { text: whatToDo.advice },
-    recovery === undefined && actionsFor(whatToDo.action, facts, situation()),
+    conditional && !final && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
+    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && repair === undefined && { text: what ?? whatToDo.advice },
+    recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()),
   )
   return {
     kind: 'xid',
@@ -114,7 +131,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     verdict: parts.filter((part) => part !== undefined).join(' '),
     facts,
     remedies,
-    lines: goesOn ? [at, at + 1] : [at],
+    lines: Array.from({ length: more + 1 }, (_, line) => at + line),
   }
 }
 
@@ -125,26 +142,29 @@ const address = (text: string | undefined): string | undefined =>
 /** Facts of an Xid line, for families whose fault it explains. */
 export function xidFacts(line: string): Facts | undefined {
   const match = XID.exec(line)
-  const number = whole(match?.[2])
+  const number = whole(match?.[3])
   if (match === null || number === undefined) return undefined
-  return known({ xid: number, pci_bus_id: address(match[1]), ...process(line.slice(match.index + match[0].length)) })
+  return known({ xid: number, pci_bus_id: address(match[1]), ...processOf(line.slice(match.index + match[0].length)) })
 }
 
 function switchXid(at: number, line: string): Recognised | undefined {
   const match = SXID.exec(line)
-  const sxid = whole(match?.[2])
+  const sxid = whole(match?.[3])
   if (match === null || sxid === undefined) return undefined
-  const fatal = match[3]?.toLowerCase() === 'fatal'
+  const fatal = match[4]?.toLowerCase() === 'fatal'
   const severity: Severity = fatal ? 'critical' : 'warning'
   const link = /\bLink (\d{1,3})\b/i.exec(line.slice(match.index))?.[1]
+  const words = wordsOf(line.slice(match.index + match[0].length).replace(/^[\s,]{1,4}Link \d{1,3}/i, ''))
   const where = `NVSwitch ${address(match[1]) ?? ''}`.trim()
   return {
     kind: 'xid',
     severity,
     title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : 'error'}`,
-    verdict: fatal
-      ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
-      : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`,
+    verdict: `${
+      fatal
+        ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
+        : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`
+    }${words === undefined ? '' : ` It says: "${words}".`}`,
     facts: known({ sxid, pci_bus_id: address(match[1]) }),
     remedies: plan(
       {
@@ -177,6 +197,7 @@ export const xid: FaultFamily = {
     'VRM: Xid (',
     'Xid (PCI',
     'XidCriticalError: Xid=',
+    'error (XID ',
     'XID error',
     'Xid error',
     'XID code',

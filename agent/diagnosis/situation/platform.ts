@@ -56,6 +56,6 @@ export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra
 
 /** Game cards and games: DCGM's diagnostics and drains are not for them. */
 export const gaming = (text: string): boolean =>
-  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|xfce|gnome|name=(?:X|Xorg|Xwayland|chrom\w{0,4}|firefox|brave|kwin\w{0,12}|electron|obs)\b|plasma|Process (?:firefox|chrom|cosmic|X)/i.test(
+  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|\bVK(?:_ERROR_|::|\.error)|vkQueueSubmit|\bDXVK\b|vkd3d|GravityMark|Unigine|FurMark|xfce|gnome|name=(?:X|Xorg|Xwayland|chrom\w{0,4}|firefox|brave|kwin\w{0,12}|electron|obs)\b|plasma|Process (?:firefox|chrom|cosmic|X)/i.test(
     text,
   )

@@ -10,8 +10,8 @@ export const LEGACY: XidTable = {
     action: 'update-driver',
   }),
   ...shared([5, 10, 15, 17, ...span(49, 53), 55], {
-    title: 'Retired code',
-    meaning: 'Current drivers give this code no meaning.',
+    title: 'Code without a listed meaning',
+    meaning: "NVIDIA's list has no meaning for this code today; what the driver says beside it counts.",
     causes: ['driver'],
     severity: 'info',
     action: 'report',

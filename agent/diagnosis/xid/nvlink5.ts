@@ -10,9 +10,9 @@ export const NVLINK5: XidTable = shared(span(144, 150), {
   action: 'decode-nvlink',
 })
 
-/** `RLW_REMAP Nonfatal XC0 i0 Link 02 (0x000014e3 0x00000040 …)`: unit, severity, link, then intrInfo and errorStatus. */
+/** `RLW_REMAP Nonfatal XC0 i0 Link 02 (0x000014e3 0x00000040 …)`, in older drivers `SAW fatal 0 0 Link 2 (000014e3, 00000040, …)`: unit, severity, link, then intrInfo and errorStatus. */
 const EVENT =
-  /\b([A-Z]{2,6}(?:_[A-Z0-9]{2,12}){0,3}) {1,4}(Fatal|Nonfatal|Non-fatal)\b(?:.{0,24}?\bLink (\d{1,2}|-1))?(?:[^(]{0,24}\(0x([0-9a-fA-F]{8})[, ]{1,2}0x([0-9a-fA-F]{8}))?/
+  /\b([A-Z]{2,6}(?:_[A-Z0-9]{2,12}){0,3}) {1,4}([Nn]on-?[Ff]atal|[Ff]atal|FATAL)\b(?:.{0,24}?\bLink (\d{1,2}|-1))?(?:[^(]{0,24}\((?:0x)?([0-9a-fA-F]{8})[, ]{1,2}(?:0x)?([0-9a-fA-F]{8}))?/
 
 /** Why a link went down, bits 20 to 25 of intrInfo in NETIR_LINK_EVT: groups that ask for the same. */
 const LINK_DOWN: readonly (readonly [reasons: readonly number[], text: string])[] = [
@@ -39,7 +39,7 @@ export function decodeNvlink5(message: string): NvlinkEvent | undefined {
   const match = EVENT.exec(message)
   const unit = match?.[1]
   if (match === null || unit === undefined) return undefined
-  const fatal = match[2] === 'Fatal'
+  const fatal = /^fatal$/i.test(match[2] ?? '')
   const link = match[3] === undefined || match[3] === '-1' ? undefined : Number(match[3])
   const reason = unit === 'NETIR_LINK_EVT' && match[4] !== undefined ? (Number.parseInt(match[4], 16) >>> 20) & 0x3f : undefined
   const why = reason === undefined ? undefined : LINK_DOWN.find(([reasons]) => reasons.includes(reason))?.[1]

@@ -15,15 +15,22 @@ const KNOWN: readonly (readonly [pattern: RegExp, severity: Severity, remedy: (f
   [/drain and reset/i, 'critical', (facts) => resetGpu(facts, 'Let the running work end first and give it no new one: a reset stops what still runs')],
   [/drain p2p/i, 'critical', () => PEERS],
   [/imex/i, 'critical', () => IMEX],
-  [/node reboot|system reboot/i, 'critical', () => REBOOT],
+  [/reboot/i, 'critical', () => REBOOT],
   [/reset/i, 'critical', (facts) => resetGpu(facts)],
 ]
-const CHANGED = /recovery action changed from 0x[0-9a-fA-F]{1,8} \([^)]{0,40}\) to 0x[0-9a-fA-F]{1,8} \(([^)]{1,40})\)/i
+const knownBy = (words: string | undefined): (typeof KNOWN)[number] | undefined =>
+  words === undefined ? undefined : KNOWN.find(([pattern]) => pattern.test(words))
+
+const CHANGED = /recovery action changed {1,3}from 0x[0-9a-fA-F]{1,8} \([^)]{0,40}\) to 0x([0-9a-fA-F]{1,8})(?: {1,3}\(([^)]{1,40})\))?/i
 
 export function recoveryIn(message: string): Recovery | undefined {
-  const to = CHANGED.exec(message)?.[1]
-  if (to === undefined) return undefined
-  const found = KNOWN.find(([pattern]) => pattern.test(to))
+  const [, number, words] = CHANGED.exec(message) ?? []
+  if (number === undefined) return undefined
+  // Drivers since 595 have other words for the same numbers: PF FLR (a reset of the function) for 1, OS Reboot for 2.
+  // https://github.com/NVIDIA/open-gpu-kernel-modules/issues/1353
+  const meant = knownBy(words) === undefined ? NUMBERED[Number.parseInt(number, 16)] : undefined
+  const to = meant === undefined ? (words ?? `action ${number}`) : words === undefined ? meant : `${meant} (${words})`
+  const found = knownBy(meant ?? words)
   return { to, severity: found?.[1] ?? 'warning', remedy: found?.[2] ?? (() => ({ text: `Do what the driver asks for: ${to}.` })) }
 }
 
@@ -32,7 +39,7 @@ const NUMBERED = ['None', 'GPU Reset', 'Node Reboot', 'Drain P2P', 'Drain and Re
 
 export function recoveryNumbered(action: number): Recovery {
   const to = NUMBERED[action] ?? `action ${action}`
-  const found = KNOWN.find(([pattern]) => pattern.test(to))
+  const found = knownBy(to)
   return {
     to,
     severity: found?.[1] ?? 'critical',

@@ -46,6 +46,10 @@ describe('NVLink of the fifth generation', () => {
     expect(decodeNvlink5('NETIR_LINK_EVT Fatal XC0 i0 Link 09 (0x026001c6 0x00000000)')).toMatchObject({ severity: 'warning' })
   })
 
+  test('the form of older drivers', () => {
+    expect(decodeNvlink5('SAW fatal 0 0 Link 3 (00000021, 00000002, 00000000)')).toMatchObject({ unit: 'SAW', fatal: true, link: 3, severity: 'critical' })
+  })
+
   test('another form is left alone', () => {
     expect(decodeNvlink5('something else entirely')).toBeUndefined()
   })
@@ -61,8 +65,15 @@ describe('the recovery action of Xid 154', () => {
     expect(recoveryIn('GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)')).toMatchObject({ to: 'None', severity: 'info' })
   })
 
+  test('the number counts where a driver has other words for it, or an author cut them off', () => {
+    const asked = (to: string) => recoveryIn(`GPU recovery action changed from 0x0 (None) to ${to}`)
+    expect(asked('0x1 (PF FLR)')).toMatchObject({ to: 'GPU Reset (PF FLR)', severity: 'critical' })
+    expect(asked('0x2 (OS Reboot)')?.remedy({}).command).toContain('reboot')
+    expect(asked('0x4')?.to).toBe('Drain and Reset')
+  })
+
   test('a new value is passed on', () => {
-    expect(recoveryIn(changed('Something New'))).toMatchObject({ to: 'Something New', severity: 'warning' })
+    expect(recoveryIn(changed('Something New').replace('0x2', '0x9'))).toMatchObject({ to: 'Something New', severity: 'warning' })
   })
 })
 

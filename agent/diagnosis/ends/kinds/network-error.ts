@@ -1,17 +1,51 @@
 // A host that cannot be reached or resolved, a connection that ends, members of a job that do not find each other.
 import type { Facts } from '../../../model/facts.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
 import { known } from '../../faults/parts/window.ts'
 import { portIn } from '../../faults/port-in-use.ts'
-import { WEIGHT, anyOf, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 
 const port = ({ input }: RegExpExecArray): Facts => known({ port: portIn({ message: input }) })
-const RENDEZVOUS = /rendezvous|TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
+const RENDEZVOUS = /rendezvous|client socket has |TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
 
 /** As HTTP clients and resolvers print it. */
 const SERVER =
   /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
 /** The host that was to be reached. */
 const hostIn = (message: string): string => /(?:to|with) [[(]?([a-zA-Z0-9][\w.-]{1,80}?)[\])]?(?::|, ?)\d{2,5}/.exec(message)?.[1] ?? '<MASTER_HOST>'
+
+/** What the members of a job can look at: all on one host, or over several. */
+function members(host: string, port: number | string): readonly Piece[] {
+  const missing: Piece = { text: 'Look for the rank that is missing or left first: its own log says why. The others only report that it is gone.' }
+  if (/^(?:127\.|localhost$|::1$)/.test(host))
+    return [
+      missing,
+      {
+        text: 'The address is this host itself, where rank 0 opens the port: see whether it listens. If not, rank 0 ended before, or it is still busy (imports, a download, loading).',
+        command: `ss -ltnp | grep ':${port} '`,
+      },
+      { text: 'With more than one host all need the address of the first one instead (torchrun: --master-addr or --rdzv-endpoint).' },
+    ]
+  const named = /[a-z]/i.test(host) && !host.startsWith('<') && !host.includes(':')
+  return [
+    missing,
+    {
+      text: `From each host see whether the first one can be reached on its port${named ? ' (and whether its name is known there: a container has a name that others do not know)' : ''}.`,
+      command: `${named ? `getent hosts ${host}; ` : ''}nc -zv ${host} ${port}`,
+    },
+    {
+      text: 'All members need the same address, port and world size, and an interface on which they see each other.',
+      command: 'env | grep -E "MASTER_|WORLD_SIZE|RANK|NCCL_SOCKET_IFNAME|GLOO_SOCKET_IFNAME"',
+    },
+  ]
+}
+
+/** Where a program was to listen on an address that is not one of this machine; a client that gets this has no port left. */
+function notHere(told: EndTold): { readonly address: string | undefined } | undefined {
+  const message = `${told.error?.message} ${told.error?.tail}`
+  if (!/assign requested address/i.test(message) || /connect: cannot assign|dial (?:tcp|udp)/i.test(message)) return undefined
+  return { address: /(?:\/\/|[\s([']|^)\[?((?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})\b/i.exec(message)?.[1] }
+}
 
 export const networkError: EndKind = {
   kind: 'network_error',
@@ -42,9 +76,27 @@ export const networkError: EndKind = {
       port,
     ),
   ),
-  title: (told) => (RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`) ? 'The members of the job did not find each other' : 'A connection failed'),
-  verdict: (told) => saying(told, 'could not keep or make a connection'),
+  title: (told) =>
+    notHere(told) !== undefined
+      ? 'This machine does not have the address'
+      : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
+        ? 'The members of the job did not find each other'
+        : 'A connection failed',
+  verdict: (told) =>
+    saying(told, notHere(told) === undefined ? 'could not keep or make a connection' : 'was to listen on an address that is not one of this machine'),
   remedies: (told) => {
+    const here = notHere(told)
+    if (here !== undefined)
+      return [
+        {
+          text: `See which addresses this machine, or the container, has${here.address === undefined ? '' : `: ${here.address} must be among them`}.`,
+          command: 'ip -brief address',
+        },
+        {
+          text: 'Give the program one of those, or 0.0.0.0 for all: the option or variable for it is wrong, or names another host (a load balancer, the host outside of the container).',
+          command: 'env | grep -E "HOST|ADDR|SOCKET_IFNAME"',
+        },
+      ]
     const { facts, situation, error } = told
     const rendezvous = RENDEZVOUS.test(`${error?.message} ${error?.name} ${situation.text}`) || situation.distributed
     const at = facts.port ?? '<PORT>'
@@ -53,14 +105,7 @@ export const networkError: EndKind = {
         ?.slice(1)
         .find((one) => one !== undefined) ?? '<HOST>'
     return rendezvous
-      ? [
-          { text: 'Look for the rank that is missing or left first: its own log says why. The others only report that it is gone.' },
-          { text: 'From each host see whether the first one can be reached on its port.', command: `nc -zv ${hostIn(error?.message ?? '')} ${at}` },
-          {
-            text: 'All members need the same address, port and world size, and an interface on which they see each other.',
-            command: 'env | grep -E "MASTER_|WORLD_SIZE|RANK|NCCL_SOCKET_IFNAME|GLOO_SOCKET_IFNAME"',
-          },
-        ]
+      ? members(hostIn(error?.message ?? ''), at)
       : [
           {
             text: 'See from where the job runs whether the host can be resolved and reached: batch nodes and containers often have no way out.',

@@ -132,7 +132,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   // Julia
   {
-    head: /^(?:julia> )?ERROR: (?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\())?(?<message>.*)$/,
+    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\())?(?<message>.*)$/,
     frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },

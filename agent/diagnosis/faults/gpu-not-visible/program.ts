@@ -55,6 +55,10 @@ const BETTER =
 const explained = ({ text, at, message }: Seen): boolean => BETTER.test(message) || BETTER.test(around(text, at, 6, 6))
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
+/** TensorFlow looks itself whether the module is there. */
+const NO_DRIVER = /kernel driver does not appear to be running on this host|\/proc\/driver\/nvidia\/version does not exist/
+const UNLOADED =
+  'The program found no GPU: the NVIDIA kernel driver is not loaded here (no /proc/driver/nvidia/version). It is not installed, its module does not load, or it is a container without the GPU.'
 const blind = ({ text, at }: Seen): boolean => /torch\.cuda\.is_available\(\): False|device_count\(\): 0\b/.test(around(text, at, 0, 5))
 const isNumber = ({ match }: Seen): boolean => /^[\d, ]+$/.test(match[1] ?? '')
 
@@ -98,8 +102,10 @@ export const programRules: readonly Rule[] = [
     verdict: ({ situation }) =>
       situation().vendor === 'amd'
         ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
-        : 'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.',
-    remedies: program,
+        : NO_DRIVER.test(situation().text)
+          ? UNLOADED
+          : 'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.',
+    remedies: (matched) => [NO_DRIVER.test(matched.situation().text) && driver(matched), program(matched)],
     facts: (seen) => ({ cuda_error_code: 100, ...code(seen) }),
     unless: explained,
   },
@@ -189,8 +195,8 @@ export const programRules: readonly Rule[] = [
       /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type|no platforms that are instances of (?:gpu|cuda) are present|No visible GPU is found|Unsloth cannot find any torch accelerator/,
     severity: 'warning',
     title: 'The framework finds no GPU',
-    verdict: 'The program looked for a GPU and found none that it can use.',
-    remedies: program,
+    verdict: ({ situation }) => (NO_DRIVER.test(situation().text) ? UNLOADED : 'The program looked for a GPU and found none that it can use.'),
+    remedies: (matched) => [NO_DRIVER.test(matched.situation().text) && driver(matched), program(matched)],
     unless: explained,
   },
   {

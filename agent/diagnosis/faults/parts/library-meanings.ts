@@ -1,5 +1,6 @@
 // What an error of cuBLAS or cuDNN means where its message holds no status by name.
 import { setVariables } from '../remedies/environment.ts'
+import { INFERENCE } from '../../situation/programs.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from './rules.ts'
 
@@ -16,6 +17,30 @@ const STATUS_NUMBERS: Readonly<Record<string, string>> = {
   '8': 'CUBLAS_STATUS_ARCH_MISMATCH',
   '13': 'CUBLAS_STATUS_EXECUTION_FAILED',
   '15': 'CUBLAS_STATUS_NOT_SUPPORTED',
+}
+
+/** What cublasGetStatusString says instead of a name: ggml, ONNX Runtime and XLA print it. */
+const STATUS_TEXTS: readonly (readonly [words: string, status: string])[] = [
+  ['the library was not initialized', 'CUBLAS_STATUS_NOT_INITIALIZED'],
+  ['the resource allocation failed', 'CUBLAS_STATUS_ALLOC_FAILED'],
+  ['an unsupported value or parameter was passed to the function', 'CUBLAS_STATUS_INVALID_VALUE'],
+  ['the function requires an architectural feature absent from the device', 'CUBLAS_STATUS_ARCH_MISMATCH'],
+  ['an access to GPU memory space failed', 'CUBLAS_STATUS_MAPPING_ERROR'],
+  ['the function failed to launch on the GPU', 'CUBLAS_STATUS_EXECUTION_FAILED'],
+  ['an internal operation failed', 'CUBLAS_STATUS_INTERNAL_ERROR'],
+  ['the requested functionality is not supported', 'CUBLAS_STATUS_NOT_SUPPORTED'],
+]
+export const statusInWords = (text: string): string | undefined => STATUS_TEXTS.find(([words]) => text.includes(words))?.[1]
+
+/** Programs whose users cannot change a tensor: another precision or version is what they can choose. */
+export const PRECISION: Meaning['pieces'] = ({ situation }) => {
+  const { programs } = situation()
+  if (programs.has('ctranslate2')) return [{ text: 'Choose compute_type="float16": INT8 types lack an operation on some GPUs, GeForce RTX 50 among them.' }]
+  if (programs.has('llamacpp') || programs.has('ollama'))
+    return [{ text: 'Update the program, and until then take a model file without BF16 tensors (F16 or Q8_0).' }]
+  return INFERENCE.some((one) => programs.has(one))
+    ? [{ text: 'Choose another precision of the model, float16 instead of FP8 or INT8, and update the program with its libraries.' }]
+    : []
 }
 
 export const WITHOUT_STATUS: readonly Meaning[] = [
@@ -40,6 +65,43 @@ export const WITHOUT_STATUS: readonly Meaning[] = [
         text: 'See whether the build knows this GPU: compute capability 7.5 needs CUDA 10, 8.0 and newer CUDA 11.',
         command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
       },
+    ],
+  },
+  {
+    pattern: /unable to open database file|sqlite_db/,
+    says: 'MIOpen could not open its database of kernels: the folder is not writable, or the home folder is missing.',
+    pieces: () => [{ text: 'Name folders that can be written.', command: 'export MIOPEN_USER_DB_PATH=/tmp/miopen MIOPEN_CUSTOM_CACHE_DIR=/tmp/miopen-cache' }],
+  },
+  {
+    pattern: /cannot find ROCm device library|Code object build failed|comgr/,
+    says: 'MIOpen compiles kernels at their first use, and the compiler failed.',
+    pieces: () => [
+      {
+        text: "Install ROCm's device libraries in the release of the framework, or name their folder: the compiler did not find them, or cannot read them.",
+        command: 'ls /opt/rocm/amdgcn/bitcode | head -n 3; export ROCM_PATH=/opt/rocm',
+      },
+      { text: 'See that the framework and ROCm belong to one release.', command: 'pip list | grep -i torch; cat /opt/rocm/.info/version' },
+    ],
+  },
+  {
+    pattern: /HOST_ALLOCATION_FAILED/,
+    says: 'the library could not get host memory (RAM), not GPU memory.',
+    pieces: () => [
+      { text: 'See how much host memory is left, and whether the container or job has a limit.', command: 'free -g; ulimit -a' },
+      { text: 'Use fewer worker processes, or less pinned memory.' },
+    ],
+  },
+  {
+    pattern: /VERSION_MISMATCH/,
+    says: 'parts of two different cuDNN versions were loaded together.',
+    pieces: (matched) => [
+      {
+        text: 'Find the second cuDNN: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed.',
+        ...(matched.situation().system === 'windows'
+          ? { command: 'pip list' }
+          : { command: 'ldconfig -p | grep libcudnn; printenv LD_LIBRARY_PATH; pip list | grep -i cudnn' }),
+      },
+      { text: 'Remove the one that does not belong to the framework, or reinstall the framework so that it brings its own.' },
     ],
   },
 ]

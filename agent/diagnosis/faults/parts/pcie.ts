@@ -4,11 +4,20 @@ const UNCORRECTED =
   /\b([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): {1,4}\[ ?(\d{1,2})\] {0,3}(Surprise Down|SDES|Data Link Protocol|DLP|Completion Timeout|CmpltTO|Malformed TLP|Poisoned TLP)/i
 const NAMES: Readonly<Record<string, string>> = { sdes: 'Surprise Down', dlp: 'Data Link Protocol', cmpltto: 'Completion Timeout' }
 
+const ANY_UNCORRECTED = /severity=Uncorrect|AER: (?:Multiple )?Uncorrect|AER: can't recover/
+/** Whether the lines tell of an uncorrected error of the link to this GPU. */
+export const linkFailed = (text: string, pci: string | undefined): boolean =>
+  pci !== undefined && ANY_UNCORRECTED.test(text) && text.toLowerCase().includes(`nvidia ${pci.replace(/\.[0-7]$/, '')}`)
+
+/** A card in an enclosure of its own. */
+const UNPLUGGED = /\bthunderbolt \d{1,2}-\d{1,4}: [^\n]{0,40}\bdisconnected/
+
 /** A sentence about the first uncorrected error, or undefined where none is logged. */
 export function linkEvidence(text: string): string | undefined {
   const match = UNCORRECTED.exec(text)
   const name = match?.[3]
-  if (match === null || name === undefined) return undefined
+  if (match === null || name === undefined)
+    return UNPLUGGED.test(text) ? 'A Thunderbolt device was disconnected: look at its cable and the power of its enclosure.' : undefined
   const error = NAMES[name.toLowerCase()] ?? name
   return `Before it the kernel logged a PCIe error (AER): ${error} at ${match[1]}${/surprise/i.test(error) ? ', so the link went down' : ''}.`
 }

@@ -4,9 +4,13 @@ import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from './environment.ts'
 import type { Piece } from './plan.ts'
 
+/** Other programs on the same library. */
+const KIN = /(?<![\w-])((?:stable-diffusion|whisper|bark|clip|llava)\.cpp)\b/
+
 /** Runs the kernels one by one. On AMD the runtime has a switch of its own. */
 export function synchronous(situation: Situation): Piece {
-  const speaker = speakerOf(situation.programs)
+  const named = speakerOf(situation.programs)
+  const speaker = named === 'llama.cpp' ? (KIN.exec(situation.text)?.[1] ?? named) : named
   const text = `Run ${speaker === undefined || speaker === 'PyTorch' ? 'it' : speaker} again with synchronous launches: the stack then shows the call that failed.`
   return situation.vendor === 'amd'
     ? { text, command: setVariables(situation, { AMD_SERIALIZE_KERNEL: '3', HIP_LAUNCH_BLOCKING: '1' }) }

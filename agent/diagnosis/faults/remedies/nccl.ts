@@ -20,7 +20,7 @@ function behind(text: string): { readonly rank: string; readonly at: number; rea
   return lowest === undefined || next === undefined || next[1] === lowest[1] ? undefined : { rank: lowest[0], at: lowest[1], others: next[1] }
 }
 
-export function timeout({ facts, situation }: Matched): readonly Piece[] {
+export function timeout({ facts, situation, message }: Matched): readonly Piece[] {
   const at = situation()
   const late = behind(at.text)
   const lagging = LAGGING.exec(at.text)
@@ -49,6 +49,11 @@ export function timeout({ facts, situation }: Matched): readonly Piece[] {
           text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
           command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
         },
+    // NCCL user guide, troubleshooting: with PCI ACS or an IOMMU in the way, GPUs that send to each other directly hang.
+    /WorkNCCL\(SeqNum=1,/.test(message) && {
+      text: 'If all ranks wait in this first collective: see on which path NCCL hangs; many hosts with an IOMMU or PCI ACS go on without direct access between GPUs.',
+      command: setVariables(at, { NCCL_DEBUG: 'INFO', NCCL_P2P_DISABLE: '1' }),
+    },
     (limit ?? 0) <= 3_600_000 && {
       text:
         limit === undefined
@@ -165,7 +170,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   return [
     debug,
     /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
-      text: 'If the log then shows the wrong interface, name the one by which the ranks reach each other.',
+      text: `If the log ${debug === false ? '' : 'then '}shows the wrong interface, name the one by which the ranks reach each other.`,
       command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
     },
     /shm|shared memory|unhan\w{3,4} system error/i.test(near) &&
@@ -220,6 +225,8 @@ export function usage({ text, at, match, message, situation }: Matched): readonl
     { text: 'Start no more ranks on a node than it has GPUs.', command: 'nvidia-smi -L' },
   ]
 }
+/** NCCL's code for collectives inside the NVSwitches (NVLink SHARP). */
+export const NVLS = /transport\/nvls\.cc:\d{1,5} NCCL WARN/
 export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'at' | 'message' | 'situation'>): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${around(text, at, 3, 5)}`
@@ -240,6 +247,14 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         command: 'nvidia-smi topo -m',
       },
     ]
+  if (NVLS.test(near))
+    return [
+      {
+        text: 'See that the Fabric Manager runs in the version of the driver, and that the fabric of each GPU is Completed. If it was restarted while the driver ran, the GPUs need a reset, or the host a reboot.',
+        command: 'systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 -i fabric',
+      },
+      { text: 'Until then do without (somewhat slower).', command: setVariables(now, { NCCL_NVLS_ENABLE: '0' }) },
+    ]
   if (/initialization error/.test(near))
     return [
       {
@@ -247,5 +262,14 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         command: printTorch('torch.zeros(1).cuda()'),
       },
     ]
-  return [{ text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' }, synchronous(now), xidsBeside]
+  return [
+    /run with NCCL_DEBUG/.test(message) &&
+      !/NCCL (?:INFO|WARN)/.test(now.text) && {
+        text: 'Let NCCL name the CUDA error, as the message says.',
+        command: setVariables(now, { NCCL_DEBUG: 'INFO' }),
+      },
+    { text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' },
+    synchronous(now),
+    xidsBeside,
+  ]
 }
