@@ -47,24 +47,31 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
     const identity = last !== undefined && isNamed(last) ? last : identityOf(event)
     return identity === undefined ? undefined : runs.open(key, identity, { at: event.t, before: false }, event.t)
   }
-  /** Seen before its start was told: an engine that was slow tells it late. */
-  const isStartOf = (run: LiveRun | undefined, { t }: ContainerEvent): run is LiveRun => run?.sightedAt !== undefined && t <= run.sightedAt + TOLD_WITHIN_MS
+  /** Seen before its start was told: an engine that was slow tells it late, perhaps when the container is gone. */
+  const isStartOf = (run: LiveRun | undefined, { t }: ContainerEvent): run is LiveRun =>
+    run?.sightedAt !== undefined && t <= run.sightedAt + TOLD_WITHIN_MS && (run.end === undefined || t <= run.end.t)
+  /** An engine that did not answer in time still names it with its events. */
+  const name = (run: LiveRun | undefined, event: ContainerEvent): void => {
+    const identity = run === undefined || isNamed(run.identity) ? undefined : identityOf(event)
+    if (run !== undefined && identity !== undefined && isNamed(identity)) runs.identify(run, { ...run.identity, ...identity })
+  }
   return {
     event(event) {
       const { t, action, exit_code: exitCode, signal } = event
       const key = containerKey(event.container_id)
       const run = running.get(key)
       switch (action) {
-        case 'start':
-          if (isStartOf(run, event)) {
-            run.sightedAt = undefined
-            const identity = isNamed(run.identity) ? undefined : identityOf(event)
-            if (identity !== undefined) runs.identify(run, { ...run.identity, ...identity })
+        case 'start': {
+          const sighted = run ?? runs.endedLately(key)
+          if (isStartOf(sighted, event)) {
+            sighted.sightedAt = undefined
+            name(sighted, event)
             return
           }
           if (run !== undefined) runs.close(run, { t: lastSeen(run, t) })
           started(event, key)
           return
+        }
         case 'kill': {
           // The engine tells it once the signal is sent: perhaps after the end, and after a broken stream later still.
           const hit = runs.at(key, t) ?? (run?.startedBefore === true ? run : undefined)
@@ -82,7 +89,9 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         case 'die':
         case 'died': {
           // The same end may be told twice; one that could not be started dies without a start.
-          if (run === undefined && Math.abs((runs.endedLately(key)?.end?.t ?? Number.NEGATIVE_INFINITY) - t) < SAME_END_MS) return
+          const ended = runs.endedLately(key)
+          name(run ?? ended, event)
+          if (run === undefined && Math.abs((ended?.end?.t ?? Number.NEGATIVE_INFINITY) - t) < SAME_END_MS) return
           const dead = run ?? started(event, key)
           if (dead !== undefined) runs.close(dead, { t, exitCode, startError: event.error })
           return
@@ -112,9 +121,10 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         if (run === undefined) return
         run.sightedAt = t
       }
-      // Its processes say who runs them, its engine does not.
+      // Its processes say who runs them, its engine does not. A list that was made before its name was known knows less than the run.
       const { user, uid } = run.identity
-      runs.identify(run, user === undefined || identity.user !== undefined ? identity : { ...identity, user, ...(uid === undefined ? {} : { uid }) })
+      const known = isNamed(run.identity) && !isNamed(identity) ? run.identity : identity
+      runs.identify(run, user === undefined || known.user !== undefined ? known : { ...known, user, ...(uid === undefined ? {} : { uid }) })
       run.isRestored = false
       run.wasListed = true
       run.seenAt = t

@@ -63,6 +63,36 @@ describe('containers', () => {
     ).toEqual([])
   })
 
+  describe('of an engine that answers late, so that an id stands in for the name', () => {
+    const unnamed = { container: A.container_id, container_id: A.container_id }
+    test('a list that knows less does not take the name away again', () => {
+      list(A.container_id, T, unnamed)
+      event(A, 'start', T)
+      list(A.container_id, T + 1_000, unnamed)
+      expect(rows()).toMatchObject([{ job: 'train', run: 1 }])
+      event(A, 'die', T + 2_000, { exit_code: 1 })
+      expect(rows()).toMatchObject([{ job: 'train', run: 1, outcome: 'failed' }])
+    })
+    test('the end names it, and so does a start or an end that is told when it is gone', () => {
+      list(A.container_id, T, unnamed)
+      event(A, 'die', T + 2_000, { exit_code: 1 })
+      expect(rows()).toMatchObject([{ job: 'train', run: 1, outcome: 'failed' }])
+      const other = { container: B.container_id, container_id: B.container_id }
+      list(B.container_id, T + 3_000, other)
+      event(other, 'die', T + 5_000, { exit_code: 1 })
+      event(B, 'start', T + 3_000)
+      event(B, 'die', T + 5_000, { exit_code: 1 })
+      expect(named('serve')).toMatchObject([{ run: 1, outcome: 'failed' }])
+      expect(rows()).toHaveLength(2)
+    })
+    test('a restart right after the end is a run of its own', () => {
+      list(A.container_id, T, unnamed)
+      event(A, 'die', T + 500, { exit_code: 1 })
+      event(A, 'start', T + 1_000)
+      expect(named('train')).toMatchObject([{ run: 2 }, { run: 1, outcome: 'failed' }])
+    })
+  })
+
   test('two rows of one run become one when an agent takes them up', () => {
     event(A, 'start', T)
     const [stale] = tracker().changed(true)
