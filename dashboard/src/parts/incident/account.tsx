@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { Remedy } from '../../../../agent/model/fault.ts'
 import type { Incident, IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
 import { factRows } from '../../text/facts.ts'
+import { Command } from '../command.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { agentNow } from '../live/state.ts'
 import { hrefOf } from '../route.ts'
@@ -37,7 +38,7 @@ export function RemedyList({ remedies, of }: Props) {
           {text}
           {command !== undefined && (
             <span class="command">
-              <code>{command}</code>
+              <Command text={command} />
               <CopyButton text={command} label="copy" of={`command ${i + 1}${of === undefined ? '' : ` of ${of}`}`} />
             </span>
           )}

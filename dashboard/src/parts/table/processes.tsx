@@ -36,7 +36,9 @@ export const whoText = (view: Pick<ProcessView, 'user' | 'type' | 'age' | 'busy'
     view.age === undefined ? undefined : `running ${ageText(view)}`,
     view.busy === undefined ? undefined : `${percent(view.busy)} busy`,
   ]
-    .filter(Boolean)
+    .filter((part) => part !== undefined && part !== '')
+    // A line may end between two parts, not within "98 % busy".
+    .map((part) => part?.replaceAll(' ', '\u00a0'))
     .join(' · ')
 
 /** Of a process, in each table of processes. */

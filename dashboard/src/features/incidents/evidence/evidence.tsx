@@ -33,7 +33,9 @@ function LogLines({ lines, course }: Props) {
       {lines.map(({ t, stream, origin, text, matched }, i) => (
         <li key={i} class={matched === true ? 'fault-line' : undefined} data-later={t >= until ? '' : undefined}>
           <span class="log-time">{timeWithSeconds(t)}</span>
-          <span class="log-origin">{origin ?? stream}</span>
+          <span class="log-origin" title={origin}>
+            {origin ?? stream}
+          </span>
           <span class="log-text">
             {matched === true && <span class="spoken">the fault: </span>}
             {text}
