@@ -69,10 +69,16 @@ export function createJobTracker({ nextRun, looksOf = createLooks }: JobTrackerO
     const run = id === undefined ? undefined : running.get(containerKey(id))
     if (run !== undefined && !run.usage.isEmpty() && isProgressMark(text)) run.savedAt = t
   }
-  const hitBy = ({ subject: { container, process, gpu }, started_at: from, last_seen_at: to, occurred_at: again }: IncidentSummary): readonly LiveRun[] => {
+  const hitBy = ({
+    kind,
+    subject: { container, process, gpu },
+    started_at: from,
+    last_seen_at: to,
+    occurred_at: again,
+  }: IncidentSummary): readonly LiveRun[] => {
     const key = container?.id !== undefined ? containerKey(container.id) : process === undefined ? undefined : runs.ofPid(process.pid)
-    // What comes again has its own beginning; that it was last seen may be a moment of the run after it.
-    if (key !== undefined) return [...new Set([runs.at(key, from), runs.at(key, again ?? to)])].filter((run) => run !== undefined)
+    // What was reported has its moment, and another one when it comes again; that it was last seen may be a moment of the run after it.
+    if (key !== undefined) return [...new Set([runs.at(key, from), runs.at(key, again ?? (isLogKind(kind) ? from : to))])].filter((run) => run !== undefined)
     if (container !== undefined || process !== undefined || gpu?.uuid === undefined) return []
     const { uuid } = gpu
     return runs.all().filter(({ usage, startedAt, seenAt }) => startedAt <= to && Math.abs(to - seenAt) <= KEPT_MS && usage.holds(uuid))
