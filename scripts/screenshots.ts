@@ -105,6 +105,10 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
   await page.setViewportSize({ width, height: Math.max(height, whole) })
 }
 
+/** What came late has made the page higher than its window, and a chart below the window is not drawn. */
+const hasGrown = async (page: Page): Promise<boolean> =>
+  (await page.evaluate('document.documentElement.scrollHeight > document.documentElement.clientHeight')) === true
+
 /** The address of a job that the table of jobs lists, where there is one: of the story's container, else the first. */
 async function oneJob(page: Page, container: string | undefined): Promise<readonly string[]> {
   await goTo(page, '#/jobs')
@@ -149,7 +153,12 @@ async function takeAll(
   const take = async (name: string, fullPage = true): Promise<void> => {
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme, media: 'screen' })
-      await delay(folder === undefined ? CHECK_SETTLE_MS : SETTLE_MS) // for charts and what they wait for: these are pictures, not tests
+      const settleMs = folder === undefined ? CHECK_SETTLE_MS : SETTLE_MS
+      await delay(settleMs) // for charts and what they wait for: these are pictures, not tests
+      if (fullPage && (await hasGrown(page))) {
+        await stretch(page, size.viewport ?? {})
+        await delay(settleMs)
+      }
       if (printed === true) await page.emulateMedia({ media: 'print' })
       else
         for (const fault of [...(await layoutFaults(page)), ...(folder === undefined ? await faults(page, LAYOUT_RULES) : [])])

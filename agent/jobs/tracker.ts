@@ -69,9 +69,18 @@ export function createJobTracker({ nextRun, looksOf = createLooks }: JobTrackerO
     const run = id === undefined ? undefined : running.get(containerKey(id))
     if (run !== undefined && !run.usage.isEmpty() && isProgressMark(text)) run.savedAt = t
   }
-  const hitBy = ({ subject: { container, process, gpu }, started_at: from, last_seen_at: to }: IncidentSummary): readonly LiveRun[] => {
+  /** In the millisecond in which a run begins no fault of it can have been reported: it is of the one before, where there was one. */
+  const hitAt = (key: string, t: number): LiveRun | undefined => runs.at(key, t - 1) ?? runs.at(key, t)
+  const hitBy = ({
+    kind,
+    subject: { container, process, gpu },
+    started_at: from,
+    last_seen_at: to,
+    occurred_at: again,
+  }: IncidentSummary): readonly LiveRun[] => {
     const key = container?.id !== undefined ? containerKey(container.id) : process === undefined ? undefined : runs.ofPid(process.pid)
-    if (key !== undefined) return [...new Set([runs.at(key, from), runs.at(key, to)])].filter((run) => run !== undefined)
+    // What was reported has its moment, and another one when it comes again; that it was last seen may be a moment of the run after it.
+    if (key !== undefined) return [...new Set([hitAt(key, from), hitAt(key, again ?? (isLogKind(kind) ? from : to))])].filter((run) => run !== undefined)
     if (container !== undefined || process !== undefined || gpu?.uuid === undefined) return []
     const { uuid } = gpu
     return runs.all().filter(({ usage, startedAt, seenAt }) => startedAt <= to && Math.abs(to - seenAt) <= KEPT_MS && usage.holds(uuid))

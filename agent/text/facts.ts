@@ -54,6 +54,7 @@ const LABELS: Readonly<Record<string, string>> = {
   affected: 'Affected',
   recovery_action: 'The driver wants',
   gpus: 'GPUs',
+  power_limit_default_watts: 'Default power limit',
   gpus_present: 'GPUs present',
   gpus_expected: 'GPUs expected',
   gpus_lost: 'GPUs lost',

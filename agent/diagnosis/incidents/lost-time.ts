@@ -6,6 +6,7 @@ import { isLogKind } from '../../model/log-kinds.ts'
 import { gpuTimeText, roughSpan } from '../../text/span.ts'
 import type { Track, Tracks } from '../detectors/parts/tracks.ts'
 import { isProgressMark } from '../progress-marks.ts'
+import { RESTART_MS } from './rules.ts'
 
 /** What one crash lost. */
 export type Loss = {
@@ -17,7 +18,15 @@ export type Loss = {
   /** The job ran before the agent did. */
   readonly atLeast: boolean
 }
-export type Death = { readonly t: number; readonly loss: Loss; readonly pid?: number; readonly container?: string; crashKey?: string }
+export type Death = {
+  readonly t: number
+  readonly loss: Loss
+  readonly pid?: number
+  readonly container?: string
+  crashKey?: string
+  /** Another process of the same run, whose crash is counted. */
+  readonly sameCrash?: true
+}
 
 /** Time of a GPU that a crash of the last minute was charged with. */
 type Claim = { readonly uuid: string; readonly from: number; readonly to: number }
@@ -50,6 +59,7 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
   const totals = new Map<string, { kind: IncidentKind; uuid: string; gpu: string; seconds: number }>()
   let deaths: Death[] = []
   let claims: Claim[] = []
+  let crashed: Death[] = []
   let firstT: number | undefined
 
   const lossOf = (held: readonly Track[], t: number, markedAt: number | undefined): Loss | undefined => {
@@ -113,9 +123,13 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
       if (deaths.length === 0) return
       deaths = deaths.filter((death) => {
         claims = claims.filter((claim) => Math.abs(death.t - claim.to) <= KEPT_MS)
+        crashed = crashed.filter((other) => Math.abs(death.t - other.t) <= KEPT_MS)
         const loss = withoutClaimed(death, claims)
-        const kind = take({ ...death, loss })
+        // Where no engine tells of the end, a run of several processes ends as often as it has processes.
+        const counted = crashed.some((other) => isSameRun(other, death))
+        const kind = take({ ...death, loss, ...(counted && { sameCrash: true }) })
         if (kind === undefined) return Math.abs(t - death.t) <= KEPT_MS
+        crashed.push(death)
         for (const { uuid, gpu, from, seconds } of loss.perGpu) {
           claims.push({ uuid, from, to: death.t })
           const key = `${kind} ${uuid}`
@@ -130,6 +144,13 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
   }
 }
 
+/** The engine's word of an end may come after the first of its processes was missed. */
+const isSameRun = (one: Death, other: Death): boolean =>
+  Math.abs(one.t - other.t) < RESTART_MS &&
+  (one.crashKey !== undefined && other.crashKey !== undefined
+    ? one.crashKey === other.crashKey
+    : one.container !== undefined && one.container === other.container)
+
 /** Jobs that share a GPU and die with it have lost its time once. */
 function withoutClaimed({ t, loss }: Death, claims: readonly Claim[]): Loss {
   const perGpu = loss.perGpu.map((one) => {
@@ -140,18 +161,19 @@ function withoutClaimed({ t, loss }: Death, claims: readonly Claim[]): Loss {
 }
 
 /** What an incident has lost so far. */
-export type LostSoFar = { readonly seconds: number; readonly crashes: number; readonly text: string }
+export type LostSoFar = { readonly seconds: number; readonly crashes: number; readonly text: string; readonly uuids?: readonly string[] }
 
-export function addLoss(before: LostSoFar | undefined, { seconds, spanMs, since, atLeast, perGpu }: Loss): LostSoFar {
+export function addLoss(before: LostSoFar | undefined, { seconds, spanMs, since, atLeast, perGpu }: Loss, sameCrash = false): LostSoFar {
   const total = (before?.seconds ?? 0) + seconds
-  const crashes = (before?.crashes ?? 0) + 1
-  const gpus = perGpu.length === 1 ? 'one GPU' : `${perGpu.length} GPUs`
+  const crashes = (before?.crashes ?? 0) + (sameCrash && before !== undefined ? 0 : 1)
+  const uuids = [...new Set([...(before?.uuids ?? []), ...perGpu.map(({ uuid }) => uuid)])]
+  const gpus = uuids.length === 1 ? 'one GPU' : `${uuids.length} GPUs`
   const from = since === 'saved' ? 'since the last state that was saved' : 'since the job was first seen there'
   const text =
     crashes === 1
       ? `The crash lost ${atLeast ? 'at least ' : ''}${gpuTimeText(total)} (${gpus}, ${roughSpan(spanMs)} ${from}).`
       : `The ${crashes} crashes lost ${gpuTimeText(total)} in all.`
-  return { seconds: total, crashes, text }
+  return { seconds: total, crashes, text, uuids }
 }
 
 /** The sentence of `addLoss` stands at the end of a verdict that was kept. */

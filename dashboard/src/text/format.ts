@@ -44,3 +44,7 @@ export const rateFigure = (bytesPerSecond: number | undefined): Figure =>
       ? { value: fixed(rate / 1e9, rate >= 1e11 ? 0 : 1), unit: 'GB/s' }
       : { value: fixed(rate / 1e6, rate >= 1e7 || rate === 0 ? 0 : 1), unit: 'MB/s' },
   )
+
+/** What is known, on one line that may end between two parts and not within "98 % busy". */
+export const dotted = (parts: readonly (string | undefined)[]): string =>
+  parts.flatMap((part) => (part === undefined || part === '' ? [] : [part.replaceAll(' ', '\u00a0')])).join(' · ')

@@ -11,3 +11,25 @@ test.each([
 ])('%s', (_, containers, name) => {
   expect(jobName('reranker', containers)).toBe(name)
 })
+
+test.each([
+  ['the one pod of that name', [{ namespace: 'search', pod: 'reranker-0', container: 'reranker' }], 'search/reranker-0'],
+  [
+    'pods of that name in two namespaces',
+    [
+      { namespace: 'search', pod: 'reranker-0' },
+      { namespace: 'lab', pod: 'reranker-0' },
+    ],
+    'reranker-0',
+  ],
+  [
+    'two containers of one pod',
+    [
+      { namespace: 'search', pod: 'reranker-0' },
+      { namespace: 'search', pod: 'reranker-0', container: 'proxy' },
+    ],
+    'search/reranker-0',
+  ],
+])('%s', (_, containers, name) => {
+  expect(jobName('reranker-0', containers)).toBe(name)
+})

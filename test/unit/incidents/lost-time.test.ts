@@ -72,6 +72,18 @@ describe('GPU time lost', () => {
     expect(incident.facts.gpu_seconds_lost).toBeLessThanOrEqual(361)
   })
 
+  test('counts one crash of a run whose processes are missed before its engine tells of the end', () => {
+    const scene = createScene()
+    let t = scene.pass(T, 60, [])
+    const trainer = box('trainer', [2, 3], { pids: [4_000, 4_001] })
+    t = scene.pass(t, 600, [trainer])
+    scene.feed(line(t, trainer, oomText()))
+    t = scene.pass(t, 6, [])
+    scene.feed(happened(t, 'die', trainer, 1))
+    scene.pass(t, 3, [])
+    expect(only(scene).verdict).toMatch(/The crash lost 20 GPU minutes \(2 GPUs, 10 min since the job was first seen there\)\.$/)
+  })
+
   test('counts the time of a GPU once where the jobs that share it die together', () => {
     const scene = createScene()
     let t = scene.pass(T, 60, [])

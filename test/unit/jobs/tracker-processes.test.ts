@@ -143,4 +143,44 @@ describe('incidents', () => {
     expect(first?.outcome).toBe('out_of_memory')
     expect(second?.incidents).toEqual([])
   })
+
+  test('belong to the run in which they were reported, though they are last seen in the one after it', () => {
+    event(A, 'start', T)
+    event(A, 'die', T + 5_000, { exit_code: 1 })
+    event(A, 'start', T + 5_100)
+    const oom = { id: 'a'.repeat(16), kind: 'cuda_oom', title: 'OOM', subject: { container: { name: 'train', id: A.container_id } } } as const
+    tracker().incident(incident({ ...oom, started_at: T + 4_900, last_seen_at: T + 5_200 }))
+    expect(named('train').map(({ run, outcome, incidents }) => [run, outcome, incidents.length])).toEqual([
+      [2, undefined, 0],
+      [1, 'out_of_memory', 1],
+    ])
+  })
+  test('of the millisecond in which a run begins belong to the one before', () => {
+    event(A, 'start', T)
+    event(A, 'die', T + 5_000, { exit_code: 1 })
+    event(A, 'start', T + 5_000)
+    const oom = { id: 'a'.repeat(16), kind: 'cuda_oom', title: 'OOM', subject: { container: { name: 'train', id: A.container_id } } } as const
+    tracker().incident(incident({ ...oom, started_at: T + 5_000, last_seen_at: T + 5_000 }))
+    expect(named('train').map(({ run, outcome, incidents }) => [run, outcome, incidents.length])).toEqual([
+      [2, undefined, 0],
+      [1, 'out_of_memory', 1],
+    ])
+  })
+  test('that come again belong to the run in which they did, though they are last seen in the one after it', () => {
+    for (const [began, ended] of [
+      [0, 5_000],
+      [6_000, 11_000],
+    ] as const) {
+      event(A, 'start', T + began)
+      event(A, 'die', T + ended, { exit_code: 1 })
+    }
+    event(A, 'start', T + 11_100)
+    const oom = { id: 'a'.repeat(16), kind: 'cuda_oom', title: 'OOM', subject: { container: { name: 'train', id: A.container_id } } } as const
+    tracker().incident(incident({ ...oom, started_at: T + 4_900, occurred_at: T + 10_900, last_seen_at: T + 11_200 }))
+    expect(named('train').map(({ run, outcome, incidents }) => [run, outcome, incidents.length])).toEqual([
+      [3, undefined, 0],
+      [1, 'out_of_memory', 1],
+      [2, 'out_of_memory', 1],
+    ])
+  })
 })

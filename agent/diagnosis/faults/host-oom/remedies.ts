@@ -1,5 +1,5 @@
 // What to change when host memory ran out: at the limit that was reached, in the program, on the host.
-import { gibAsPrinted as gib } from '../../../text/bytes.ts'
+import { gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Advice, Piece } from '../remedies/plan.ts'

@@ -4,11 +4,15 @@ import type { WasteGroup } from '../../../../agent/model/ledger.ts'
 /** A container in the present, whatever else is known of it. */
 type Container = { readonly [name: string]: unknown }
 
-/** The ledger sums up by the service of a compose project; the other views have the container. Where a service runs several, its own name stands for all. */
+/** The ledger sums up by the service of a compose project, or by the pod; the other views have the container, or namespace and pod. Where a service runs several containers, or several
+ * namespaces have such a pod, its own name stands for all. */
 export function jobName(job: string, containers: readonly Container[]): string {
   const [first, ...others] = containers.filter((container) => container['compose_service'] === job)
   const name = first?.['container']
-  return typeof name === 'string' && others.length === 0 ? name : job
+  if (typeof name === 'string' && others.length === 0) return name
+  const namespaces = new Set(containers.flatMap(({ namespace, pod }) => (pod === job && typeof namespace === 'string' ? [namespace] : [])))
+  const [namespace] = namespaces
+  return namespace !== undefined && namespaces.size === 1 ? `${namespace}/${job}` : job
 }
 
 export const UNKNOWN_OWNER: Readonly<Record<WasteGroup, string>> = {

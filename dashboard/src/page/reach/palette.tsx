@@ -56,7 +56,15 @@ export function Palette() {
       />
       <ul id="palette-list" class="palette-list" role="listbox" aria-label="Found" ref={list}>
         {found.map((entry, i) => (
-          <li key={entry.id} id={idOf(i)} role="option" aria-selected={i === place} onPointerMove={() => setAt(i)} onClick={() => go(entry)}>
+          <li
+            key={entry.id}
+            id={idOf(i)}
+            role="option"
+            title={[entry.label, entry.hint].filter(Boolean).join(' · ')}
+            aria-selected={i === place}
+            onPointerMove={() => setAt(i)}
+            onClick={() => go(entry)}
+          >
             <span class="palette-group">{entry.group}</span>
             <span class="palette-label">{entry.label}</span>
             {entry.hint !== undefined && <span class="palette-hint">{entry.hint}</span>}

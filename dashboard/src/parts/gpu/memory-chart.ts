@@ -1,5 +1,6 @@
 // The large chart of a card: GPU memory over the range, stacked by who holds it, against the GPU's total.
 import type uPlot from 'uplot'
+import { MIB } from '../../../../agent/text/bytes.ts'
 import { gib } from '../../text/format.ts'
 import { hatch } from '../chart/marks.ts'
 import { mix, type Palette } from '../chart/palette.ts'
@@ -95,7 +96,8 @@ export function createMemoryChart(host: HTMLElement, width: number, height: numb
         gap: 5,
         font: FONT,
         stroke: palette.axis,
-        splits: () => roundTicks(total(), 4, 1024),
+        // Nothing is known yet: no scale, rather than fractions of a byte.
+        splits: () => (total() < MIB ? [0] : roundTicks(total(), 4, 1024)),
         values: (_plot, splits) => splits.map((bytes) => gib(bytes, bytes % 2 ** 30 === 0 ? 0 : 1)),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },

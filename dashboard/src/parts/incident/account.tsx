@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { Remedy } from '../../../../agent/model/fault.ts'
 import type { Incident, IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
 import { factRows } from '../../text/facts.ts'
+import { Command, Sentence } from '../command.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { agentNow } from '../live/state.ts'
 import { hrefOf } from '../route.ts'
@@ -34,10 +35,10 @@ export function RemedyList({ remedies, of }: Props) {
     <ol class="remedies">
       {remedies.map(({ text, command }, i) => (
         <li key={i}>
-          {text}
+          <Sentence text={text} />
           {command !== undefined && (
             <span class="command">
-              <code>{command}</code>
+              <Command text={command} />
               <CopyButton text={command} label="copy" of={`command ${i + 1}${of === undefined ? '' : ` of ${of}`}`} />
             </span>
           )}

@@ -6,7 +6,7 @@ import { jobHref } from '../job/links.ts'
 import { processes } from '../live/listed.ts'
 import { views } from '../live/state.ts'
 import type { ProcessView } from '../live/rows.ts'
-import { DASH, memory, percent } from '../../text/format.ts'
+import { DASH, memory, dotted, percent } from '../../text/format.ts'
 import { DataTable, type Column } from './table.tsx'
 import { words } from '../gpu/found.ts'
 import { hasWords } from '../live/find.ts'
@@ -30,14 +30,12 @@ export const Named = ({ view: { process, command } }: { readonly view: Pick<Proc
 const ageText = ({ age }: Pick<ProcessView, 'age'>): string => (age === undefined ? '' : roughSpan(age))
 /** What is known of it beside its memory, on one line: user, kind, age, how busy it keeps its GPU. */
 export const whoText = (view: Pick<ProcessView, 'user' | 'type' | 'age' | 'busy'>): string =>
-  [
+  dotted([
     view.user,
     typeText(view),
     view.age === undefined ? undefined : `running ${ageText(view)}`,
     view.busy === undefined ? undefined : `${percent(view.busy)} busy`,
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  ])
 
 /** Of a process, in each table of processes. */
 export const PROCESS_COLUMNS: readonly Column<ProcessView>[] = [

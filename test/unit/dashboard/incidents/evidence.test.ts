@@ -1,7 +1,7 @@
 // The readings around a fault as charts, and who held how much at one second of them.
 import { describe, expect, test } from 'vitest'
 import type { Incident, IncidentSeries } from '../../../../agent/model/incident.ts'
-import { courseOf } from '../../../../dashboard/src/features/incidents/evidence/course.ts'
+import { courseOf, faultLine } from '../../../../dashboard/src/features/incidents/evidence/course.ts'
 import { evidenceCharts, logOf, marksOf } from '../../../../dashboard/src/features/incidents/evidence/charts.ts'
 import { lineUp, processesAt, valueAt, windowOf } from '../../../../dashboard/src/features/incidents/evidence/lines.ts'
 import { INCIDENT } from '../../http/incident-fixture.ts'
@@ -216,4 +216,17 @@ describe('processes at a second', () => {
     const beside = { ...bare, series: [series('process_gpu_memory_bytes', { ...GPU6, pid: '99' }, -5, [1, 1, 1, 1, 1, 1])] }
     expect(processesAt(beside, FAULT - 1, FAULT).find(({ pid }) => pid !== 99)?.bytes).toBeUndefined()
   })
+})
+
+test.each([
+  ['the first of those of the fault that is looked at', [10, 40, 40], 40, 1],
+  ['the nearest where none is of its second', [10, 38], 40, 1],
+  ['none is marked', [], 40, -1],
+])('the log opens at %s', (_, seconds, fault, place) => {
+  expect(
+    faultLine(
+      seconds.map((second) => ({ t: second * 1000, matched: true as const })),
+      fault,
+    ),
+  ).toBe(place)
 })

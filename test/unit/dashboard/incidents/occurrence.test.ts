@@ -1,7 +1,7 @@
 // The incident page shows one occurrence at a time: the newest, or the one that the address names.
 import { expect, test } from 'vitest'
 import type { Incident, IncidentSeries, Occurrence } from '../../../../agent/model/incident.ts'
-import { atOccurrence, choicesOf } from '../../../../dashboard/src/features/incidents/page/occurrence.ts'
+import { areAllKept, atOccurrence, choicesOf } from '../../../../dashboard/src/features/incidents/page/occurrence.ts'
 
 const series = (pid: number, value: readonly number[]): IncidentSeries => ({
   metric: 'warpwatch_process_gpu_memory_bytes',
@@ -56,4 +56,11 @@ test('one that is named has its own verdict, figures, log and readings, and no p
 })
 test.each([undefined, '', '6001', '9000', 'x'])('%j is the newest', (asked) => {
   expect(atOccurrence(incident, asked)).toEqual({ incident, earlier: false })
+})
+test.each([
+  ['the first began with the incident, whatever is counted', { occurrences: [earlier(6_000, 7), earlier(1_000, 5)] }, true],
+  ['it has occurred once', { occurrences: [], occurred_at: 1_000 }, true],
+  ['the oldest that is kept came later', {}, false],
+])('whether every occurrence is kept: %s', (_, change, kept) => {
+  expect(areAllKept({ ...incident, ...change })).toBe(kept)
 })

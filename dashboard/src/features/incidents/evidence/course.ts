@@ -1,5 +1,5 @@
 // Which seconds a reader of the evidence goes through, and with which one begins: the last that shows what led to the fault. Pure.
-import type { Incident } from '../../../../../agent/model/incident.ts'
+import type { Incident, IncidentLogLine } from '../../../../../agent/model/incident.ts'
 import { PROCESS_BYTES, readSeconds, windowOf, type Window } from './lines.ts'
 
 export type Course = Window & {
@@ -31,4 +31,17 @@ export function courseOf(incident: Pick<Incident, 'kind' | 'subject' | 'evidence
     [...seconds].toSorted((a, b) => a - b).findLast((each) => each < fault && each >= window.from)
   const start = before(lastSeconds(incident)) ?? before(readSeconds(incident.evidence.series, incident.subject.gpu?.uuid)) ?? fault - 1
   return { ...window, fault, start }
+}
+
+/** Which line of the log is the fault's own: of several that are marked, as of earlier occurrences, the first of those nearest to it; -1 where none is. */
+export function faultLine(lines: readonly Pick<IncidentLogLine, 't' | 'matched'>[], fault: number): number {
+  let found = -1
+  let nearest = Number.POSITIVE_INFINITY
+  for (const [i, { t, matched }] of lines.entries()) {
+    const away = Math.abs(Math.round(t / 1000) - fault)
+    if (matched !== true || away >= nearest) continue
+    found = i
+    nearest = away
+  }
+  return found
 }

@@ -8,7 +8,7 @@ import { jobOf } from '../../../parts/job/identity.ts'
 import { hrefOf, route } from '../../../parts/route.ts'
 import { offsetText } from '../../../text/facts.ts'
 import { evidenceCharts, logOf, marksOf } from './charts.ts'
-import { type Course, courseOf } from './course.ts'
+import { type Course, courseOf, faultLine } from './course.ts'
 import { EvidenceFigure } from './figure.tsx'
 import { momentOf, pin, pointed, unpin } from './moment.ts'
 import { ProcessesThen } from './processes.tsx'
@@ -20,12 +20,13 @@ function LogLines({ lines, course }: Props) {
   // Nobody has chosen a moment: the whole log is what one wants to read.
   const chosen = pointed.value !== undefined || route.value.params.has('at')
   const until = chosen ? (momentOf(course) + 1) * 1000 : Number.POSITIVE_INFINITY
+  const opensAt = faultLine(lines, course.fault)
   const list = useRef<HTMLOListElement>(null)
   // The box shows a part of the log: the fault's own line is what one came for. Only the box scrolls, never the page.
   useEffect(() => {
     const box = list.current
-    const line = box?.querySelector('.fault-line')
-    if (box === null || line === null || line === undefined) return
+    const line = box?.children[opensAt]
+    if (box === null || line === undefined) return
     box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3
   }, [course.fault, lines.length > 0])
   return (
@@ -33,7 +34,9 @@ function LogLines({ lines, course }: Props) {
       {lines.map(({ t, stream, origin, text, matched }, i) => (
         <li key={i} class={matched === true ? 'fault-line' : undefined} data-later={t >= until ? '' : undefined}>
           <span class="log-time">{timeWithSeconds(t)}</span>
-          <span class="log-origin">{origin ?? stream}</span>
+          <span class="log-origin" title={origin}>
+            {origin ?? stream}
+          </span>
           <span class="log-text">
             {matched === true && <span class="spoken">the fault: </span>}
             {text}

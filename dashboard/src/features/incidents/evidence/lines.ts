@@ -75,8 +75,8 @@ export type ProcessThen = {
   readonly innerPid: number | undefined
   readonly process: string | undefined
   readonly container: string | undefined
-  /** A Slurm job or unit, of one outside of containers. */
-  readonly outside: string | undefined
+  /** A Slurm job or unit, of one outside of containers, with the key of its page. */
+  readonly outside: { readonly key: string; readonly name: string } | undefined
   readonly gpu: string | undefined
   /** undefined: it held nothing then, or was not there. */
   readonly bytes: number | undefined
@@ -85,7 +85,10 @@ export type ProcessThen = {
 }
 
 type Outside = { readonly slurm_job?: string | undefined; readonly unit?: string | undefined }
-const outsideOf = ({ slurm_job: slurm, unit }: Outside): string | undefined => (slurm === undefined || slurm === '' ? unit || undefined : `Slurm job ${slurm}`)
+function outsideOf({ slurm_job: slurm = '', unit = '' }: Outside): ProcessThen['outside'] {
+  if (slurm !== '') return { key: `slurm:${slurm}`, name: `Slurm job ${slurm}` }
+  return unit === '' ? undefined : { key: `unit:${unit}`, name: unit }
+}
 
 /** Whether a moment's figures are known for any process: of a fault that is not about a GPU only the agent's own table is. */
 export const areRecorded = (series: readonly IncidentSeries[]): boolean => series.some(({ metric }) => metric === PROCESS_BYTES)

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { Part } from '../../../parts/incident/account.tsx'
+import { jobHit } from '../../../parts/job/identity.ts'
 import { jobKeyOf } from '../../../parts/job/key.ts'
 import { gpuHref, jobHref } from '../../../parts/job/links.ts'
 import { offsetText } from '../../../text/facts.ts'
@@ -13,7 +14,8 @@ import { momentOf } from './moment.ts'
 
 type Props = { readonly incident: Incident; readonly course: Course }
 
-export function ProcessesThen({ incident: { kind, evidence, subject }, course }: Props) {
+export function ProcessesThen({ incident, course }: Props) {
+  const { kind, evidence, subject } = incident
   const [open, setOpen] = useState(false)
   const second = momentOf(course)
   // A restart loop is seen in a later life: the agent's table of that moment may hold two lives of one program.
@@ -22,8 +24,11 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
   const all = at(second).toSorted((a, b) => Number(first.has(b.key)) - Number(first.has(a.key)))
   const there = all.filter(({ key, bytes }) => first.size === 0 || bytes !== undefined || first.has(key))
   const hit = subject.container === undefined ? undefined : containerKey({ ...subject.container, container: subject.container.name })
-  // What hit a container and no GPU is not about the processes of others.
-  const own = subject.gpu === undefined ? there.filter(({ container }) => container === hit) : []
+  // What hit a container or Slurm job and no GPU is not about the processes of others.
+  const job = jobHit(incident)
+  const isOwn = ({ container, outside }: (typeof there)[number]): boolean =>
+    hit === undefined ? outside !== undefined && outside.key === job?.key : container === hit
+  const own = subject.gpu === undefined ? there.filter(isOwn) : []
   const rows = open ? all : own.length > 0 ? own : there
   const others = all.length - rows.length
   const owner = all.some(({ outside }) => outside !== undefined) ? 'Belongs to' : 'Container'
@@ -52,7 +57,11 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
               </td>
               <td role="cell" class="owner" data-label={owner}>
                 {row.container === undefined ? (
-                  (row.outside ?? <span class="faint">host</span>)
+                  row.outside === undefined ? (
+                    <span class="faint">host</span>
+                  ) : (
+                    <a href={jobHref(row.outside.key)}>{row.outside.name}</a>
+                  )
                 ) : (
                   <a href={jobHref(jobKeyOf(row.container) ?? row.container)}>{row.container}</a>
                 )}
@@ -74,7 +83,7 @@ export function ProcessesThen({ incident: { kind, evidence, subject }, course }:
               ? 'only its own'
               : 'only those of that moment'
             : own.length > 0
-              ? `${others} more, not of ${hit ?? 'it'}`
+              ? `${others} more, not of ${hit ?? own[0]?.outside?.name ?? 'it'}`
               : `${others} more, before or after`}
         </button>
       )}

@@ -31,6 +31,9 @@ export function choicesOf(incident: Incident): readonly Choice[] {
   ]
 }
 
+/** Of many the newest are kept. The first began with the incident; that it was reported more often than it occurred says nothing. */
+export const areAllKept = ({ occurrences = [], started_at: started }: Incident): boolean => (occurrences.at(-1)?.at ?? started) <= started
+
 /** With the title, verdict, figures, log and readings of that occurrence; the newest where the address names none that is kept. */
 export function atOccurrence(incident: Incident, asked: string | undefined): { readonly incident: Incident; readonly earlier: boolean } {
   const found = incident.occurrences?.find(({ at }) => String(at) === asked)

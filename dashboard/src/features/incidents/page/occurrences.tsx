@@ -4,7 +4,7 @@ import type { Incident } from '../../../../../agent/model/incident.ts'
 import { agentNow } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { memory } from '../../../text/format.ts'
-import { type Choice, choicesOf } from './occurrence.ts'
+import { areAllKept, type Choice, choicesOf } from './occurrence.ts'
 
 const details = ({ pid, peakBytes }: Choice): string =>
   [pid === undefined ? undefined : `pid ${pid}`, peakBytes === undefined ? undefined : `peak ${memory(peakBytes)}`]
@@ -15,11 +15,11 @@ export function OccurrencePicker({ incident, shown }: { readonly incident: Incid
   const choices = choicesOf(incident)
   if (choices.length < 2) return null
   const [newest] = choices
-  const dropped = incident.count - choices.length
+  const kept = areAllKept(incident)
   return (
     <nav class="occurrence-picker" aria-labelledby="occurrences-title">
       <h3 id="occurrences-title">
-        Occurrences <span class="count">{incident.count}</span>
+        Occurrences <span class="count">{kept ? choices.length : `${choices.length} of ${incident.count}`}</span>
       </h3>
       <ol>
         {choices.map((choice) => (
@@ -36,7 +36,8 @@ export function OccurrencePicker({ incident, shown }: { readonly incident: Incid
           </li>
         ))}
       </ol>
-      {dropped > 0 && <p class="sub">{`Details of ${dropped === 1 ? 'the first one' : `the first ${dropped}`} are no longer kept.`}</p>}
+      {!kept && <p class="sub">Details of earlier ones are no longer kept.</p>}
+      {kept && incident.count > choices.length && <p class="sub">{`Reported ${incident.count} times in these ${choices.length}.`}</p>}
     </nav>
   )
 }
