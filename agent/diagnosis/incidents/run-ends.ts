@@ -116,7 +116,8 @@ export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunE
       const found: RunEnd[] = []
       for (const known of waiting) {
         const waitMs = known.tail !== undefined || CRASHES.has(known.died?.exit_code) ? WAIT_MS : LATE_MS
-        if (known.died !== undefined && t >= known.died.t && t - known.died.t < waitMs) continue
+        // Readings of a busy machine bear the time at which they were begun, which may be before an end that was told meanwhile.
+        if (known.died !== undefined && Math.abs(t - known.died.t) < waitMs) continue
         const end = judged(known)
         if (end !== undefined) found.push(end)
       }

@@ -44,6 +44,16 @@ test('the log comes late, as an engine on a busy host gives it: judged then', ()
   expect(only(scene)).toMatchObject({ kind: 'python_exception', facts: { exception: 'KeyError' } })
 })
 
+test('a reading that was begun before the end and told after it does not end the wait for the log', () => {
+  const scene = createScene()
+  const trainer = box('trainer', [0])
+  const t = scene.pass(T, 5, [trainer])
+  scene.feed(happened(t + 1_005, 'die', trainer, 1))
+  scene.pass(t, 1, [trainer])
+  scene.feed(tail(t + 1_500, trainer, TRACEBACK))
+  expect(only(scene)).toMatchObject({ kind: 'python_exception' })
+})
+
 test('read to its end before the engine tells of its start, as one that ends at once may be', () => {
   const scene = createScene()
   const trainer = box('trainer', [0])
