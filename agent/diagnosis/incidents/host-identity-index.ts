@@ -43,6 +43,9 @@ function trim<K, V>(map: Map<K, V>, max = MAX_KNOWN): void {
 
 type Request = { t: number; readonly gpus: Map<string, number> }
 
+/** It is known by more than the id that stands in for its name. */
+const isNamed = ({ id, name }: KnownContainer): boolean => name !== id
+
 export function createHostIdentityIndex(): HostIdentityIndex {
   const gpus = new Map<string, KnownGpu>()
   const containers = new Map<string, KnownContainer>()
@@ -55,6 +58,8 @@ export function createHostIdentityIndex(): HostIdentityIndex {
     const who = containerOf(series)
     if (who === undefined) return undefined
     const known = containers.get(who.id)
+    // A list made while the engine did not answer knows less than an event of its that came before.
+    if (known !== undefined && isNamed(known) && !isNamed(who)) return who.id
     if (known === undefined || known.name !== who.name || known.image !== who.image || known.pod !== who.pod) {
       containers.set(who.id, who)
       trim(containers)
@@ -105,8 +110,14 @@ export function createHostIdentityIndex(): HostIdentityIndex {
   return {
     ingest(event) {
       if (event.type === 'container') {
-        if (!containers.has(event.container_id)) {
-          containers.set(event.container_id, { id: event.container_id, name: event.container, ...(event.image === undefined ? {} : { image: event.image }) })
+        const known = containers.get(event.container_id)
+        if (known === undefined || !isNamed(known)) {
+          containers.set(event.container_id, {
+            ...known,
+            id: event.container_id,
+            name: event.container,
+            ...(event.image === undefined ? {} : { image: event.image }),
+          })
           trim(containers)
         }
         return

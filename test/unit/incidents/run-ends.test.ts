@@ -54,6 +54,17 @@ test('a reading that was begun before the end and told after it does not end the
   expect(only(scene)).toMatchObject({ kind: 'python_exception' })
 })
 
+test('an engine that answers late: its event names the container for which an id stands in, and a later list without the name does not take it away', () => {
+  const scene = createScene()
+  const trainer = box('trainer', [])
+  const unnamed = { ...trainer, name: trainer.id }
+  const t = scene.pass(T, 5, [unnamed])
+  scene.feed(happened(t, 'start', trainer))
+  scene.pass(t, 1, [unnamed])
+  scene.feed(tail(t + 1_010, unnamed, TRACEBACK), happened(t + 1_020, 'die', trainer, 1))
+  expect(only(scene).subject.container).toMatchObject({ name: 'trainer', id: trainer.id })
+})
+
 test('read to its end before the engine tells of its start, as one that ends at once may be', () => {
   const scene = createScene()
   const trainer = box('trainer', [0])
