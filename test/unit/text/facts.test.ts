@@ -8,7 +8,7 @@ const FORMAT = { moment: utcText, celsius: (value: number) => `${value.toFixed(0
 test.each([
   ['requested_bytes', 'Asked for'],
   ['gpu_seconds_lost', 'GPU time lost'],
-  ['power_limit_default_watts', 'Power limit default'],
+  ['power_limit_default_watts', 'Default power limit'],
   ['nccl_version', 'NCCL version'],
 ])('%s is labelled %s', (name, label) => {
   expect(factLabel(name)).toBe(label)
