@@ -21,7 +21,8 @@ async function tell(page: Page, complaints: readonly string[], way: Way, screens
   const looked = screens.map(({ press, sees }): Screen => {
     const seesWell = async (): Promise<void> => {
       await sees(page)
-      if (way === 'mouse') expect(await faults(page), `the screen after ${press ?? 'the start'}`).toEqual([])
+      const grave = way === 'mouse' ? await faults(page) : []
+      expect(grave, `the screen after ${press ?? 'the start'}`).toEqual([])
     }
     return { ...(press !== undefined && { press }), sees: seesWell }
   })
