@@ -47,13 +47,15 @@ export async function run(): Promise<void> {
   const sleepers = Array.from({ length: PROCESSES }, () => spawn('sleep', ['100000'], { stdio: 'ignore' }))
   const pids = sleepers.flatMap(({ pid }) => pid ?? [])
   const sceneAt = (t: number): FakeScenario => {
+    // What is used is what the processes hold and the driver's own part: memory that nobody holds would be an incident after five minutes, and move the page.
+    const each = (index: number): number => Math.round((6 + 4 * Math.abs(Math.sin(t / 40 + index))) * GIB)
+    const holds = (index: number) => pids.filter((_, n) => n % GPUS === index).map((pid) => ({ pid, bytes: each(index) }))
     const host = hostOf(GPUS, (index) => ({
-      mem_used: Math.round((20 + 40 * Math.abs(Math.sin(t / 40 + index))) * GIB),
+      mem_used: holds(index).reduce((sum, { bytes }) => sum + bytes, GIB / 2),
       util: Math.round(50 + 50 * Math.sin(t / 7 + index)),
       power: Math.round(300_000 + 200_000 * Math.sin(t / 5 + index)),
       temp: Math.round(60 + 15 * Math.sin(t / 60 + index)),
     }))
-    const holds = (index: number) => pids.filter((_, n) => n % GPUS === index).map((pid) => ({ pid, bytes: 6 * GIB + t * 2 ** 20 }))
     return { ...host, gpus: host.gpus.map((gpu, index) => ({ ...gpu, processes: holds(index) })) }
   }
   await using agent = await startAgent({ scenario: sceneAt(0), ready: true })
