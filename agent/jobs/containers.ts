@@ -47,7 +47,7 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
     const identity = last !== undefined && isNamed(last) ? last : identityOf(event)
     return identity === undefined ? undefined : runs.open(key, identity, { at: event.t, before: false }, event.t)
   }
-  /** Seen before its start was told: an engine that was slow tells it late, perhaps when the container is gone. */
+  /** Seen before its start was reported: a slow engine reports it late, perhaps after the container is gone. */
   const isStartOf = (run: LiveRun | undefined, { t }: ContainerEvent): run is LiveRun =>
     run?.sightedAt !== undefined && t <= run.sightedAt + TOLD_WITHIN_MS && (run.end === undefined || t <= run.end.t)
   /** An engine that did not answer in time still names it with its events. */
@@ -73,7 +73,7 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
           return
         }
         case 'kill': {
-          // The engine tells it once the signal is sent: perhaps after the end, and after a broken stream later still.
+          // The engine reports a signal after sending it: perhaps after the end, and even later after a broken stream.
           const hit = runs.at(key, t) ?? (run?.startedBefore === true ? run : undefined)
           if (hit !== undefined && signal !== undefined) signalSent(hit, { t, signal })
           return

@@ -23,12 +23,12 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     return {
       kind: 'allocator_internal',
       severity: 'critical',
-      title: "PyTorch's GPU memory allocator did not know an address",
-      verdict: 'PyTorch was told to free GPU memory that its allocator had not given out: freed twice, or memory of another process or library.',
+      title: 'PyTorch freed a GPU address that its allocator does not own',
+      verdict: 'PyTorch was asked to free GPU memory that its allocator did not hand out: it was freed twice, or belongs to another process or library.',
       facts: {},
       remedies: plan(
-        { text: 'Look for an earlier error of the same process: what is cleaned up after it often fails so.' },
-        { text: 'Build extensions again for the PyTorch that is installed, and leave out one allocator where two are in use (RMM, a pluggable allocator).' },
+        { text: 'Look for an earlier error in the same process: the clean-up after one often fails this way.' },
+        { text: "Rebuild extensions for the installed PyTorch, and use only one allocator (not RMM or a pluggable one beside PyTorch's)." },
         { text: 'Keep a tensor that another process uses alive in the process that made it.' },
       ),
       lines: [at],

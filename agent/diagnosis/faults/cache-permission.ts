@@ -93,13 +93,13 @@ export const cachePermission = ruleFamily({
       title: 'Cache of compiled kernels not writable',
       facts: ({ match }) => known({ path: match[1] }),
       verdict: ({ match }) =>
-        `numba found no folder for what it compiles: the user that the program runs as can write neither beside ${match[1] ?? 'the file'} nor into a home folder.`,
+        `numba found no writable cache folder: the program's user can write neither next to ${match[1] ?? 'the file'} nor to a home folder.`,
       remedies: ({ situation }) => [
         {
-          text: 'Name a folder to numba that this user may write, before the program starts.',
+          text: 'Set NUMBA_CACHE_DIR to a folder that this user can write, before the program starts.',
           command: setVariables(situation(), { NUMBA_CACHE_DIR: '/tmp/numba_cache' }),
         },
-        { text: 'Or give the user a home folder that exists (HOME), in a container above all where it runs under a number of its own (--user).' },
+        { text: 'Or give the user an existing home folder (HOME); containers started with --user often have none.' },
       ],
     },
     { pattern: /There was a problem when trying to write in your cache folder(?: \([^)]{1,300}\))?/, severity, title, verdict, remedies },

@@ -54,7 +54,7 @@ export const checkpointMismatch = ruleFamily({
       pattern: /gguf_init_from_\w{4,16}: invalid magic characters/,
       verdict: (matched) => {
         const other = notGguf(matched.message)
-        return other === undefined ? verdict(matched) : `${matched.facts.path ?? 'The model file'} is no GGUF, but ${other.is}.`
+        return other === undefined ? verdict(matched) : `${matched.facts.path ?? 'The model file'} is not a GGUF file but ${other.is}.`
       },
       remedies: (matched) => [notGguf(matched.message)?.remedies ?? remedies(matched)],
     },

@@ -128,7 +128,7 @@ const MEANINGS: readonly Meaning[] = [
   },
   {
     pattern: /cublasLtMatmul\w*[^]{0,200}NOT_SUPPORTED|NOT_SUPPORTED[^]{0,120}cublasLtMatmul/,
-    says: 'cuBLASLt knows no way to multiply these types on this GPU. FP8, for one, needs compute capability 8.9 (Ada) or newer.',
+    says: 'cuBLASLt cannot multiply these types on this GPU. FP8, for example, needs compute capability 8.9 (Ada) or newer.',
     pieces: (matched) => [
       { text: 'Use float16 or bfloat16 weights instead of FP8, without options for fast FP8 (ComfyUI: --fast).' },
       { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },

@@ -34,7 +34,7 @@ function see(path: string | undefined, quota: boolean): Piece {
     : { text: `See how full the file system of ${path} is: space, and inodes.`, command: `df -h ${word(path)}; df -i ${word(path)}` }
 }
 
-/** How each trainer is told to keep fewer checkpoints. */
+/** The setting of each library that limits how many checkpoints are kept. */
 const KEEPERS: readonly (readonly [RegExp, string])[] = [
   [/\bmm(?:engine|det|seg|cv)\b/, 'MMEngine: max_keep_ckpts of its CheckpointHook'],
   [/lightning/i, 'Lightning: save_top_k of ModelCheckpoint'],
@@ -74,7 +74,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   if (/\bSemLock\(/.test(around))
     return [
       {
-        text: 'Semaphores of multiprocessing lie in /dev/shm, not on the disk: see how full that is, and what ended processes left there.',
+        text: "Python's semaphores are stored in /dev/shm, not on the disk: see how full it is, and what dead processes left there.",
         command: 'df -h /dev/shm; ls -la /dev/shm',
       },
       { text: 'Delete what belongs to no running process; give a container a larger /dev/shm (docker run --shm-size).' },

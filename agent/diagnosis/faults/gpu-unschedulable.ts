@@ -115,7 +115,7 @@ export const gpuUnschedulable = ruleFamily({
       pattern: /Allocate failed due to rpc error: code = Unavailable desc = [^\n]{3,80}/,
       severity: 'critical',
       title: 'The device plugin did not answer the kubelet',
-      verdict: 'The kubelet rejected the pod: the device plugin that hands out its GPUs ended or was restarted while it was asked.',
+      verdict: 'The kubelet rejected the pod: the device plugin that assigns GPUs exited or restarted during the request.',
       remedies: (matched) => [
         {
           text: 'See whether the device plugin of that node restarts, and what it said before it ended.',

@@ -229,7 +229,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     // Compose says so of the container below.
     const composed = /^([\w.-]{1,60}) exited with code 137\b/m.exec(around(text, at, 0, 4))
     return said(
-      `The shell reports that the program was killed (SIGKILL)${composed === null ? '' : `, by which the container ${composed[1]} ended (137)`}, and the text does not say by whom. Likely the kernel, because host memory ran out.`,
+      `The shell reports that the program was killed (SIGKILL)${composed === null ? '' : `; container ${composed[1]} then exited with code 137`}. The text does not say who killed it. Most likely the kernel, because host memory ran out.`,
       {},
       [at],
       composed === null

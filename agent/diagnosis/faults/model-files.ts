@@ -164,7 +164,7 @@ export const modelFiles = ruleFamily({
       verdict: (seen) => {
         const { match, situation } = seen
         const other = magic(seen)
-        if (other !== undefined) return `${fileIn(match[1])} is no GGUF, but ${other.is}.`
+        if (other !== undefined) return `${fileIn(match[1])} is not a GGUF file but ${other.is}.`
         return /magic/.test(`${match[1]} ${situation().text}`)
           ? /46554747/.test(match[1] ?? '')
             ? 'The file is of the format GGUF, and the program is older than that format.'

@@ -137,7 +137,7 @@ export const ncclError = ruleFamily({
             : PEER_ACCESS.test(named)
               ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
               : NVLS.test(around(text, at, 2, 5))
-                ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Likely the Fabric Manager or the fabric is not as it should be.`
+                ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
                 : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,

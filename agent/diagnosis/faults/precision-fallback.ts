@@ -120,7 +120,7 @@ const onnx = ({ text, at }: Seen): Facts => ({
   ...toCpu(),
   ...known({ library: /\b(lib(?:cu|nv)\w{1,40}\.so(?:\.\d{1,4}){0,3}): cannot open/.exec(around(text, at, 3, 1))?.[1] }),
 })
-const CPU_WANTED: Piece = { text: 'If the CPU is wanted, nothing is wrong: ask for 32 bit (Whisper: fp16=False), and the warning goes.' }
+const CPU_WANTED: Piece = { text: 'If the CPU is intended, nothing is wrong: request float32 (Whisper: fp16=False) to stop the warning.' }
 const severity = 'warning'
 const cpuTitle = 'Running on the CPU instead of the GPU'
 const GPU_WORD = String.raw`(?:CUDA|GPU|NVIDIA|cuda|gpu|ROCm|TensorRT|vram|VRAM)`
@@ -193,7 +193,7 @@ export const precisionFallback = ruleFamily({
       title: cpuTitle,
       remedies: (matched) => (matched.situation().text.includes('--device cpu') ? [CPU_WANTED] : [cpu(matched), CPU_WANTED]),
       facts: ({ match }) => known({ from: nameOf(match[1]), to: nameOf(match[2]) }),
-      verdict: ({ match }) => `The program computes on the CPU, which is many times slower than a GPU, and in ${nameOf(match[2])} for that reason.`,
+      verdict: ({ match }) => `The program runs on the CPU, many times slower than on a GPU, and therefore uses ${nameOf(match[2])}.`,
     },
     {
       pattern: new RegExp(`\\b(${FORMAT_NAME}) (?:is )?not supported on .{0,60}(?:[Uu]sing|[Ll]oading (?:in|as)) (${FORMAT_NAME})\\b`, 'i'),

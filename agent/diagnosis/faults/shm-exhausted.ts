@@ -140,7 +140,7 @@ export const shmExhausted = ruleFamily({
       severity,
       title,
       remedies,
-      verdict: 'Python could not make a semaphore for its worker processes: /dev/shm, in which they lie, is full.',
+      verdict: 'Python could not create a semaphore for its worker processes: /dev/shm, which stores them, is full.',
       unless: ({ text, at }) => !SEMAPHORE.test(around(text, at, 4, 0)),
     },
     {

@@ -41,10 +41,10 @@ export const vgpuLicense = ruleFamily({
       severity: 'warning',
       pattern: /Configuration parameter \( ?([\w ]{3,60}?) ?\) not set|Invalid feature type requested|(Licensing not supported for GPUs in the system)/,
       unless: ({ text, at }) => !(text[at] ?? '').includes('nvidia-gridd'),
-      title: 'The licence client of the vGPU is not set up',
+      title: 'vGPU licence client not configured',
       verdict: ({ match }) =>
         match[2] === undefined
-          ? `The licence client got no ${match[1]?.replace(/ {1,3}/g, ' and no ') ?? 'valid FeatureType'}: without it the vGPU has no licence, and the driver limits it.`
+          ? `The licence client has no ${match[1]?.replace(/ {1,3}/g, ' and no ') ?? 'valid FeatureType'}: the vGPU stays unlicensed, and the driver limits its speed.`
           : 'The licence client sees no GPU that takes a licence: this is no vGPU, or its driver is not the one of the vGPU release.',
       remedies: ({ match }) => [
         match[2] === undefined && {

@@ -125,7 +125,7 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
         claims = claims.filter((claim) => Math.abs(death.t - claim.to) <= KEPT_MS)
         crashed = crashed.filter((other) => Math.abs(death.t - other.t) <= KEPT_MS)
         const loss = withoutClaimed(death, claims)
-        // Where no engine tells of the end, a run of several processes ends as often as it has processes.
+        // Without an engine's event, each process of a run is a death of its own: the crash counts once.
         const counted = crashed.some((other) => isSameRun(other, death))
         const kind = take({ ...death, loss, ...(counted && { sameCrash: true }) })
         if (kind === undefined) return Math.abs(t - death.t) <= KEPT_MS
@@ -144,7 +144,7 @@ export function createLostTimeBook(tracks: Tracks, indexOf: (uuid: string) => nu
   }
 }
 
-/** The engine's word of an end may come after the first of its processes was missed. */
+/** The engine may report an end after the first of its processes was missed. */
 const isSameRun = (one: Death, other: Death): boolean =>
   Math.abs(one.t - other.t) < RESTART_MS &&
   (one.crashKey !== undefined && other.crashKey !== undefined

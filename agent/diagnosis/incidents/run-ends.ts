@@ -116,7 +116,7 @@ export function createRunEnds({ judge, open, identities }: RunEndsOptions): RunE
       const found: RunEnd[] = []
       for (const known of waiting) {
         const waitMs = known.tail !== undefined || CRASHES.has(known.died?.exit_code) ? WAIT_MS : LATE_MS
-        // Readings of a busy machine bear the time at which they were begun, which may be before an end that was told meanwhile.
+        // A reading carries the time at which it began. On a busy host that may be before an end that was reported meanwhile.
         if (known.died !== undefined && Math.abs(t - known.died.t) < waitMs) continue
         const end = judged(known)
         if (end !== undefined) found.push(end)

@@ -1,4 +1,4 @@
-// What stands in the message of an Xid behind its number: over how many lines it goes, process and pid, and the driver's own words.
+// The message of an Xid after its number: how many lines it spans, process and pid, and the driver's own text.
 import { bareKernelText } from '../../text/line-prefix.ts'
 import type { LogText } from '../faults/family.ts'
 import { whole } from '../faults/parts/window.ts'
@@ -33,11 +33,11 @@ export function processOf(rest: string): { readonly pid: number | undefined; rea
   return { pid: whole(PID.exec(rest)?.[1]), process: name === undefined || name === '' ? undefined : name }
 }
 
-/** The driver's own words: what stands behind process, channel and engine mask. */
+/** The driver's own text, which follows process, channel and engine mask. */
 export function wordsOf(rest: string): string | undefined {
   const words = rest
     .slice(0, 1_000)
-    // What another program wrote behind it, as Ansible its result.
+    // Another program's output on the same line, such as Ansible's result.
     .replace(/\)? {0,2}=> \{.*|\bNVRM: Xid \(.*/s, '')
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
     .replace(/^,? {0,4}name=[^,]{1,40},?/, '')

@@ -25,7 +25,7 @@ test.each([
     'cuBLASLt and FP8',
     'RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasLtMatmulAlgoGetHeuristic( ltHandle, computeDesc.descriptor() )`\n',
     'cublas_cudnn_error',
-    /no way to multiply these types[^]*instead of FP8/,
+    /cannot multiply these types[^]*instead of FP8/,
   ],
   [
     'a warning of NCCL whose call came back with an error',
@@ -97,13 +97,13 @@ test.each([
     'a page of HTML with the ending of a GGUF',
     'gguf_init_from_file: invalid magic number 4f44213c\nerror loading model: llama_model_loader: failed to load model from /m/a.Q4_0.gguf\n',
     'checkpoint_mismatch',
-    /^(?![^]*Update llama\.cpp)[^]*a\.Q4_0\.gguf is no GGUF, but a page of HTML[^]*\/resolve\//,
+    /^(?![^]*Update llama\.cpp)[^]*a\.Q4_0\.gguf is not a GGUF file but an HTML page[^]*\/resolve\//,
   ],
   [
     'a pointer of Git LFS',
     "gguf_init_from_file_impl: invalid magic characters: 'vers', expected 'GGUF'\nllama_model_load: error loading model: llama_model_loader: failed to load model from /m/a.gguf\n",
     'checkpoint_mismatch',
-    /a pointer of Git LFS[^]*git lfs pull/,
+    /a Git LFS pointer[^]*git lfs pull/,
   ],
   [
     'an address that is not one of this machine',
@@ -181,7 +181,7 @@ test.each([
     'a device plugin that ended while it was asked',
     '  Warning  UnexpectedAdmissionError  10s   kubelet  Allocate failed due to rpc error: code = Unavailable desc = error reading from server: EOF, which is unexpected\n',
     'gpu_unschedulable',
-    /device plugin that hands out its GPUs ended[^]*--previous/,
+    /device plugin that assigns GPUs exited[^]*--previous/,
   ],
   [
     'which task of a step the kernel killed',

@@ -9,7 +9,7 @@ test.each([
   [
     'host memory that TensorFlow locks, under WSL 2, in two tries',
     '2024-01-01 10:00:00.1: E tensorflow/stream_executor/cuda/cuda_driver.cc:893] failed to alloc 2147483648 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n2024-01-01 10:00:00.2: E tensorflow/stream_executor/cuda/cuda_driver.cc:893] failed to alloc 1932735283 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory\nLinux 5.15.0-microsoft-standard-WSL2',
-    /could not lock 2\.00 GiB of host memory[^]*\.wslconfig[^]*TF_GPU_HOST_MEM_LIMIT_IN_MB/,
+    /could not pin 2\.00 GiB of host memory[^]*\.wslconfig[^]*TF_GPU_HOST_MEM_LIMIT_IN_MB/,
     /1\.80 GiB|nvidia-smi/,
   ],
   [
@@ -21,7 +21,7 @@ test.each([
   [
     'a driver that does not start',
     'numba.cuda.cudadrv.error.CudaSupportError: Error at driver init: Call to cuInit results in CUDA_ERROR_OUT_OF_MEMORY (2)',
-    /could not start \(cuInit\)[^]*ulimit -v/,
+    /cuInit failed with out of memory before the program allocated anything[^]*ulimit -v/,
     /smaller batch|CUDF_SPILL/,
   ],
   [
@@ -137,7 +137,7 @@ test.each([
   [
     'a container of compose',
     'trainer  | ./start.sh: line 9:     7 Killed                  python train.py\ntrainer exited with code 137\n',
-    /container trainer ended \(137\)[^]*docker inspect --format '\{\{\.State\.OOMKilled\}\}' trainer/,
+    /container trainer then exited with code 137[^]*docker inspect --format '\{\{\.State\.OOMKilled\}\}' trainer/,
     /kubectl/,
   ],
   [
@@ -163,7 +163,7 @@ test.each([
   [
     'numba without a folder for its cache',
     "RuntimeError: cannot cache function 'run': no locator available for file '/opt/app/run.py'",
-    /neither beside \/opt\/app\/run\.py[^]*NUMBA_CACHE_DIR/,
+    /neither next to \/opt\/app\/run\.py[^]*NUMBA_CACHE_DIR/,
     /HF_HOME|refuses/,
   ],
   [

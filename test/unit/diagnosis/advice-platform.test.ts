@@ -136,7 +136,7 @@ test.each([
     'systemd-oomd',
     'systemd-oomd[8]: Killed /user.slice/user-7.slice/run-u3.scope due to memory pressure for /user.slice being 61.10% > 50.00% for > 20s with reclaim activity\n',
     'host_oom_kill',
-    /systemd-oomd ended run-u3\.scope[^]*61\.10%/,
+    /systemd-oomd killed run-u3\.scope[^]*pressure in its cgroup was 61\.10%/,
   ],
 ])('%s', (_, text, kind, advice) => {
   expect(explained(text)[0]?.kind).toBe(kind)

@@ -73,7 +73,7 @@ describe('containers', () => {
       event(A, 'die', T + 2_000, { exit_code: 1 })
       expect(rows()).toMatchObject([{ job: 'train', run: 1, outcome: 'failed' }])
     })
-    test('the end names it, and so does a start or an end that is told when it is gone', () => {
+    test('its end names it, and so does a start or end that is reported after it is gone', () => {
       list(A.container_id, T, unnamed)
       event(A, 'die', T + 2_000, { exit_code: 1 })
       expect(rows()).toMatchObject([{ job: 'train', run: 1, outcome: 'failed' }])
@@ -112,7 +112,7 @@ describe('containers', () => {
     expect(rows()).toMatchObject([{ run: 1, outcome: 'cancelled', sent_by: 'container engine' }])
   })
 
-  test('a signal that is told after the end still says who sent it, and belongs to the run of its moment', () => {
+  test('a signal that is reported after the end still shows who sent it, and counts for the run at its time', () => {
     event(A, 'start', T)
     event(A, 'die', T + 2_000, { exit_code: 137 })
     expect(named('train')).toMatchObject([{ outcome: 'killed' }])

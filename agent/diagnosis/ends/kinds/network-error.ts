@@ -78,18 +78,18 @@ export const networkError: EndKind = {
   ),
   title: (told) =>
     notHere(told) !== undefined
-      ? 'This machine does not have the address'
+      ? 'This host does not have the address'
       : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
         ? 'The members of the job did not find each other'
         : 'A connection failed',
   verdict: (told) =>
-    saying(told, notHere(told) === undefined ? 'could not keep or make a connection' : 'was to listen on an address that is not one of this machine'),
+    saying(told, notHere(told) === undefined ? 'could not keep or make a connection' : 'tried to listen on an address that this host does not have'),
   remedies: (told) => {
     const here = notHere(told)
     if (here !== undefined)
       return [
         {
-          text: `See which addresses this machine, or the container, has${here.address === undefined ? '' : `: ${here.address} must be among them`}.`,
+          text: `See which addresses this host, or the container, has${here.address === undefined ? '' : `: ${here.address} must be among them`}.`,
           command: 'ip -brief address',
         },
         {

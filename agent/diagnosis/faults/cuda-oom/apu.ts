@@ -25,7 +25,7 @@ export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Si
   (total < STEP
     ? { text: `If this GPU is part of the processor: its ${gib(total)} is what the firmware sets aside for it. Set aside more in the BIOS (UMA frame buffer).` }
     : {
-        text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters and start the host again.`,
+        text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters of host memory and reboot.`,
         ...(system !== 'windows' && system !== 'wsl'
           ? {
               command:

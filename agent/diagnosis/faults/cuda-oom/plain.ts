@@ -22,7 +22,7 @@ const atStart = (situation: Situation): readonly Piece[] => [
         command: 'nvidia-smi; free -g; ulimit -v',
       },
   {
-    text: 'Show the program one GPU only: the driver maps memory for each that it sees.',
+    text: 'Limit the program to one GPU: the driver maps memory for each visible GPU.',
     command: setVariables(situation, { CUDA_VISIBLE_DEVICES: '0' }),
   },
   situation.system === 'wsl' && { text: 'Under WSL 2 restart it from Windows, and update the driver there.', command: 'wsl --shutdown' },
@@ -121,18 +121,17 @@ export const cudaOomPlain = memoryFamily(
     },
     {
       pattern: /failed to alloc (\d{1,15}) bytes on host: CUDA_ERROR_OUT_OF_MEMORY/,
-      title: 'No host memory to lock for the GPU',
+      title: 'Could not pin host memory for the GPU',
       backsOff: true,
       facts: ([, amount]) => known({ requested_bytes: bytesOf(amount, '') }),
       verdict: ({ requested_bytes: asked }) =>
-        `TensorFlow could not lock ${asked === undefined ? '' : `${gib(asked)} of `}host memory (pinned), and CUDA reports that as out of memory: RAM is lacking or limited, not GPU memory.`,
+        `TensorFlow could not pin ${asked === undefined ? '' : `${gib(asked)} of `}host memory, and CUDA reports that as out of memory. Host memory ran out or is limited, not GPU memory.`,
       remedies: (situation, { requested_bytes: asked }) => lessPinnedInTensorflow(situation, asked),
     },
     {
-      title: 'The GPU driver does not get the memory to start',
+      title: 'CUDA could not start: cuInit ran out of memory',
       pattern: /\bcuInit results in CUDA_ERROR_OUT_OF_MEMORY/,
-      verdict:
-        'The driver could not start (cuInit) and says that memory is lacking. The program has allocated nothing yet: likely host memory, a limit on it, or the driver itself.',
+      verdict: 'cuInit failed with out of memory before the program allocated anything. Most likely host memory, a limit on it, or the driver itself.',
       remedies: atStart,
     },
     {

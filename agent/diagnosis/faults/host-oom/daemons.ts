@@ -17,14 +17,14 @@ function bySystemd(line: string, at: number, situation: () => Situation): Report
   if (pressed === null) return undefined
   const scope = /([^/]{1,120})$/.exec(pressed[1] ?? '')?.[1]
   return {
-    verdict: `systemd-oomd ended ${scope ?? 'a unit'} before the host ran out of memory: ${pressed[2] === 'memory pressure' ? `its group waited for memory ${pressed[3] ?? 'too much'} of the time` : 'memory and swap were nearly used up'}. The kernel's OOM killer had no part in it.`,
+    verdict: `systemd-oomd killed ${scope ?? 'a unit'} before the host ran out of memory: ${pressed[2] === 'memory pressure' ? `memory pressure in its cgroup was ${pressed[3] ?? 'above the limit'}` : 'memory and swap were nearly used up'}. The kernel's OOM killer was not involved.`,
     facts: {},
     lines: [at],
     pieces: [
       needLess({}, situation()),
       {
-        text: 'Start the job outside of the desktop session, as a service or scope of its own that systemd-oomd leaves alone.',
-        command: 'systemd-run --user --scope -p ManagedOOMPreference=omit <COMMAND>',
+        text: 'Start the job outside the desktop session, in a scope that systemd-oomd leaves alone. Only the preference of a scope that root owns always counts (systemd.resource-control).',
+        command: 'sudo systemd-run --scope --uid="$USER" -p ManagedOOMPreference=omit <COMMAND>',
       },
       { text: 'See what systemd-oomd watches, and its limits; more swap gives it more time.', command: 'oomctl' },
     ],

@@ -24,32 +24,32 @@ export function notGguf(text: string): NotGguf | undefined {
   if (start === undefined) return undefined
   if (/^(?:<!do|<htm|<\?xm|<hea)/i.test(start))
     return {
-      is: 'a page of HTML: the link led to a page about the file, or to one that asks to log in',
+      is: 'an HTML page: the link leads to a page about the file, or to a login page',
       remedies: [
-        { text: 'Delete it and load the file itself: on Hugging Face the link has /resolve/ where that of the page has /blob/.', command: CHECK },
+        { text: "Delete it and download the file itself: on Hugging Face its link has /resolve/ where the page's has /blob/.", command: CHECK },
         {
-          text: 'Or let the client of the hub load it; it also brings the token for a gated model.',
+          text: "Or download it with the hub's client, which also sends the token for a gated model.",
           command: 'hf download <OWNER>/<MODEL> <FILE>.gguf --local-dir .',
         },
       ],
     }
   if (start === 'vers')
     return {
-      is: 'a pointer of Git LFS, some lines of text: the repository was cloned without its large files',
+      is: 'a Git LFS pointer (a few lines of text): the repository was cloned without its large files',
       remedies: {
-        text: 'Load the large files, in the folder that was cloned; the model is then as large as on its page.',
+        text: 'Download the large files in the cloned folder; the model then has the size shown on its page.',
         command: 'git lfs install && git lfs pull',
       },
     }
   if (/^(?:Entr|Inva|Repo|Acce|Unau|\{"er|Forb|Not )/.test(start))
     return {
       is: 'a message of the server that refused the download',
-      remedies: { text: 'Read the message in it, then load the file again, with the token of an account that may read the model.', command: CHECK },
+      remedies: { text: 'Read the message in it, then download the file again with the token of an account that may read the model.', command: CHECK },
     }
   if (/^(?:gg(?:ml|mf|jt|la)|(?:lm|fm|tj|al)gg)$/.test(start))
     return {
       is: 'a model in an older format of GGML, which llama.cpp has not read since August 2023',
-      remedies: { text: 'Take the same model as GGUF: most are published so.' },
+      remedies: { text: 'Download the same model as GGUF; most models are available in it.' },
     }
   if (start.startsWith('PK'))
     return {
@@ -58,8 +58,8 @@ export function notGguf(text: string): NotGguf | undefined {
     }
   if (/^\0{4}$/.test(start))
     return {
-      is: 'empty at its start: its place was set aside, and the download did not fill it',
-      remedies: { text: 'Delete it and load it again; see first that the disk has room.', command: 'df -h .' },
+      is: 'filled with zeros at its start: its space was allocated, and the download did not fill it',
+      remedies: { text: 'Delete it and download it again; check the free disk space first.', command: 'df -h .' },
     }
   return undefined
 }

@@ -10,19 +10,19 @@ export const asksPinned = (text: string): boolean =>
 const LARGE = 2 ** 30
 export const lessPinnedInTensorflow = ({ system }: Situation, asked: number | undefined): readonly Piece[] => [
   system === 'windows'
-    ? { text: 'See in Task Manager how much RAM is left: what is locked cannot be swapped out.' }
-    : { text: 'See how much host memory is left, and whether the container, the job or ulimit limits what may be locked.', command: 'free -g; ulimit -l' },
+    ? { text: 'Check the free RAM in Task Manager: pinned memory cannot be swapped out.' }
+    : { text: 'Check the free host memory, and whether the container, the job or ulimit limits pinned memory.', command: 'free -g; ulimit -l' },
   system === 'wsl' && {
-    text: 'WSL 2 has a part of the RAM, of which only a part may be locked: give it more in .wslconfig ([wsl2] memory=), then wsl --shutdown.',
+    text: 'WSL 2 gets part of the RAM, and only part of that can be pinned: give it more in .wslconfig ([wsl2] memory=), then wsl --shutdown.',
   },
   { text: 'Keep less on the host at once: a smaller batch, a smaller shuffle buffer and prefetch, no cache() of the whole data set in memory.' },
   (asked ?? 0) > LARGE && {
-    text: 'Limit the pool that TensorFlow locks (in MB; 64 GB and more without this).',
+    text: "Limit TensorFlow's pool of pinned memory (in MB; 64 GB by default).",
     command: system === 'windows' ? 'set TF_GPU_HOST_MEM_LIMIT_IN_MB=4096' : 'export TF_GPU_HOST_MEM_LIMIT_IN_MB=4096',
   },
 ]
 export const lessPinned = ({ programs }: Situation): readonly Piece[] => [
-  { text: 'See how much host memory is left, and whether the container, the job or ulimit limits what may be locked.', command: 'free -g; ulimit -l' },
+  { text: 'Check the free host memory, and whether the container, the job or ulimit limits pinned memory.', command: 'free -g; ulimit -l' },
   INFERENCE.some((program) => programs.has(program)) && !programs.has('deepspeed')
     ? { text: 'Lock less: no offloading to the CPU, fewer requests at once, fewer servers on the host.' }
     : {

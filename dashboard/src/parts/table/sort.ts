@@ -37,24 +37,32 @@ export function steadyOrder<Row>(
   descending: boolean,
   name: (row: Row) => string,
 ): readonly Row[] {
-  const isAhead = (a: Row, b: Row): boolean => {
-    const [left, right] = [key(a), key(b)]
-    if (typeof left !== 'number' || typeof right !== 'number') return typeof left === 'number' && typeof right !== 'number'
-    return (descending ? left - right : right - left) > ALIKE_RATIO * Math.max(Math.abs(left), Math.abs(right))
+  /** The larger, the further up; what is not known comes last. */
+  const weightOf = (row: Row): number => {
+    const value = key(row)
+    return typeof value !== 'number' ? Number.NEGATIVE_INFINITY : descending ? value : -value
   }
-  const rank = new Map(sorted.map((row, at) => [name(row), { row, at }]))
-  const known = new Set(before)
-  const order: Row[] = []
-  const insert = (row: Row, goesBefore: (other: Row) => boolean): void => {
+  const rank = new Map(sorted.map((row, at) => [name(row), { row, at, weight: weightOf(row) }]))
+  type Placed = { readonly row: Row; readonly at: number; readonly weight: number }
+  const isAhead = (a: Placed, b: Placed): boolean =>
+    b.weight === Number.NEGATIVE_INFINITY ? a.weight > b.weight : a.weight - b.weight > ALIKE_RATIO * Math.max(Math.abs(a.weight), Math.abs(b.weight))
+  const order: Placed[] = []
+  const insert = (placed: Placed, goesBefore: (other: Placed) => boolean): void => {
     const at = order.findIndex(goesBefore)
-    order.splice(at === -1 ? order.length : at, 0, row)
+    order.splice(at === -1 ? order.length : at, 0, placed)
   }
+  let least: Placed | undefined
   for (const each of before) {
-    const row = rank.get(each)?.row
-    if (row !== undefined) insert(row, (other) => isAhead(row, other))
+    const placed = rank.get(each)
+    if (placed === undefined) continue
+    // Nearly always nothing has moved: then one comparison a row is enough.
+    if (least === undefined || !isAhead(placed, least)) order.push(placed)
+    else insert(placed, (other) => isAhead(placed, other))
+    if (least === undefined || placed.weight < least.weight) least = placed
   }
-  for (const [each, { row, at }] of rank) if (!known.has(each)) insert(row, (other) => at < (rank.get(name(other))?.at ?? 0))
-  return order
+  const known = new Set(before)
+  for (const [each, placed] of rank) if (!known.has(each)) insert(placed, (other) => placed.at < other.at)
+  return order.map(({ row }) => row)
 }
 
 /** A click on the sorted column turns the direction; on another one it begins with that column's natural direction. */

@@ -23,7 +23,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { from: 'bf16', to: 'fp16' },
   },
   { name: 'Whisper', text: 'UserWarning: FP16 is not supported on CPU; using FP32 instead', kinds: one, facts: { from: 'fp16', to: 'fp32' } },
-  { name: 'one step for want of memory', text: 'WARNING: CUDA OutOfMemoryError in BoxAssigner, using CPU', kinds: one, facts: { to: 'cpu' } },
+  {
+    name: 'one step on the CPU, because GPU memory ran out',
+    text: 'WARNING: CUDA OutOfMemoryError in BoxAssigner, using CPU',
+    kinds: one,
+    facts: { to: 'cpu' },
+  },
   { name: 'quiet: nothing was wanted', text: 'Using CPU threads: 8', kinds: [] },
   { name: 'quiet: Python', text: 'ImportWarning: find_spec() not found; falling back to find_module()', kinds: [] },
 ]
