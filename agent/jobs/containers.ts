@@ -22,8 +22,8 @@ export type ContainerRuns = {
 /** Not listed for so long: it has gone, and no engine said how. */
 const ABSENT_MS = 3_000
 const SAME_END_MS = 1_000
-/** A container can be seen at work before its engine stamps the start. */
-const TOLD_WITHIN_MS = 2_000
+/** A container can be seen at work before its engine stamps the start: on a busy machine seconds before. */
+const TOLD_WITHIN_MS = 10_000
 /** An engine is asked for its list each 30 s. */
 const UNLISTED_MS = 20_000
 const NEVER_LISTED_MS = 90_000
@@ -32,6 +32,8 @@ export const containerKey = (id: string): string => `c:${id.slice(0, 12)}`
 const isContainer = ({ key }: LiveRun): boolean => key.startsWith('c:')
 /** When it was last there, of one that ended while no agent ran. */
 const lastSeen = (run: LiveRun, t: number): number => (run.isRestored ? run.seenAt : t)
+/** It was not there any more, and nobody has said how it ended. */
+const isUnexplained = ({ end }: LiveRun): boolean => end !== undefined && end.exitCode === undefined && end.told === undefined && end.signal === undefined
 /** It is known by more than the id that stands in for its name. */
 const isNamed = ({ container, container_id: id }: JobIdentity): boolean => container !== id
 
@@ -74,7 +76,7 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
         }
         case 'kill': {
           // The engine reports a signal after sending it: perhaps after the end, and even later after a broken stream.
-          const hit = runs.at(key, t) ?? (run?.startedBefore === true ? run : undefined)
+          const hit = runs.at(key, t) ?? [run, runs.endedLately(key)].find((one) => one?.startedBefore === true)
           if (hit !== undefined && signal !== undefined) signalSent(hit, { t, signal })
           return
         }
@@ -91,6 +93,9 @@ export function createContainerRuns(runs: Runs): ContainerRuns {
           // The same end may be told twice; one that could not be started dies without a start.
           const ended = runs.endedLately(key)
           name(run ?? ended, event)
+          // An engine that was too busy to answer tells the end only after the container was missed.
+          if (run === undefined && ended !== undefined && isUnexplained(ended) && t >= ended.startedAt)
+            return endRun(ended, { t, exitCode, startError: event.error })
           if (run === undefined && Math.abs((ended?.end?.t ?? Number.NEGATIVE_INFINITY) - t) < SAME_END_MS) return
           const dead = run ?? started(event, key)
           if (dead !== undefined) runs.close(dead, { t, exitCode, startError: event.error })

@@ -26,8 +26,8 @@ function slownessOfMachine(): number {
 
 const tell = (report: Report): void => void writeSync(1, `${JSON.stringify(report)}\n`)
 
-/** The first ones run before V8 has compiled what they call. */
-const MOST_ROUNDS = 10
+/** The first ones run before V8 has compiled what they call: a reading of much code reaches its own speed after a dozen. */
+const MOST_ROUNDS = 40
 /** CPU time of one reading: others on the machine do not count. The least of several, so that a collection of garbage and V8's compiler do not either. */
 async function cpuMs(parser: Parser, input: Buffer, index: number): Promise<number> {
   let least = Infinity

@@ -149,6 +149,29 @@ describe('containers', () => {
     expect(rows()).toMatchObject([{ ended_at: T + 10_000, outcome: 'unknown' }])
   })
 
+  test('an end that its engine tells after the container was missed is the end of that run, with the signal before it', () => {
+    const unnamed = { container: A.container_id, container_id: A.container_id }
+    list(A.container_id, T, unnamed)
+    scrape('containers', 'identity', T + 10_000, [])
+    tracker().tick(T + 14_000)
+    expect(rows()).toMatchObject([{ outcome: 'unknown' }])
+    // Stamped seconds after its processes were seen, yet no second start.
+    event(A, 'start', T + 4_000)
+    event(A, 'kill', T + 9_000, { signal: 9 })
+    event(A, 'die', T + 9_500, { exit_code: 137 })
+    event(A, 'die', T + 9_500, { exit_code: 137 })
+    expect(rows()).toMatchObject([{ job: 'train', run: 1, outcome: 'killed', sent_by: 'container engine', ended_at: T + 9_500 }])
+    event(A, 'start', T + 15_000)
+    expect(named('train')).toMatchObject([{ run: 2 }, { run: 1, outcome: 'killed' }])
+  })
+
+  test('a signal from before it was seen first counts for it, though it has ended since', () => {
+    list(A.container_id, T, A)
+    event(A, 'die', T + 1_000, { exit_code: 137 })
+    event(A, 'kill', T - 50, { signal: 9 })
+    expect(rows()).toMatchObject([{ outcome: 'killed', sent_by: 'container engine' }])
+  })
+
   test('a list that was made before the end opens nothing', () => {
     event(A, 'start', T)
     event(A, 'die', T + 5_000, { exit_code: 0 })
