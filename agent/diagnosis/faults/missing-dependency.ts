@@ -6,6 +6,7 @@ import { around, known } from './parts/window.ts'
 import { installerOf, pipInstall } from './remedies/pip.ts'
 import { installs, madeFor, rebuilds } from '../ends/python-packages.ts'
 import type { Piece } from './remedies/plan.ts'
+import { compareVersions } from '../situation/versions.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
 const SYMBOL =
@@ -40,12 +41,31 @@ function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   )
 }
 
+/** For which PyTorch it was built, where the name that it looks for has changed between releases (c10/cuda/CUDAFunctions.h: 2.3 and 2.8). */
+const BUILT_FOR: readonly (readonly [symbol: RegExp, releases: string])[] = [
+  [/^_ZN3c104cuda9SetDeviceEi$/, '2.1 or 2.2'],
+  [/^_ZN3c104cuda9SetDeviceEa$/, '2.3 to 2.7'],
+  [/^_ZN3c104cuda9SetDeviceEab$/, '2.8 or newer'],
+]
+/** The C++ ABI is part of every name that takes a string: wheels of PyTorch for Linux have the new one from 2.7 on, before 2.6 the old one. */
+function otherAbi({ match, situation }: Pick<Seen, 'match' | 'situation'>): 'TRUE' | 'FALSE' | undefined {
+  const { torch } = situation().versions
+  if (torch === undefined || !/^_ZN3c105Error/.test(match[2] ?? '')) return undefined
+  if ((match[2] ?? '').includes('__cxx11') && compareVersions(torch, '2.6') < 0) return 'FALSE'
+  return /E(?:Ss|S[0-9A-Z]?_?Ss)$/.test(match[2] ?? '') && compareVersions(torch, '2.7') >= 0 ? 'TRUE' : undefined
+}
+
 function remedies(matched: Matched): readonly Piece[] {
   const name = distribution(matched)
   const release =
     name === undefined ? undefined : madeFor(name, matched.situation().versions.torch ?? /PyTorch version \((2\.\d{1,2})/.exec(matched.situation().text)?.[1])
+  const builtFor = BUILT_FOR.find(([symbol]) => symbol.test(matched.match[2] ?? ''))?.[1]
+  const abi = otherAbi(matched)
   const wheel = /torch(\d\.\d{1,2})cxx11abi(TRUE|FALSE)/i.exec(matched.situation().text)
   return [
+    abi !== undefined && {
+      text: `It was built with the ${abi === 'FALSE' ? 'new' : 'old'} C++ ABI, and pip's PyTorch ${matched.situation().versions.torch} has the ${abi === 'FALSE' ? 'old' : 'new'} one: of ready wheels take the one with cxx11abi${abi} in its name.`,
+    },
     {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
       command: pipInstall(
@@ -55,7 +75,7 @@ function remedies(matched: Matched): readonly Piece[] {
       ),
     },
     {
-      text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
+      text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${builtFor !== undefined ? `${builtFor}, by the name that it looks for` : wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
     },
     {
       text: 'See for what a wheel must be made here: Python, PyTorch, CUDA and the C++ ABI (cxx11abi) must all be those of its name.',

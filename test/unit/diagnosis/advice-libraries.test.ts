@@ -195,6 +195,24 @@ test.each([
     'pcie_aer',
     /The port above it, 0000:00:03\.0, reported it/,
   ],
+  [
+    'an extension for another PyTorch, by the name that changed',
+    'torch 2.8.0\nImportError: /v/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c104cuda9SetDeviceEa\n',
+    'missing_dependency',
+    /Or install the PyTorch that this build of flash-attn was made for: 2\.3 to 2\.7, by the name/,
+  ],
+  [
+    'an extension with the new C++ ABI beside a PyTorch with the old one',
+    'torch==2.4.1\nImportError: /v/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE\n',
+    'missing_dependency',
+    /built with the new C\+\+ ABI[^]*cxx11abiFALSE/,
+  ],
+  [
+    'a library that is there, as `find` shows',
+    'Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open shared object file: No such file or directory\n$ find / -name "libcudnn_ops*"\n/opt/asr/lib/python3.11/site-packages/nvidia/cudnn/lib/libcudnn_ops_infer.so.8\n',
+    'cuda_library_missing',
+    /^(?![^]*pip install)[^]*export LD_LIBRARY_PATH=\/opt\/asr\/lib\/python3\.11\/site-packages\/nvidia\/cudnn\/lib:/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -37,6 +37,19 @@ function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
   }
 }
 
+/** Where the text shows the file all the same, as `find`, `locate` and `ls` print it: a path alone on its line. */
+function folderInText(name: string, { text, system }: Situation): string | undefined {
+  if (system === 'windows') return undefined
+  const folder = text
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line.startsWith('/') && line.endsWith(`/${name}`) && !/[\s:'"]/.test(line))
+    ?.slice(0, -name.length - 1)
+  // Named to the loader already, to no effect.
+  const named = [...text.matchAll(/LD_LIBRARY_PATH="?(\S{1,2000})/g)].flatMap(([, path = '']) => path.split(/[:"]/))
+  return folder === undefined || named.includes(folder) ? undefined : folder
+}
+
 /** Extensions of PyTorch: of each there is a build for every CUDA. */
 const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
 
@@ -60,6 +73,9 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
           : `ldconfig -p | grep lib${file.stem}`,
       }
+  const there = folderInText(name, situation)
+  if (there !== undefined)
+    return [{ text: `${name} is installed in ${there}: name that folder to the loader.`, command: `export LD_LIBRARY_PATH=${there}:$LD_LIBRARY_PATH` }, look]
   if (situation.jetson)
     return [
       {
