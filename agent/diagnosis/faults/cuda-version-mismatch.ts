@@ -7,7 +7,8 @@ import { driverOld } from './remedies/driver.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Situation } from '../situation/situation.ts'
-import { compareVersions } from '../situation/versions.ts'
+import type { Piece } from './remedies/plan.ts'
+import { compareVersions, group } from '../situation/versions.ts'
 
 /** Before its version 1 engine: options for attention came with that. */
 const olderVllm = ({ text, versions }: Situation): boolean =>
@@ -15,6 +16,36 @@ const olderVllm = ({ text, versions }: Situation): boolean =>
 /** What nvidia-smi showed. */
 const now = ({ versions: { driver, driverCuda } }: Situation): string =>
   driverCuda === undefined ? '' : ` (now ${driver === undefined ? '' : `${driver}, `}CUDA ${driverCuda})`
+/** Of the toolkit or the image that the log shows. */
+const TOOLKIT = /nvidia\/cuda:(\d{1,2}\.\d)|release (\d{1,2}\.\d), V\d/
+/** The program's CUDA, where the driver is new enough for it: from 11 on any release of the major version is. */
+function runsOn({ text, versions: { cuda, driverCuda } }: Situation): string | undefined {
+  const needs = cuda ?? group(TOOLKIT.exec(text))
+  if (needs === undefined || driverCuda === undefined) return undefined
+  const isEnough =
+    compareVersions(driverCuda, needs) >= 0 || (compareVersions(needs, '11') >= 0 && compareVersions(driverCuda, needs.split('.')[0] ?? needs) >= 0)
+  return isEnough ? needs : undefined
+}
+const unreached = ({ situation }: Seen): readonly Piece[] => {
+  const { programs, subject } = situation()
+  const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes')
+  return [
+    {
+      text: inContainer
+        ? 'See in the container whether it has the driver, and which libcuda comes first: one of a cuda-compat package or of the image hides that of the host.'
+        : 'See which libcuda the program finds: one of another release, or of a cuda-compat package, may come before that of the driver.',
+      command: 'nvidia-smi; ldconfig -p | grep libcuda; printenv LD_LIBRARY_PATH',
+    },
+    inContainer &&
+      !programs.has('kubernetes') && {
+        text: 'A container has the driver only when it was started with the GPU.',
+        command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}`,
+      },
+    {
+      text: 'If it does reach the driver, the program was built for a newer CUDA than that of the image: take a build for this one, or update the driver of the host.',
+    },
+  ]
+}
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 const dotted = (found: string | undefined): string =>
   found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
@@ -72,9 +103,15 @@ export const cudaVersionMismatch = ruleFamily({
     {
       pattern: /CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|driver version is older than/,
       severity: 'critical',
-      title: 'Driver too old for this CUDA runtime',
-      verdict: 'The NVIDIA driver is older than the CUDA runtime of this program needs, or there is none.',
-      remedies: driverOld,
+      title: ({ situation }) => (runsOn(situation()) === undefined ? 'Driver too old for this CUDA runtime' : 'No usable driver for this CUDA runtime'),
+      verdict: ({ situation }) => {
+        const { driver, driverCuda } = situation().versions
+        const runs = runsOn(situation())
+        if (runs !== undefined)
+          return `CUDA found no driver that is new enough, or none at all. ${driver === undefined ? 'The one that the log shows' : `Driver ${driver}`} runs CUDA up to ${driverCuda}, enough for CUDA ${runs}: likely the program does not reach it.`
+        return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of this program needs, or the program does not reach it.`
+      },
+      remedies: (matched) => (runsOn(matched.situation()) === undefined ? driverOld(matched) : unreached(matched)),
     },
     {
       pattern: /unsatisfied condition: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,

@@ -45,6 +45,9 @@ function temperatureIn(text: LogText): string {
 function limitNear(chip: number, text: LogText): string {
   const all = text.join('\n')
   const field = (name: string): number | undefined => whole(new RegExp(`${name} {1,40}: (\\d{2,3}) C`).exec(all)?.[1])
+  // The board itself slows the chip down above a limit of its own.
+  const slowdown = /HW (?:Thermal )?Slowdown {1,40}: Active/.test(all) ? field('GPU Slowdown Temp') : undefined
+  if (slowdown !== undefined && chip >= slowdown - NEAR) return `, with its limit at ${slowdown} °C`
   const [limit, memory, most] = [field('GPU Max Operating Temp'), field('Memory Current Temp'), field('Memory Max Operating Temp')]
   if (limit !== undefined && chip >= limit - NEAR) return `, with its limit at ${limit} °C`
   return memory !== undefined && most !== undefined && memory >= most - NEAR ? `, its memory at ${memory} °C with its limit at ${most} °C` : ''

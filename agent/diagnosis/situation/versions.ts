@@ -33,6 +33,45 @@ const wheel = (digits: string): string => `${digits.slice(0, -1)}.${digits.slice
 /** The first group that took part in a match. */
 export const group = (match: RegExpExecArray | null): string | undefined => match?.slice(1).find((one) => one !== undefined)
 
+/** The newest CUDA of each branch of the driver: "CUDA Toolkit and Corresponding Driver Versions" in CUDA's release notes. */
+const BRANCHES: readonly (readonly [branch: number, cuda: string])[] = [
+  [590, '13.1'],
+  [580, '13.0'],
+  [575, '12.9'],
+  [570, '12.8'],
+  [565, '12.7'],
+  [560, '12.6'],
+  [555, '12.5'],
+  [550, '12.4'],
+  [545, '12.3'],
+  [535, '12.2'],
+  [530, '12.1'],
+  [525, '12.0'],
+  [520, '11.8'],
+  [515, '11.7'],
+  [510, '11.6'],
+  [495, '11.5'],
+  [470, '11.4'],
+  [465, '11.3'],
+  [460, '11.2'],
+  [455, '11.1'],
+  [450, '11.0'],
+  [440, '10.2'],
+  [418, '10.1'],
+  [410, '10.0'],
+  [396, '9.2'],
+  [390, '9.1'],
+  [384, '9.0'],
+  [367, '8.0'],
+  [352, '7.5'],
+]
+/** Newer than the list: not known. */
+const NEWEST_BRANCH = 594
+export function cudaOf(driver: string): string | undefined {
+  const branch = Number(driver.split('.')[0])
+  return branch > NEWEST_BRANCH ? undefined : BRANCHES.find(([from]) => branch >= from)?.[1]
+}
+
 /** Each version is looked for when it is asked for. */
 export const versions = (text: string): Versions => ({
   get driver() {
@@ -40,7 +79,8 @@ export const versions = (text: string): Versions => ({
   },
   get driverCuda() {
     const old = TOO_OLD.exec(text)?.[1]
-    return old === undefined ? SMI_CUDA.exec(text)?.[1] : dotted(old)
+    const driver = DRIVER.exec(text)?.[1]
+    return old !== undefined ? dotted(old) : (SMI_CUDA.exec(text)?.[1] ?? (driver === undefined ? undefined : cudaOf(driver)))
   },
   get cuda() {
     const built = group(TORCH_CUDA.exec(text))

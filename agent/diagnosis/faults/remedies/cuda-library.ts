@@ -144,7 +144,12 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       python &&
       !windows &&
       folder !== undefined &&
-      (programs.has('ctranslate2') || WHISPER.test(situation.text) || programs.has('onnxruntime') || file.stem === 'cudart' || !programs.has('pytorch')) && {
+      (programs.has('ctranslate2') ||
+        WHISPER.test(situation.text) ||
+        /bitsandbytes/.test(situation.text) ||
+        programs.has('onnxruntime') ||
+        file.stem === 'cudart' ||
+        !programs.has('pytorch')) && {
         text: 'Then name its folder to the loader, which does not look where pip installs.',
         command: `export LD_LIBRARY_PATH=${folder}:$LD_LIBRARY_PATH`,
       },
