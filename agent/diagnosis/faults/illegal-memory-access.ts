@@ -179,7 +179,15 @@ export const illegalMemoryAccess = ruleFamily({
       'The driver ended a kernel that ran too long: a hang, or a long kernel on a GPU that also drives a screen.',
       {
         unless: inNccl,
-        remedies: ({ situation }) => [{ text: 'Let another GPU drive the screen, or split the work into shorter kernels.' }, synchronous(situation())],
+        remedies: ({ situation }) => [
+          { text: 'Let another GPU drive the screen, or split the work into shorter kernels.' },
+          // learn.microsoft.com/windows-hardware/drivers/display/tdr-registry-keys
+          situation().system === 'windows' && {
+            text: 'Or let Windows wait longer than 2 s for the GPU, as administrator, and restart; the screen stands still for so long.',
+            command: 'reg add HKLM\\SYSTEM\\CurrentControlSet\\Control\\GraphicsDrivers /v TdrDelay /t REG_DWORD /d 60',
+          },
+          synchronous(situation()),
+        ],
       },
     ),
     rule(

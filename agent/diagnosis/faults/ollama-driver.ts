@@ -67,13 +67,13 @@ export const ollamaDriver = ruleFamily({
       ],
     },
     {
-      pattern: /(?:nvcuda|cuda driver library) init failure: (\d{1,3})|cuInit err: (\d{1,3})/,
+      pattern: /(?:nvcuda|cudart|cuda driver library) init failure: (\d{1,3})|cuInit err: (\d{1,3})/,
       severity: 'critical',
       title: ({ match }) => `The CUDA driver does not start for Ollama (error ${match[1] ?? match[2]})`,
       verdict: ({ match }) => {
         const code = match[1] ?? match[2] ?? ''
         const means = lookup(INIT, code)
-        return `cuInit answered ${code}${means === undefined ? '' : `: ${means}`}. Ollama does without the GPU, and works on the CPU.`
+        return `${/cudart init/.test(match[0]) ? 'The CUDA runtime' : 'cuInit'} answered ${code}${means === undefined ? '' : `: ${means}`}. Ollama does without the GPU, and works on the CPU.`
       },
       remedies: (seen) => {
         const { programs, system } = seen.situation()

@@ -63,6 +63,7 @@ export const cudaOomPlain = memoryFamily(
     'ErrorOutOfDeviceMemory',
     'Dst tensor is not initialized',
     ' returned error 2: Out of memory',
+    "instance of 'CUDA::error'",
   ],
   [
     {
@@ -163,6 +164,10 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: /call to cu\w{2,40} returned error 2: Out of memory/,
       who: 'OpenACC',
+    },
+    {
+      // Alpaka and cupla (PIConGPU) put the reason on a line of its own.
+      pattern: /instance of 'CUDA::error'[^]{0,400}?\berror: out of memory/,
     },
     {
       pattern: /Out of memory on device\./,

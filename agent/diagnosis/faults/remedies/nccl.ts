@@ -64,6 +64,8 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
 }
 export const MEMORY = /out of memory/
 export const PEER_ACCESS = /peer (?:access|mapping)/
+/** As the shell, YAML and NCCL's own log say it. */
+const WITHOUT_PEERS = /NCCL_P2P_DISABLE["']?(?:[=:]| set by environment to)\s{0,3}["']?1/
 export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
@@ -76,7 +78,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     text: 'Let NCCL say which call failed, and on which interface.',
     command: setVariables(now, { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,NET' }),
   }
-  if (MEMORY.test(near)) return cuda({ text, at, message, situation })
+  if (MEMORY.test(near) || PEER_ACCESS.test(message)) return cuda({ text, at, message, situation })
   if (/ibv_reg_mr\w{0,8} failed[^\n]{0,40}(?:Cannot allocate memory|error 12\b)/.test(near))
     return [
       {
@@ -238,7 +240,12 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
     ]
   if (PEER_ACCESS.test(near))
     return [
-      {
+      // NVIDIA/nccl#1838: from 2.24 on it also shares host memory by a call that asks for access between the GPUs.
+      (WITHOUT_PEERS.test(now.text) || /transport\/shm\.cc/.test(near)) && {
+        text: 'Let NCCL share host memory in the older way, which needs no access between the GPUs; each rank must have the variable (a launcher such as Ray passes on only what it is told to).',
+        command: setVariables(now, { NCCL_CUMEM_HOST_ENABLE: '0' }),
+      },
+      !WITHOUT_PEERS.test(now.text) && {
         text: 'Let NCCL do without direct access between the GPUs (slower).',
         command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
       },

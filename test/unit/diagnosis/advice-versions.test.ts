@@ -1,0 +1,82 @@
+// What a text tells beside its error: versions, names that changed between releases, a file that is there, what was tried already.
+import { expect, test } from 'vitest'
+import { answer } from './answer.ts'
+
+test.each([
+  [
+    'an extension for another PyTorch, by the name that changed',
+    'torch 2.8.0\nImportError: /v/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c104cuda9SetDeviceEa\n',
+    'missing_dependency',
+    /Or install the PyTorch that this build of flash-attn was made for: 2\.3 to 2\.7, by the name/,
+  ],
+  [
+    'an extension with the new C++ ABI beside a PyTorch with the old one',
+    'torch==2.4.1\nImportError: /v/site-packages/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE\n',
+    'missing_dependency',
+    /built with the new C\+\+ ABI[^]*cxx11abiFALSE/,
+  ],
+  [
+    'a library that is there, as `find` shows',
+    'Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open shared object file: No such file or directory\n$ find / -name "libcudnn_ops*"\n/opt/asr/lib/python3.11/site-packages/nvidia/cudnn/lib/libcudnn_ops_infer.so.8\n',
+    'cuda_library_missing',
+    /^(?![^]*pip install)[^]*export LD_LIBRARY_PATH=\/opt\/asr\/lib\/python3\.11\/site-packages\/nvidia\/cudnn\/lib:/,
+  ],
+  [
+    'a driver that is older than the CUDA of the image, which nvidia-smi of its time does not say',
+    'NVIDIA-SMI 375.20   Driver Version: 375.20\nFROM nvidia/cuda:9.2-runtime\nCUDA driver version is insufficient for CUDA runtime version\n',
+    'cuda_version_mismatch',
+    /^Driver too old[^]*375\.20, for CUDA up to 8\.0/,
+  ],
+  [
+    'a driver that is new enough and is not reached',
+    'docker run -it lab/app:2\nDriver Version: 535.54.03\nCuda compilation tools, release 11.8, V11.8.89\ncudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version\n',
+    'cuda_version_mismatch',
+    /^No usable driver[^]*535\.54\.03 runs CUDA up to 12\.2, enough for CUDA 11\.8[^]*docker run --gpus all lab\/app:2/,
+  ],
+  [
+    'the limit at which the board itself slows the chip down',
+    '    HW Slowdown                       : Active\n        HW Thermal Slowdown           : Active\n    GPU Current Temp                  : 93 C\n    GPU Slowdown Temp                 : 92 C\n    GPU Max Operating Temp            : 60 C\n',
+    'thermal_or_power',
+    /at 93 °C, with its limit at 92 °C/,
+  ],
+  [
+    'NCCL goes by shared memory already, and that asks for access, too',
+    "env NCCL_P2P_DISABLE=1 torchrun train.py\nn1:7:9 [0] transport/shm.cc:512 NCCL WARN Cuda failure 217 'peer access is not supported between these two devices'\n",
+    'nccl_error',
+    /^(?![^]*NCCL_P2P_DISABLE=1)[^]*NCCL_CUMEM_HOST_ENABLE=0/,
+  ],
+  [
+    'an older NCCL that cannot open the memory of another GPU',
+    'n1:7:9 [0] transport/p2p.cc:230 NCCL WARN failed to open CUDA IPC handle : 217 peer access is not supported between these two devices\n',
+    'nccl_error',
+    /NCCL_P2P_DISABLE=1/,
+  ],
+  [
+    'Ollama after suspend, by the CUDA runtime',
+    'level=DEBUG source=gpu.go:500 msg="Unable to load cudart" library=/opt/lib/libcudart.so.12 error="cudart init failure: 999"\n',
+    'gpu_not_visible',
+    /bad state, often after suspend[^]*rmmod nvidia_uvm/,
+  ],
+  [
+    'a part of the model on disk',
+    'WARNING:root:Some parameters are on the meta device because they were offloaded to the cpu and disk.\n',
+    'precision_fallback',
+    /in host memory and on disk/,
+  ],
+  [
+    'a reason on a line of its own',
+    "terminate called after throwing an instance of 'CUDA::error'\n  what():  /src/pools/SimpleCudaMalloc.hpp(40):\nerror: out of memory\n",
+    'cuda_oom',
+    /Out of GPU memory/,
+  ],
+  [
+    'Windows ends a kernel after two seconds',
+    'File "D:\\work\\train.py", line 9, in step\nRuntimeError: CUDA error: the launch timed out and was terminated\n',
+    'illegal_memory_access',
+    /TdrDelay/,
+  ],
+] as const)('%s', (_, text, kind, expected) => {
+  const said = answer(text)
+  expect(said.kind).toBe(kind)
+  expect(said.all).toMatch(expected)
+})
