@@ -1,6 +1,7 @@
 // Fault families: one line each, related ones side by side (the worker of explain packs smaller so); the scanner reads them all.
 export { cudaOomAsync } from './cuda-oom/async.ts'
 export { cudaOomInference } from './cuda-oom/inference.ts'
+export { cudaOomTensorrt } from './cuda-oom/tensorrt.ts'
 export { cudaOomPlain } from './cuda-oom/plain.ts'
 export { cudaOomTorch } from './cuda-oom/torch.ts'
 export { allocatorInternal } from './allocator-internal.ts'

@@ -21,10 +21,21 @@ const facts = (seen: Seen): Facts => {
 export const WHO_STOPPED = 'who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.'
 export const podEnded = (pod: string | undefined): Piece => ({ text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${pod ?? '<POD>'}` })
 
+/** What DeepSpeed printed of the host's memory last. */
+function hostMemory(text: string): { readonly used: string; readonly percent: number } | undefined {
+  const last = [...text.matchAll(/CPU Virtual Memory: {1,3}used = ([\d.]{1,10}) GB, percent = ([\d.]{1,6})%/g)].at(-1)
+  return last === undefined ? undefined : { used: last[1] ?? '', percent: Number(last[2]) }
+}
+const NEARLY_FULL = 75
+
 function remedies({ situation }: Matched): readonly Piece[] {
-  const { programs, subject } = situation()
+  const { programs, subject, text } = situation()
   return [
     KERNEL_LOG,
+    /offload/i.test(text) &&
+      programs.has('deepspeed') && {
+        text: 'Keep less of the optimizer and the parameters in host memory: no offload_param where the GPU has room, offload to NVMe (offload_optimizer.device: nvme), or fewer processes on this host.',
+      },
     programs.has('slurm') && slurmRecord(subject.slurmJob),
     programs.has('kubernetes') && podEnded(subject.pod),
     { text: 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.' },
@@ -35,15 +46,21 @@ function remedies({ situation }: Matched): readonly Piece[] {
 export const jobKilled = ruleFamily({
   id: 'job-killed',
   kind: 'job_killed',
-  literals: ['exitcode: -9', 'exitcode : -9', 'exitcode  : -9', 'Signal 9 (SIGKILL)', 'died with <Signals.SIGKILL: 9>'],
+  literals: ['exits with return code = -9', 'exitcode: -9', 'exitcode : -9', 'exitcode  : -9', 'Signal 9 (SIGKILL)', 'died with <Signals.SIGKILL: 9>'],
   facts,
   rules: [
     {
-      pattern: /exitcode {0,3}: ?-9\b|Signal 9 \(SIGKILL\) received by PID|died with <Signals\.SIGKILL: 9>/,
+      pattern: /exits with return code = -9\b|exitcode {0,3}: ?-9\b|Signal 9 \(SIGKILL\) received by PID|died with <Signals\.SIGKILL: 9>/,
       severity: 'critical',
       title: 'A process was killed by SIGKILL',
-      verdict: ({ facts: { pid, rank } }) =>
-        `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`} was killed by SIGKILL (exit code -9). The text does not say by whom; likely the kernel, because host memory ran out.`,
+      verdict: ({ facts: { pid, rank }, situation }) => {
+        const memory = hostMemory(situation().text)
+        const why =
+          memory === undefined || memory.percent < NEARLY_FULL
+            ? 'likely the kernel, because host memory ran out'
+            : `most likely the kernel, because host memory ran out: shortly before, ${memory.used} GB of it (${memory.percent} %) were in use`
+        return `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`} was killed by SIGKILL (exit code -9). The text does not say by whom; ${why}.`
+      },
       remedies,
       // host_oom_kill reports the shell's own line below it.
       unless: ({ text, at }) => /^\s*Killed\s*$/m.test(around(text, at, 0, 3)),

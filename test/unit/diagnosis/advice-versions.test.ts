@@ -75,6 +75,30 @@ test.each([
     'illegal_memory_access',
     /TdrDelay/,
   ],
+  [
+    'TensorRT says how much scratch space a batch of 32 needs',
+    'trtllm-build --max_batch_size 32\n[TRT] [E] 4: Internal error: plugin node PLUGIN_V2_GPTAttention_0 requires 40000000000 bytes of scratch space, but only 30000000000 is available.\n',
+    'cuda_oom',
+    /37\.25 GiB of scratch space[^]*27\.94 GiB is there[^]*--max_batch_size 24/,
+  ],
+  [
+    "blocks of TensorRT-LLM's cache",
+    "[TensorRT-LLM][ERROR] Assertion failed: Can't allocate new blocks. No free blocks left. (/src/kvCacheManager.cpp:300)\n",
+    'cuda_oom',
+    /KV cache[^]*kv_cache_free_gpu_mem_fraction/,
+  ],
+  [
+    'DeepSpeed saw how full host memory was',
+    "deepspeed: offload_optimizer cpu\n[INFO] [utils.py:799:see_memory_usage] CPU Virtual Memory:  used = 118.2 GB, percent = 93.1%\n[ERROR] [launch.py:321:sigkill_handler] ['python', 'train.py'] exits with return code = -9\n",
+    'job_killed',
+    /most likely the kernel[^]*118\.2 GB of it \(93\.1 %\)[^]*nvme/,
+  ],
+  [
+    'a peer that Gloo lost',
+    'RuntimeError: [/src/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.8.0.4]:20112\n',
+    'network_error',
+    /rank behind 10\.8\.0\.4:20112 first/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

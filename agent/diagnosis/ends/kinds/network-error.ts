@@ -40,6 +40,9 @@ function members(host: string, port: number | string): readonly Piece[] {
   ]
 }
 
+/** The other end of a connection between ranks, as Gloo prints it. */
+const PEER = /gloo[^\n]{0,200}?\[?(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]{3,40})\]?:(\d{2,5})/
+
 /** Where a program was to listen on an address that is not one of this machine; a client that gets this has no port left. */
 function notHere(told: EndTold): { readonly address: string | undefined } | undefined {
   const message = `${told.error?.message} ${told.error?.tail}`
@@ -98,6 +101,17 @@ export const networkError: EndKind = {
         },
       ]
     const { facts, situation, error } = told
+    const peer = PEER.exec(error?.message ?? '')
+    if (peer !== null)
+      return [
+        {
+          text: `Look at the log of the rank behind ${peer[1]}:${peer[2]} first: mostly it ended before, and its own error says why. The others only report that it is gone.`,
+        },
+        {
+          text: 'If no rank ended: let Gloo use the interface by which the hosts reach each other.',
+          command: 'ip -brief address\nexport GLOO_SOCKET_IFNAME=<INTERFACE>',
+        },
+      ]
     const rendezvous = RENDEZVOUS.test(`${error?.message} ${error?.name} ${situation.text}`) || situation.distributed
     const at = facts.port ?? '<PORT>'
     const server =
