@@ -42,7 +42,7 @@ const PATTERNS = {
   podman: /\bpodman\b/i,
   containerd: /\bcontainerd\b/i,
   kubernetes:
-    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator/i,
+    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator|^\s*Reason: {1,20}OOMKilled|node was low on resource|Need to kill Pod/im,
   slurm: /\bslurm|\bsrun\b|\bsbatch\b|\bSLURM_/i,
   systemd: /\bsystemd\b|\.service\b/,
   apt: /\bapt(?:-get)?\b|\bdpkg\b/,
