@@ -8,6 +8,20 @@ import type { Piece } from './remedies/plan.ts'
 
 const VGPU = /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/
 
+/** Compute modes as nvidia-smi prints them in its table and its report. */
+const MODES = /\b(E\. Process|Exclusive[_ ]Process|E\. Thread|Prohibited|Default)\s{0,4}(?:\||$|,)/gm
+function verdict({ situation }: Matched): string {
+  const { text } = situation()
+  const modes = new Set([...text.matchAll(MODES)].map(([, mode = '']) => mode))
+  if ([...modes].some((mode) => mode.startsWith('E')))
+    return 'The GPU takes no further process: nvidia-smi shows it in exclusive mode (Exclusive_Process), and another process holds it.'
+  if (modes.has('Prohibited')) return 'The GPU takes no process: nvidia-smi shows that its compute mode is Prohibited.'
+  if (VGPU.test(text)) return 'The vGPU takes no further process. Most likely it has no licence, or its memory is used up.'
+  return modes.has('Default')
+    ? 'The GPU takes no further process, though nvidia-smi shows no exclusive mode. Likely an earlier failure left the GPU or the driver in a bad state, or its memory is used up.'
+    : 'The GPU takes no further process. Most likely it is in exclusive compute mode and held by another process.'
+}
+
 function remedies({ situation }: Matched): readonly Piece[] {
   const now = situation()
   return [
@@ -53,7 +67,7 @@ export const gpuBusy = ruleFamily({
       pattern: /\b[Dd]evices?(?:\(s\) is\/are| are| is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAILABLE|cudaErrorDevicesUnavailable/,
       severity: 'critical',
       title: 'GPU is busy or locked to another process',
-      verdict: 'The GPU takes no further process. Most likely it is in exclusive compute mode and held by another process.',
+      verdict,
       remedies,
       facts: ({ message, text, at }) => known({ cuda_error_code: cudaErrorCode(message), gpu_index: currentDevice(around(text, at, 0, 3)) }),
     },

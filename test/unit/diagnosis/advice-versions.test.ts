@@ -99,6 +99,30 @@ test.each([
     'network_error',
     /rank behind 10\.8\.0\.4:20112 first/,
   ],
+  [
+    'a container without the pipes of MPS',
+    'docker run --gpus all lab/serve:3\nRuntimeError: Unexpected error from cudaGetDeviceCount(). Error 805: MPS client failed to connect to the MPS control daemon or the MPS server.\n',
+    'gpu_not_visible',
+    /^CUDA does not reach the MPS server(?![^]*suspend)[^]*--ipc=host -v \/tmp\/nvidia-mps:\/tmp\/nvidia-mps lab\/serve:3/,
+  ],
+  [
+    'a GPU cut by MIG that PyTorch counted',
+    'MIG 1g.10gb Device 0: (UUID: MIG-1)\nRuntimeError: device >= 0 && device < num_gpus INTERNAL ASSERT FAILED at "CUDAContext.cpp":49\n',
+    'gpu_not_visible',
+    /with MIG on a process gets one instance only/,
+  ],
+  [
+    'an exclusive mode that nvidia-smi shows',
+    '|  0   N/A  N/A | 70MiB / 11439MiB |      0%   E. Process |\nRuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable\n',
+    'gpu_busy',
+    /nvidia-smi shows it in exclusive mode/,
+  ],
+  [
+    'a mode that is not exclusive',
+    '| N/A   40C    P8    12W /  70W |      2MiB / 15360MiB |      0%      Default |\nRuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable\n',
+    'gpu_busy',
+    /shows no exclusive mode/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -14,6 +14,8 @@ export const LITERALS = [
   'Torch not compiled with CUDA enabled',
   'Torch not compiled with XPU enabled',
   'torch.cuda.is_available() is False',
+  'MPS client failed to connect',
+  'device < num_gpus INTERNAL ASSERT',
   'CUDA unknown error',
   'CUDA driver error: unknown error',
   'Unexpected error from cudaGetDeviceCount',
@@ -169,6 +171,42 @@ export const programRules: readonly Rule[] = [
     verdict: 'The program asks for a GPU by a number that it does not have: fewer are visible to it.',
     remedies: ordinal,
     facts: code,
+  },
+  {
+    // docs.nvidia.com/deploy/mps: clients find the daemon by its pipes, in /tmp/nvidia-mps where nothing else is set; one user has the server at a time.
+    pattern: /MPS client failed to connect to the MPS control daemon|CUDA_ERROR_MPS_\w{4,30}|cudaErrorMps\w{4,30}/,
+    severity: 'critical',
+    title: 'CUDA does not reach the MPS server',
+    verdict:
+      'CUDA was to work through MPS, whose control daemon or server it does not reach. In a container: it does not see the pipes of the daemon, or it has an IPC namespace of its own.',
+    remedies: ({ situation }) => [
+      situation().programs.has('docker') && {
+        text: 'Start the container with the pipes of the daemon and the IPC namespace of the host.',
+        command: `docker run --gpus all --ipc=host -v /tmp/nvidia-mps:/tmp/nvidia-mps ${situation().subject.image ?? '<IMAGE>'}`,
+      },
+      {
+        text: 'See whether the daemon runs, as which user, and where its pipes are: a client of another user waits or is refused.',
+        command: 'ps -eo user,pid,args | grep "[n]vidia-cuda-mps"; ls -l "${CUDA_MPS_PIPE_DIRECTORY:-/tmp/nvidia-mps}"',
+      },
+      { text: 'Or do without MPS: end the daemon (its clients end with it).', command: 'echo quit | sudo nvidia-cuda-mps-control', destroys: true },
+    ],
+    facts: code,
+  },
+  {
+    // pytorch #107300, #130181, #131650
+    pattern: /device >= 0 && device < num_gpus INTERNAL ASSERT FAILED/,
+    severity: 'critical',
+    title: 'PyTorch counts other GPUs than CUDA shows',
+    verdict: ({ situation }) =>
+      `PyTorch asked for a GPU that CUDA does not show. It counts GPUs before CUDA starts, and ${/MIG (?:M\.|\d|mode)|MIG-/.test(situation().text) ? 'with MIG on a process gets one instance only, whatever was counted' : 'the two differ when CUDA_VISIBLE_DEVICES is changed within the program, with MIG, or when a GPU failed'}.`,
+    remedies: [
+      {
+        text: 'With MIG: give each process the one instance that it shall use, by its UUID.',
+        command: 'nvidia-smi -L\nexport CUDA_VISIBLE_DEVICES=MIG-<UUID>',
+      },
+      { text: 'Set CUDA_VISIBLE_DEVICES before Python starts, not in the program: what was imported may have started CUDA already.' },
+      { text: 'If nvidia-smi shows an error for a GPU, leave that one out until it was reset.' },
+    ],
   },
   {
     pattern:
