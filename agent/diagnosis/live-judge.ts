@@ -8,6 +8,7 @@ import { createCandidates, type Scanner } from './scanner.ts'
 import type { Knowledge } from './situation/knowledge.ts'
 import { createSituations, type Situations } from './situation/situation.ts'
 import { TRIES_AGAIN } from './tries-again.ts'
+import { richRecords } from './unwrap/rich.ts'
 
 /** Enough for a traceback above a message; at most this much for each of the origins that spoke last. */
 const LINES_KEPT = 48
@@ -45,6 +46,11 @@ function openWindow(line: LogLine): Window {
 const originOf = ({ stream, origin }: LogLine): string => `${stream} ${origin.container_id ?? origin.container ?? ''} ${origin.path ?? ''}`
 const NONE: readonly Fault[] = []
 
+function inFull(lines: readonly string[]): readonly string[] {
+  const unwrap = richRecords(lines)
+  return unwrap === undefined ? lines : lines.map((line) => unwrap(line) ?? line)
+}
+
 export function createLogJudge(scanner: Scanner): LogJudge {
   /** In the order of last use: the origin that was silent longest goes first. */
   const windows = new Map<string, Window>()
@@ -79,7 +85,7 @@ export function createLogJudge(scanner: Scanner): LogJudge {
     judge(line, know) {
       const window = windowOf(line)
       if (know !== undefined) window.know = know
-      const fresh = line.text.includes('\n') ? line.text.split('\n') : [line.text]
+      const fresh = line.text.includes('\n') ? inFull(line.text.split('\n')) : [line.text]
       let candidates: ReturnType<typeof createCandidates> | undefined
       for (const part of fresh) {
         const text = cutLine(part)

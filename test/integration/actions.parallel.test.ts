@@ -2,15 +2,18 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { compiler } from '../fakes/nvml/build.ts'
 import { hostOf, withGpu } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
+import { randomOf } from '../setup/random.ts'
 import { rounds } from '../setup/rounds.ts'
 
 const KILLS = rounds({ full: 20, quick: 3 })
+const AT_ANY_MOMENT = rounds({ full: 200, quick: 5 })
 const WHY = compiler === undefined ? ' (needs a C compiler)' : ''
 const incidents = z.array(
   z.object({ id: z.string(), status: z.string(), actions: z.array(z.object({ action: z.string(), state: z.string(), text: z.string() })).default([]) }),
@@ -73,4 +76,29 @@ describe.skipIf(WHY !== '')(`actions${WHY}`, () => {
     expect(await statesOf(running)).toEqual({ note: 'done', stuck: 'timeout', long: 'interrupted' })
     expect([linesOf('noted').length, linesOf('stuck').length, linesOf('long').length]).toEqual([1, 1, 1])
   })
+
+  test(`never twice for one GPU that is lost, at whatever moment the agent is killed: ${AT_ANY_MOMENT} kills`, async () => {
+    const moment = randomOf(20_261_129)
+    const GPUS = 16
+    const once = `actions:
+  - {name: once, ${match}, command: [${script('once.sh', `echo "$1" >> ${file('once')}; sleep 0.3`)}, "{uuid}"], cooldown: 0s, per_hour: 1000}
+`
+    const hostWith = (lost: number) => Array.from({ length: lost }, (_, gpu) => gpu).reduce((now, gpu) => withGpu(now, gpu, { lost: 1 }), hostOf(GPUS))
+    for (let kills = 0; kills < AT_ANY_MOMENT;) {
+      let running = (agent = await startAgent({ scenario: hostWith(0), config: once, ready: true }))
+      const { dataDir } = running
+      writeFileSync(file('once'), '')
+      for (let lost = 1; lost <= GPUS && kills < AT_ANY_MOMENT; lost++, kills++) {
+        running.tell(hostWith(lost))
+        // Before it is noticed, while its action begins and runs, and after.
+        await delay(moment() * 4_000)
+        await running.kill()
+        running = agent = await startAgent({ scenario: hostWith(lost), config: once, dataDir })
+      }
+      const noted = linesOf('once').filter((line) => line !== '')
+      expect(new Set(noted).size, `each once: ${noted.join(' ')}`).toBe(noted.length)
+      expect(noted.length).toBeGreaterThan(0)
+      await running.stop()
+    }
+  }, 3_600_000)
 })

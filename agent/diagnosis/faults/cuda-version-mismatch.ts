@@ -112,6 +112,8 @@ export const cudaVersionMismatch = ruleFamily({
         return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of this program needs, or the program does not reach it.`
       },
       remedies: (matched) => (runsOn(matched.situation()) === undefined ? driverOld(matched) : unreached(matched)),
+      // The image's greeting says that there is no driver at all.
+      unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
     },
     {
       pattern: /unsatisfied condition: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,

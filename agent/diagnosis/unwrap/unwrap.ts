@@ -4,6 +4,7 @@ import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts
 import { learnedPrefix } from './learned-prefix.ts'
 import { withoutIndent } from './indent.ts'
 import { inEnglish } from './locale.ts'
+import { richRecords } from './rich.ts'
 
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0?39|#x27|#34|#x22);/g
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -23,7 +24,7 @@ const htmlLines = (sample: readonly string[]): Unwrap | undefined =>
   sample.some((line) => /&(?:quot|#0?39|#x27|lt|gt);/.test(line)) ? (line) => line.replace(ENTITY, (entity) => ENTITIES[entity] ?? entity) : undefined
 
 /** Each takes one layer away, from the outside in; what it does not know stays. */
-const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [htmlLines, notebookLines, jsonLines, learnedPrefix]
+const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [htmlLines, notebookLines, jsonLines, richRecords, learnedPrefix]
 
 const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => lines.map((line) => layer(line) ?? line)
 

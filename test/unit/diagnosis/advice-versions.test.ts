@@ -123,6 +123,30 @@ test.each([
     'gpu_busy',
     /shows no exclusive mode/,
   ],
+  [
+    'GPTQ without its kernels',
+    'WARNING - CUDA kernels for auto_gptq are not installed, this will result in very slow inference speed.\n',
+    'precision_fallback',
+    /^GPTQ runs without its CUDA kernels[^]*0\.7\.1: 2\.2\.1/,
+  ],
+  [
+    'Podman, that ignored --gpus',
+    'podman run --rm --gpus all lab/train:1 nvidia-smi\nError: crun: executable file `nvidia-smi` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found\n',
+    'gpu_not_visible',
+    /podman run --device nvidia\.com\/gpu=all(?![^]*docker run)/,
+  ],
+  [
+    'a Triton server without CUDA',
+    'E1120 10:11:12.131 1 server.cc:189] "Failed to initialize CUDA: unable to get number of CUDA devices: initialization error"\n',
+    'gpu_not_visible',
+    /^CUDA cannot start/,
+  ],
+  [
+    'an image of NVIDIA that was started without a GPU',
+    'docker run -it nvcr.io/nvidia/pytorch:24.05-py3\nWARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available.\n',
+    'gpu_not_visible',
+    /^The container has no GPU[^]*--gpus all nvcr\.io\/nvidia\/pytorch:24\.05-py3/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

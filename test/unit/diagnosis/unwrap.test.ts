@@ -2,6 +2,7 @@
 import * as fc from '../../setup/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { explainStream, explainText } from '../../../agent/diagnosis/explain.ts'
+import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { unwrapped } from '../../../agent/diagnosis/unwrap/unwrap.ts'
 
@@ -138,4 +139,18 @@ describe('what the system says in another language', () => {
       expect(unwrapped([line])).toEqual([line])
     },
   )
+})
+
+const RICH = [
+  '[11/20/26 10:11:12] ERROR    CUDA out of memory. Tried to        train.py:88',
+  '                             allocate 2.00 GiB. GPU 0 has a total',
+  '                             capacity of 23.69 GiB of which 1.20',
+  '                             GiB is free.',
+].join('\n')
+
+test('the place that Rich prints at the right is no part of the sentence, in a file and live', () => {
+  const figures = { requested_bytes: 2 * 2 ** 30, gpu_index: 0 }
+  expect(explainText(logScanner(), RICH)[0]?.facts).toMatchObject(figures)
+  const live = createLogJudge(logScanner()).judge({ t: 1, text: RICH, stream: 'container', origin: { container: 'fit' } })
+  expect(live[0]?.facts).toMatchObject(figures)
 })

@@ -58,11 +58,19 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVIDIA Driver was not detected|NVMLError_DriverNotLoaded/,
+      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: 'NVIDIA driver is not loaded',
     verdict: 'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.',
     remedies: driver,
+  },
+  {
+    // The greeting of NVIDIA's images, which look for the driver's libraries and device files.
+    pattern: /NVIDIA Driver was not detected/,
+    severity: 'critical',
+    title: 'The container has no GPU',
+    verdict: 'The image found no NVIDIA driver in its container: mostly it was started without a GPU, else the driver of the host does not work.',
+    remedies: (matched) => [requestGpu(matched.situation()), HOST_DRIVER],
   },
   {
     // The greeting of NVIDIA's images; what CUDA said stands in brackets below.

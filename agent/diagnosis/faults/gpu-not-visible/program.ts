@@ -17,6 +17,7 @@ export const LITERALS = [
   'MPS client failed to connect',
   'device < num_gpus INTERNAL ASSERT',
   'CUDA unknown error',
+  'unable to get number of CUDA devices',
   'CUDA driver error: unknown error',
   'Unexpected error from cudaGetDeviceCount',
   'no CUDA-capable device is detected',
@@ -210,7 +211,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA/,
+      /CUDA unknown error|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict:
