@@ -50,9 +50,10 @@ const BUILT_FOR: readonly (readonly [symbol: RegExp, releases: string])[] = [
 /** The C++ ABI is part of every name that takes a string: wheels of PyTorch for Linux have the new one from 2.7 on, before 2.6 the old one. */
 function otherAbi({ match, situation }: Pick<Seen, 'match' | 'situation'>): 'TRUE' | 'FALSE' | undefined {
   const { torch } = situation().versions
-  if (torch === undefined || !/^_ZN3c105Error/.test(match[2] ?? '')) return undefined
-  if ((match[2] ?? '').includes('__cxx11') && compareVersions(torch, '2.6') < 0) return 'FALSE'
-  return /E(?:Ss|S[0-9A-Z]?_?Ss)$/.test(match[2] ?? '') && compareVersions(torch, '2.7') >= 0 ? 'TRUE' : undefined
+  const symbol = match[2] ?? ''
+  if (torch === undefined || !symbol.startsWith('_ZN3c105Error')) return undefined
+  if (symbol.includes('__cxx11') && compareVersions(torch, '2.6') < 0) return 'FALSE'
+  return /E(?:Ss|S[0-9A-Z]?_?Ss)$/.test(symbol) && compareVersions(torch, '2.7') >= 0 ? 'TRUE' : undefined
 }
 
 function remedies(matched: Matched): readonly Piece[] {

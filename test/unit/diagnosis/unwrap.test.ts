@@ -151,6 +151,6 @@ const RICH = [
 test('the place that Rich prints at the right is no part of the sentence, in a file and live', () => {
   const figures = { requested_bytes: 2 * 2 ** 30, gpu_index: 0 }
   expect(explainText(logScanner(), RICH)[0]?.facts).toMatchObject(figures)
-  const live = createLogJudge(logScanner()).judge({ t: 1, text: RICH, stream: 'container', origin: { container: 'fit' } })
+  const live = createLogJudge(logScanner()).judge({ type: 'log', t: 1, text: RICH, stream: 'container', origin: { container: 'fit' } })
   expect(live[0]?.facts).toMatchObject(figures)
 })
