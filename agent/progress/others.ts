@@ -7,10 +7,10 @@ export const isForeign = (text: string): boolean => FOREIGN.test(text)
 
 /** Rows, files, pages that are moved or looked at: the progress of a tool, where no figure of a training stands beside. */
 const MOVED =
-  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b|\d steps \(\d{1,3}%\) done|\b(?:rows|records)[ =:]{1,2}\d|\d (?:rows|records|chunks|documents|docs|files)\b|\bsectors? |^\W*matching block\b/i
+  /\b(?:rows|records|files|docs|documents|events|messages|msgs|objects|chunks|pages|inserts|lines|urls) ?\/ ?s(?:ec)?\b|^\W*(?:migrat|upload|import|export|index|copi|insert|scann|crawl|ingest|extract|compress|restor|back(?:ed|ing) up|synced)\w*\b|\d steps \(\d{1,3}%\) done|\b(?:rows|records)[ =:]{1,2}\d|\d (?:rows|records|chunks|documents|docs|files)\b|\bsectors? |^\W*matching block\b|^\W*(?:remote: )?[a-z]+(?: out)? (?:files|objects|deltas|references|content|index|commits|blobs): +\d{1,3}% \(\d{1,12}\/\d{1,12}\)/i
 export const isMoved = (text: string): boolean => MOVED.test(text)
 
-/** A line of an access log, of subtitles, of Python's profiler, an instruction of a Dockerfile, a channel of NCCL, a solver's report, a plan of a database: whatever stands in it, nobody counts here. */
+/** A line of an access log, of subtitles, of Python's profiler, a row of a tool that lists devices by their address on the bus or their health, an instruction of a Dockerfile, a channel of NCCL, a solver's report, a plan of a database: whatever stands in it, nobody counts here. */
 const NO_FIGURES =
-  /"(?:Startup|Total) Cost"|^\s*- \w[^\n]{1,600}:\s+(?:PENDING|RUNNING|PAUSED|TERMINATED|ERROR)\s*$|"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^"]{1,2000} HTTP\/|^\W{0,3}(?:\d\d:\d\d[.,]\d{3} )?--> \d\d:\d\d|^\s*step \d{1,4}\/\d{1,4} ?: [A-Z]{3,11} |\bNCCL INFO |\.py:\d{1,6}\([\w<>.]{1,60}\)\s*$|^\s*(?:residuals|parameters|iterations|(?:initial|final) cost) : \d/i
+  /^\s*[|│].{0,80}\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|^\s*[|│] {0,4}\d{1,3} .{0,40}[|│] {0,4}(?:OK|Warning|Alarm|Critical|N\/A|Default) {0,16}[|│]|"(?:Startup|Total) Cost"|^\s*- \w[^\n]{1,600}:\s+(?:PENDING|RUNNING|PAUSED|TERMINATED|ERROR)\s*$|"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^"]{1,2000} HTTP\/|^\W{0,3}(?:\d\d:\d\d[.,]\d{3} )?--> \d\d:\d\d|^\s*step \d{1,4}\/\d{1,4} ?: [A-Z]{3,11} |\bNCCL INFO |\.py:\d{1,6}\([\w<>.]{1,60}\)\s*$|^\s*(?:residuals|parameters|iterations|(?:initial|final) cost) : \d/i
 export const saysNothing = (text: string): boolean => NO_FIGURES.test(text)

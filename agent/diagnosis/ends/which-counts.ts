@@ -42,3 +42,15 @@ export function goesOnAfter(sign: ExitSign, signs: readonly Sign[], progressAt: 
   const before = signs.filter((other) => other.type === 'exit' && other.at < sign.at && other.at < progressAt && failed(other) === failed(sign))
   return before.length >= 2
 }
+
+const GONE_ON = 3
+/** What a tool says of each part that it leaves out differs in the part's name only: `Error: reading FAN3 is not supported.` */
+export function formOf({ error }: ErrorSign): string {
+  const words = error.message.split(/\s+/)
+  return `${words[0] ?? ''} ${words.slice(-3).join(' ')}`
+}
+/** A bare line of a form that stopped nothing when it was said before. */
+export const saidBefore = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
+  sign.weak &&
+  sign.error.frames.length === 0 &&
+  signs.filter((other) => other.type === 'error' && other.weak && other.line < sign.line && formOf(other) === formOf(sign)).length >= GONE_ON
