@@ -25,7 +25,8 @@ export const aborted: EndKind = {
   verdict: (told) => {
     const words = quote(told)
     const { signal } = told.facts
-    if (isPanic(told.error) && signal === undefined) return `${who(told)} panicked${place(told)}, and ended${words === '' ? '' : `: "${told.error?.message.slice(0, 200) ?? ''}"`}.`
+    if (isPanic(told.error) && signal === undefined)
+      return `${who(told)} panicked${place(told)}, and ended${words === '' ? '' : `: "${told.error?.message.slice(0, 200) ?? ''}"`}.`
     const why =
       signal === 'SIGILL'
         ? 'the program uses an instruction that this CPU does not have'

@@ -119,10 +119,11 @@ export const compileError: EndKind = {
     !PYTHON.test(told.situation.text) && {
       text: 'Correct what the first error of the compiler names; those below it often follow from it. Then build again, one job at a time, so that it stops there.',
     },
-    PYTHON.test(told.situation.text) && !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
-      text: 'See whether versions fit together: torch, triton and the GPU.',
-      command: 'python -m pip list | grep -iE "torch|triton"',
-    },
+    PYTHON.test(told.situation.text) &&
+      !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
+        text: 'See whether versions fit together: torch, triton and the GPU.',
+        command: 'python -m pip list | grep -iE "torch|triton"',
+      },
     openFrame(told),
   ],
 }

@@ -129,7 +129,12 @@ export function createNativeReader(): NativeReader {
           text: line.raw,
           name: name ?? language.name ?? 'error',
           message: test?.message ?? message ?? '',
-          frame: test !== undefined ? test.frame : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file) ? place : undefined,
+          frame:
+            test !== undefined
+              ? test.frame
+              : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file)
+                ? place
+                : undefined,
           file: '',
           innermost: new Map(),
           last: line.number,
