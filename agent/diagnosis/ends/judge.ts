@@ -18,7 +18,7 @@ import { gotOver, PARTIAL } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -147,7 +147,9 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
       sign.facts.rank === undefined &&
       evidence.begunAt > sign.line &&
       signs.some((other) => other.type === 'error' && other.at > evidence.begunAt)) ||
-    (sign.type === 'error' && ((!endedBadly && saidBefore(sign, signs)) || signs.some((other) => other.type === 'error' && takesOver(other, sign)))) ||
+    (sign.type === 'error' &&
+      ((!endedBadly && (saidBefore(sign, signs) || (evidence.plainAt > sign.line && loggedAgain(sign, signs)))) ||
+        signs.some((other) => other.type === 'error' && takesOver(other, sign)))) ||
     (sign.type === 'exit' && !endedBadly && goesOnAfter(sign, signs, evidence.progressAt)) ||
     // A user ended a part of its work, and it went on with the next.
     (sign.type === 'order' &&

@@ -54,3 +54,15 @@ export const saidBefore = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
   sign.weak &&
   sign.error.frames.length === 0 &&
   signs.filter((other) => other.type === 'error' && other.weak && other.line < sign.line && formOf(other) === formOf(sign)).length >= GONE_ON
+/** What a logger reports with its traceback more than once: the program tries again. */
+export const loggedAgain = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
+  sign.logged === true &&
+  signs.some(
+    (other) =>
+      other.type === 'error' &&
+      other.logged === true &&
+      other.line !== sign.line &&
+      other.error.name === sign.error.name &&
+      other.error.message.replaceAll(/\d/g, '') === sign.error.message.replaceAll(/\d/g, '') &&
+      other.facts.frame === sign.facts.frame,
+  )

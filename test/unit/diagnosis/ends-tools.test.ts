@@ -16,6 +16,26 @@ describe('no end', () => {
       '[Tue Feb 03 06:05:06 2031] [error] [client 10.0.0.4] File does not exist: /srv/www/robots.txt',
     ],
     [
+      'what a logger reports each time before the program tries again',
+      ...[1, 2, 3].flatMap((attempt) => [
+        `[ERROR] store - put ${attempt} failed, trying again`,
+        'Traceback (most recent call last):',
+        '  File "/job/put.py", line 9, in <module>',
+        '    put()',
+        'ConnectionResetError: [Errno 104] Connection reset by peer',
+      ]),
+      'result: ok',
+      'parts: 4',
+      'table of contents',
+      'index kept',
+      'that is all',
+    ],
+    [
+      'a service of the host, in the log of its kernel',
+      '[   26.892530] init: samplesd main process (768) ended with status 1'.replace('ended', 'terminated'),
+      '[   30.1] eth0: link up',
+    ],
+    [
       'parts that a tool cannot read',
       ...['FAN1', 'FAN2', 'FAN3', 'VCORE', 'VBAT'].flatMap((part) => [`===== ${part} =====`, `Error: reading ${part} on this board is not supported.`, '']),
     ],
@@ -45,6 +65,32 @@ describe('no end', () => {
     )
     expect(first).toMatchObject({ kind: 'python_exception', facts: { exception: 'UnknownState' } })
   })
+})
+
+test('an exception whose message is the traceback of a worker', () => {
+  const [first] = faultsOf(
+    'Traceback (most recent call last):',
+    '  File "eval.py", line 24, in <module>',
+    '    main()',
+    '  File "eval.py", line 15, in main',
+    '    for pair in loader:',
+    'FileNotFoundError: Traceback (most recent call last):',
+    '  File "/job/pairs.py", line 36, in __getitem__',
+    '    return read(name)',
+    "FileNotFoundError: [Errno 2] No such file or directory: '/sets/pairs/1.png'",
+  )
+  expect(first).toMatchObject({ kind: 'file_missing', facts: { frame: 'pairs.py:36', path: '/sets/pairs/1.png' } })
+})
+test('what a sanitizer reports, with the line of the program', () => {
+  const [first] = faultsOf(
+    '==4242==ERROR: AddressSanitizer: attempting double-free on 0x602000000010 in thread T0:',
+    '    #0 0x7fd6f46b76a8 in __interceptor_free (/usr/lib/libasan.so.8+0xb76a8)',
+    '    #1 0x563331221228 in main /srv/src/grid.c:41',
+    '',
+    'SUMMARY: AddressSanitizer: double-free in __interceptor_free',
+    '==4242==ABORTING',
+  )
+  expect(first).toMatchObject({ kind: 'aborted', facts: { frame: 'grid.c:41' } })
 })
 
 describe('what an end says', () => {

@@ -18,6 +18,8 @@ describe('no progress', () => {
       many((at) => `| 0                 | 0000:${at}1:00.0  | ${at * 3}      0    / 0       ${30_000 + at}/ 65536         |`),
     ],
     ['their health and power', many((at) => `| ${at}     X100    | OK            | 1${at}.5       40                0    / 0             |`)],
+    ['tests in the Test Anything Protocol', many((at) => `# Subtest: step ${at} of 12`)],
+    ['what a run was given', ["Hyperparameters: {'alpha': 0.001, 'n_episodes': 10000, 'max_steps': 200}"]],
     ['fractions that a model adds', many((at) => `   * Rewrite ${at}/9 as ${at * 8}/72, so ${at * 8}/72 + 27/72 = ${at * 8 + 27}/72`)],
   ])('%s', (_, lines) => {
     const { step, total, loss } = read(...lines) ?? {}
