@@ -7,7 +7,10 @@ const NEAR = 16
 
 /** `[25/250`, `(3/300)`: a counter without a name counts the steps, or the epochs where it says so. Of two in a row (`[2/25][100/1583]`) the first counts the epochs. */
 export function takeCounter(out: Figures, counters: readonly Field[]): void {
-  const usable = counters.filter(({ total, value, key }) => total !== undefined && total > 0 && value <= total && !/\b(?:epoch|ep)s?$/.test(key))
+  // `1 of 1` of something counts no work.
+  const usable = counters.filter(
+    ({ total, value, key }) => total !== undefined && total > 0 && value <= total && !(key === '' && total === 1) && !/\b(?:epoch|ep)s?$/.test(key),
+  )
   // In brackets behind a metric: how many were right.
   const open = usable.filter(({ aside }) => !aside)
   const [first, second] = open.length > 0 ? open : usable

@@ -113,9 +113,21 @@ const OPTION = /(?:^|[\s'"])--[a-zA-Z][\w-]{0,60}[ =]$/
 /** Without any of these there is no figure. */
 const FIGURE = /\d|nan|inf/i
 
+/** `[avg loss, loss]: [6.21, 6.17]`: the names in one bracket, their figures in the next. */
+const LISTED = /\[([A-Za-z][^[\]\d]{2,120})\] ?[:=] ?[[(]([-+\d.e, naif]{3,120})[\])]/i
+function unlisted(text: string): string {
+  const [all, names = '', figures = ''] = (text.includes(']') ? LISTED.exec(text) : null) ?? []
+  if (all === undefined) return text
+  const values = figures.split(/,\s*/)
+  const named = names.split(/,\s*/)
+  return named.length === values.length ? text.replace(all, named.map((name, at) => `${name}: ${values[at] ?? ''}`).join(', ')) : text
+}
+/** `Iteration 2 (20 requested)`. */
+const REQUESTED = /\b(epoch|iteration|step|generation|cycle|round)( ?[:=]? ?)(\d{1,9}) \((\d{1,9}) (?:requested|planned|scheduled|to do)\)/i
+
 export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
-  const text = ofOneStep(pointed(printed))
+  const text = ofOneStep(pointed(unlisted(printed.replace(REQUESTED, '$1$2$3/$4'))))
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
   const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
   const paired = parted.includes('/') ? parted.replace(PAIRED, '$2 $1/$3') : parted

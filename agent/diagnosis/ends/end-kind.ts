@@ -80,6 +80,8 @@ export function quote({ error }: Pick<EndTold, 'error'>): string {
   const sentence = whole.lastIndexOf('. ', QUOTED)
   return sentence > QUOTED / 4 ? whole.slice(0, sentence) : `${whole.slice(0, QUOTED)}…`
 }
+/** Of Rust and Go: the program ends itself with an exit code, not by a signal. */
+export const isPanic = (error: Pick<ErrorSeen, 'name'> | undefined): boolean => error?.name === 'panic' || error?.name === 'fatal error'
 /** ` at train.py:15`, or nothing. */
 export const place = ({ facts: { frame } }: Pick<EndTold, 'facts'>): string => (frame === undefined ? '' : ` at ${frame}`)
 /** `Rank 3`, or the subject that a sentence begins with. */
@@ -126,10 +128,12 @@ export const anyOf =
   }
 
 const PATH =
-  /(?:director(?:y|ies)|[Pp]ermission denied|file system|[Ff]ile(?:name)?|open|opening|path|exist|denied|NotFound\w*|cannot open file)\b[^'"\n]{0,24}['"]([^'"\n]{1,400})['"]|(?:[Ff]ile|[Dd]irectory|[Pp]ath) ((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: does not exist| not found|: No such)|((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: (?:does not exist|not found|is not a directory|could not be found)|: (?:No such file|Permission denied|Read-only|Is a directory|Not a directory|Input\/output|Stale)| \((?:No such file|Permission denied|Is a directory))|can't open file '([^'\n]{1,400})'|, file ((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})$|(?:open|stat|mkdir|unlink|scandir|rename|mkfifo) ['"]?((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})/
+  /(?:director(?:y|ies)|[Pp]ermission denied|file system|[Ff]ile(?:name)?|open|opening|path|exist|denied|NotFound\w*|cannot open file)\b[^'"\n]{0,24}['"]([^'"\n]{1,400})['"]|(?:[Ff]ile|[Dd]irectory|[Pp]ath) ((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: does not exist| not found|: No such)|((?:(?<![\w.-])\/|\.{1,2}\/|~\/|(?<![\w./-])[\w-][\w.-]{0,80}\/)[^\s'",:;]{1,400})(?: (?:does not exist|not found|is not a directory|could not be found)|: (?:No such file|Permission denied|Read-only|Is a directory|Not a directory|Input\/output|Stale)| \((?:No such file|Permission denied|Is a directory))|can't open file '([^'\n]{1,400})'|, file ((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})$|(?:open|stat|mkdir|unlink|scandir|rename|mkfifo) ['"]?((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})/
 /** The file that a message is about. */
 export function pathIn(text: string): string | undefined {
-  return PATH.exec(text)
+  const path = PATH.exec(text)
     ?.slice(1)
     .find((group) => group !== undefined)
+  // Python quotes the path of Windows as a literal of its own.
+  return path !== undefined && /^[A-Za-z]:\\\\/.test(path) ? path.replaceAll('\\\\', '\\') : path
 }

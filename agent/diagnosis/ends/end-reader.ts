@@ -51,8 +51,13 @@ const TEXTS = 512
 const TEXT_LENGTH = 2_000
 const LONGEST_LINE = 16_384
 /** Told by a family, not by a reader of ends. */
+/** `[ERROR] store - …`, `ERROR:store:…`: levels that no date precedes. */
+const LOGGED = /^\[?(?:ERROR|WARNING)\b[\]:]/
 const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
 const LEAD = /^\S.{0,100}[\]:|>] $/
+/** An exception whose message is the traceback of a worker: its next line of that name is its own. */
+const EXCEPTION = /^(?:[A-Za-z_]\w{0,60}\.){0,8}\w{0,60}(?:Error|Exception|Interrupt|Exit): $/
+const leadOf = (before: string): string => (EXCEPTION.test(before) ? '' : (LEAD.exec(before)?.[0] ?? ''))
 
 export function createEndReader(): EndReader {
   const tracebacks = createTracebackReader()
@@ -73,6 +78,9 @@ export function createEndReader(): EndReader {
   let failedAt = 0
   /** What a program unknown to us puts before each line, as it stood before the last traceback's head. */
   let lead = ''
+  /** Headers of tracebacks that stand right below a logger's word of a failure; and whether the last line is such a word. */
+  const logged = new Set<number>()
+  let reported = false
 
   const keepText = (number: number, raw: string): void => {
     texts.set(number, raw.slice(0, TEXT_LENGTH))
@@ -98,9 +106,11 @@ export function createEndReader(): EndReader {
     if (isQuoted(raw) || isWarned(raw) || OUT_OF_MEMORY.test(raw)) failedAt = number
     const whole = readLine(raw.length > LONGEST_LINE ? raw.slice(-LONGEST_LINE) : raw, number)
     const head = whole.text.indexOf('Traceback (most recent')
-    if (head >= 0) lead = LEAD.exec(whole.text.slice(0, head))?.[0] ?? ''
+    if (head >= 0) lead = leadOf(whole.text.slice(0, head))
     const line = lead !== '' && whole.text.startsWith(lead) ? { ...whole, text: whole.text.slice(lead.length) } : whole
     const token = tracebacks.add(line)
+    if (token === 'header' && reported && logged.size < TEXTS) logged.add(number)
+    if (token !== 'blank') reported = line.level === 'error' || line.level === 'warning' || LOGGED.test(raw)
     if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
       keepText(number, raw)
       failedAt = number
@@ -149,7 +159,7 @@ export function createEndReader(): EndReader {
       for (const traceback of tracebacks.tracebacks()) {
         if (traceback.ignored) continue
         const sign = errorOf(traceback, (number) => texts.get(number) ?? '')
-        if (sign !== undefined) all.push(sign)
+        if (sign !== undefined) all.push(sign.type === 'error' && logged.has(sign.at) ? { ...sign, logged: true } : sign)
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)

@@ -33,6 +33,8 @@ export type ErrorSign = At & {
   readonly wrapper: boolean
   /** Its traceback begins in a function of the user's, below where a program or a thread begins: a handler printed it. */
   readonly caught?: true
+  /** A logger's record of a failure stands right above it. */
+  readonly logged?: true
   readonly facts: Facts
 }
 /** A process that ended by a signal. `by`: who says so. */

@@ -11,14 +11,14 @@ import type { Situation } from '../situation/situation.ts'
 import { applicationOf, libraryOf } from './applications.ts'
 import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
-import { place, type EndTold } from './end-kind.ts'
+import { isPanic, place, type EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
 import { gotOver, PARTIAL } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, ofFirstRank, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -147,7 +147,9 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
       sign.facts.rank === undefined &&
       evidence.begunAt > sign.line &&
       signs.some((other) => other.type === 'error' && other.at > evidence.begunAt)) ||
-    (sign.type === 'error' && signs.some((other) => other.type === 'error' && takesOver(other, sign))) ||
+    (sign.type === 'error' &&
+      ((!endedBadly && (saidBefore(sign, signs) || (evidence.plainAt > sign.line && loggedAgain(sign, signs)))) ||
+        signs.some((other) => other.type === 'error' && takesOver(other, sign)))) ||
     (sign.type === 'exit' && !endedBadly && goesOnAfter(sign, signs, evidence.progressAt)) ||
     // A user ended a part of its work, and it went on with the next.
     (sign.type === 'order' &&
@@ -242,11 +244,14 @@ const linesOf = (signs: readonly Sign[]): Fault['evidence'] =>
 
 const TENSORS: ReadonlySet<LogKind> = new Set<LogKind>(['shape_mismatch', 'dtype_mismatch', 'device_mismatch'])
 const RECORD_BEFORE = 40
-const recordBefore = (sign: Sign, signs: readonly Sign[]): Sign | undefined =>
-  signs.findLast((one) => one.type === 'error' && one.error.name === 'record' && one.at < sign.at && sign.at - one.at <= RECORD_BEFORE)
+function recordBefore(sign: Sign, signs: readonly Sign[]): Sign | undefined {
+  const records = signs.filter((one) => one.type === 'error' && one.error.name === 'record' && one.at < sign.at && sign.at - one.at <= RECORD_BEFORE)
+  // One that only announces what follows says less than one before it.
+  return records.findLast((one) => one.type === 'error' && !one.error.message.endsWith(':')) ?? records.at(-1)
+}
 
 function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: readonly Sign[], situationAt: (line: number) => Situation): Fault {
-  const ended = SIGNAL_OF[end.kind]
+  const ended = sign.type === 'error' && isPanic(sign.error) ? undefined : SIGNAL_OF[end.kind]
   const all = declared({ ...(ended === undefined ? {} : { signal: ended }), ...withEndFacts(facts, rest, end.kind) }, end.kind)
   // Where only the last words say that it failed, a record of an error just before them says more.
   // And what a compiler said first, more than the build that failed by it.

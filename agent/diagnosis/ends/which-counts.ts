@@ -42,3 +42,27 @@ export function goesOnAfter(sign: ExitSign, signs: readonly Sign[], progressAt: 
   const before = signs.filter((other) => other.type === 'exit' && other.at < sign.at && other.at < progressAt && failed(other) === failed(sign))
   return before.length >= 2
 }
+
+const GONE_ON = 3
+/** What a tool says of each part that it leaves out differs in the part's name only: `Error: reading FAN3 is not supported.` */
+export function formOf({ error }: ErrorSign): string {
+  const words = error.message.split(/\s+/)
+  return `${words[0] ?? ''} ${words.slice(-3).join(' ')}`
+}
+/** A bare line of a form that stopped nothing when it was said before. */
+export const saidBefore = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
+  sign.weak &&
+  sign.error.frames.length === 0 &&
+  signs.filter((other) => other.type === 'error' && other.weak && other.line < sign.line && formOf(other) === formOf(sign)).length >= GONE_ON
+/** What a logger reports with its traceback more than once: the program tries again. */
+export const loggedAgain = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
+  sign.logged === true &&
+  signs.some(
+    (other) =>
+      other.type === 'error' &&
+      other.logged === true &&
+      other.line !== sign.line &&
+      other.error.name === sign.error.name &&
+      other.error.message.replaceAll(/\d/g, '') === sign.error.message.replaceAll(/\d/g, '') &&
+      other.facts.frame === sign.facts.frame,
+  )

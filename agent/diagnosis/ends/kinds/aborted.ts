@@ -1,5 +1,5 @@
 // A process ended itself: an uncaught C++ exception, a failed check, glibc's heap checks, an instruction that the CPU lacks.
-import { WEIGHT, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, isPanic, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall } from '../gpu-call.ts'
 import { NATIVE } from '../signs/native.ts'
 import { runsPython, crashSteps } from '../who-runs.ts'
@@ -19,10 +19,14 @@ export const aborted: EndKind = {
     return module === NATIVE || name === 'Fatal Python error' ? { weight: WEIGHT.exception } : undefined
   },
   title: (told) =>
-    `Process aborted${told.facts.signal === undefined ? '' : ` (${status(told) === undefined ? told.facts.signal : `Windows status ${status(told)}`})`}${place(told)}`,
+    isPanic(told.error) && told.facts.signal === undefined
+      ? `The program panicked${place(told)}`
+      : `Process aborted${told.facts.signal === undefined ? '' : ` (${status(told) === undefined ? told.facts.signal : `Windows status ${status(told)}`})`}${place(told)}`,
   verdict: (told) => {
     const words = quote(told)
     const { signal } = told.facts
+    if (isPanic(told.error) && signal === undefined)
+      return `${who(told)} panicked${place(told)}, and ended${words === '' ? '' : `: "${told.error?.message.slice(0, 200) ?? ''}"`}.`
     const why =
       signal === 'SIGILL'
         ? 'the program uses an instruction that this CPU does not have'
@@ -42,6 +46,14 @@ export const aborted: EndKind = {
       situation,
     } = told
     const windows = status(told) !== undefined
+    if (isPanic(error) && signal === undefined)
+      return [
+        crashSteps(situation),
+        openFrame(told),
+        /panicked at/.test(situation.text)
+          ? { text: 'Run it again with the whole backtrace.', command: 'RUST_BACKTRACE=full <COMMAND>' }
+          : { text: 'Run it again with the stacks of all goroutines.', command: 'GOTRACEBACK=all <COMMAND>' },
+      ]
     return [
       gpuCall(error?.message ?? '', situation)?.remedies,
       signal === 'SIGILL' && {

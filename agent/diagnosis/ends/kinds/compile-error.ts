@@ -46,6 +46,22 @@ function pythonHeader({ error, situation }: EndTold): Piece {
   )
 }
 
+const PYTHON = /\bpython|\.py\b|Traceback|torch|triton|\bpip\b|setuptools/i
+/** What pkg-config, or a build script in Rust that asks it, says of a library that is not there. */
+const NOT_INSTALLED =
+  /system library `([\w.+-]{1,60})` required by crate|No package '([\w.+-]{1,60})' found|Package '?([\w.+-]{1,60})'?(?:, required by [^\n]{1,80},)? (?:was )?not found/
+function systemLibrary(text: string): Piece {
+  const name = NOT_INSTALLED.exec(text)
+    ?.slice(1)
+    .find((group) => group !== undefined)
+  return (
+    name !== undefined && {
+      text: `The system library ${name} is missing, or its development package: install the package that brings ${name}.pc, then build again.`,
+      command: `pkg-config --modversion ${name}`,
+    }
+  )
+}
+
 export const compileError: EndKind = {
   kind: 'compile_error',
   stage: 'cause',
@@ -99,10 +115,15 @@ export const compileError: EndKind = {
     },
     NO_FILE.test(`${told.error?.message} ${told.error?.tail}`) &&
       pythonHeader(told) === false && { text: 'A header is missing: install the development package that brings it.' },
-    !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
-      text: 'See whether versions fit together: torch, triton and the GPU.',
-      command: 'python -m pip list | grep -iE "torch|triton"',
+    systemLibrary(told.situation.text),
+    !PYTHON.test(told.situation.text) && {
+      text: 'Correct what the first error of the compiler names; those below it often follow from it. Then build again, one job at a time, so that it stops there.',
     },
+    PYTHON.test(told.situation.text) &&
+      !/^(?:Unsupported|UserError|FailOn\w{1,40})$/.test(told.error?.name ?? '') && {
+        text: 'See whether versions fit together: torch, triton and the GPU.',
+        command: 'python -m pip list | grep -iE "torch|triton"',
+      },
     openFrame(told),
   ],
 }

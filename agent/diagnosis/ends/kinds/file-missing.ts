@@ -49,7 +49,7 @@ export const fileMissing: EndKind = {
         command: folder === undefined || !/^[/~.]/.test(folder) ? 'pwd; ls -la' : `ls -la ${folder}`,
       },
       path !== undefined &&
-        !/^[/~]/.test(path) && {
+        !/^(?:[/~\\]|[A-Za-z]:[\\/])/.test(path) && {
           text: 'The path is relative: it depends on the folder in which the job was started. Use an absolute path, or start it there.',
         },
       (told.situation.programs.has('docker') || told.situation.programs.has('kubernetes')) && {

@@ -7,6 +7,8 @@ import { signalName } from '../signals.ts'
 
 /** Where a program, a thread or a process begins. */
 const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
+/** A program of the system, as its services are: within one of its functions it reports what it caught. */
+const PROGRAM = /[\\/]s?bin[\\/][\w.-]{1,60}$/
 /** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
 const OF_WORKER = /^Worker failed with error ['"]([^]{1,2000}?)['"], please check the stack trace above/
 const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
@@ -69,7 +71,12 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   if (traceback.fatal !== undefined) return undefined
   const at = block.raised?.at ?? last
   const outermost = blocks[0]?.frames[0]
-  const caught = traceback.headed && traceback.writer === '' && outermost !== undefined && isUserFrame(outermost) && !ENTRY.test(outermost.name ?? '<module>')
+  const caught =
+    traceback.headed &&
+    traceback.writer === '' &&
+    outermost !== undefined &&
+    (isUserFrame(outermost) || PROGRAM.test(outermost.file)) &&
+    !ENTRY.test(outermost.name ?? '<module>')
   const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
   // A debugger prints the message above the frames.
   const seen =

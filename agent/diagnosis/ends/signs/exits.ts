@@ -76,6 +76,9 @@ const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
 
 export type ExitReader = (line: ReadLine, found: Found) => void
 
+/** Upstart's word of a service of the host, in the kernel's log. */
+const OF_INIT = /^init: \S{1,80} (?:main|(?:pre|post)-st(?:art|op)) process \(\d/
+
 export function createExitReader(): ExitReader {
   let table = 0
   let facts: Facts = {}
@@ -84,6 +87,7 @@ export function createExitReader(): ExitReader {
   let [completed, skip] = [false, 0]
   return (line, found) => {
     const { text, number: at, raw } = line
+    if (OF_INIT.test(text)) return
     // A pod's last state is not how it ended, where it completed since.
     completed ||= COMPLETED.test(text)
     if (completed && LAST_STATE.test(text)) skip = STATE_LINES

@@ -79,6 +79,13 @@ export const LANGUAGES: readonly Language[] = [
     name: 'check',
     raw: true,
   },
+  // The sanitizers of gcc and clang; of a segmentation fault their signal is read
+  {
+    aborts: true,
+    head: /^=+\d{1,10}=+ ?ERROR: (?:Address|HWAddress|Memory|UndefinedBehavior)Sanitizer: (?!SEGV)(?<message>[^\n]{3,300})/,
+    frame: /^\s{1,8}#\d{1,3} 0x[0-9a-f]{4,16} in \S{1,300} (?<file>\/[^\s:]{1,300}\.(?:c|cpp|cxx|cc)):(?<line>\d{1,6})/,
+    name: 'sanitizer',
+  },
   // Omniverse's crash reporter
   { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>.*)$/, name: 'crash', raw: true },
   // Not NVIDIA's driver, which checks and goes on.
@@ -170,5 +177,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

@@ -13,6 +13,9 @@ const ENDING =
 /** uvicorn's and hypercorn's last words. */
 const CLOSED =
   /\bFinished server process \[\d{1,10}\]|\bApplication shutdown complete\b|(?:ing|ed|own) (?:gracefully|cleanly)\b|\bgraceful (?:exit|shut ?down) (?:complete|done|finished)/i
+/** A server that stopped in good order runs again: Apache's, nginx's and others' first words. */
+const RUNS_AGAIN =
+  /\bresuming normal operations\b|\bready (?:to accept|for) connections\b|\bstart worker process(?:es)?\b|\b[Ss]erver (?:has )?(?:re)?started\b/
 /** The result that a program prints last; before other lines it is one of many. */
 const RESULT =
   /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|\b(\d{1,9}) (?:of|\/) \1 \w{2,20}$|^\d{1,9} \w{2,20} (?!passed)\w{2,12}, \d{1,9} (?:failed|skipped|errors?|broken|dropped)$|^(?:accuracy|pass@\d{1,3}|top-?[15]|bleu|rouge-?\w{0,4}|f1|map|wer|cer|auc|throughput)\b[^\n]{0,60}\d|^(?:wrote|exported) \S{1,200}\.\w{2,8}$|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
@@ -98,7 +101,7 @@ export function createLife(): Life {
       // Of a round it would stand there after each.
       if (ALL_DONE.test(line.text) && !ENDING.test(line.text)) result = number
       if (RESULT.test(line.text) && (count === 'first' || !/\d/.test(line.text) || !WORK.test(line.text))) result = number
-      if (CLOSED.test(text)) closedAt = number
+      if (CLOSED.test(text) || RUNS_AGAIN.test(text)) closedAt = number
       if (RESUMES.test(text)) resumedAt = number
       if (BEGINS.test(line.text)) begunAt = number
       if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number

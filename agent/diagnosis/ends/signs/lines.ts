@@ -1,6 +1,7 @@
 // Single lines that say why a program ended, without a traceback: refused arguments, a missing program, an error record at the end.
 import type { ReadLine } from '../../traceback/line.ts'
 import type { ErrorSign, Found } from '../evidence.ts'
+import { formOf } from '../which-counts.ts'
 
 type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 /** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
@@ -118,12 +119,17 @@ const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=
 
 export type LineReader = { readonly add: (line: ReadLine, found: Found) => void; /** What the very last line says. */ readonly end: (found: Found) => void }
 
+/** Said so often before, it stopped nothing. */
+const GONE_ON = 3
+const MOST_FORMS = 256
 export function createLineReader(): LineReader {
   let lastWords: ErrorSign | undefined
   let compiled = false
   let installed = false
   let unbuilt: ErrorSign | undefined
   let before = ''
+  /** Last words of one form, and how often the program went on after them. */
+  const forms = new Map<string, number>()
   const signOf = (line: ReadLine, name: string | undefined, message: string): ErrorSign => ({
     type: 'error',
     at: line.number,
@@ -143,7 +149,10 @@ export function createLineReader(): LineReader {
       const above = before
       before = text.slice(-200)
       const launcher = LAUNCHER.test(text)
-      if (!launcher) lastWords = undefined
+      if (!launcher) {
+        if (lastWords !== undefined && forms.size < MOST_FORMS) forms.set(formOf(lastWords), (forms.get(formOf(lastWords)) ?? 0) + 1)
+        lastWords = undefined
+      }
       const install = text.length < 24_000 && INSTALL_WORDS.test(text) ? INSTALLER.exec(text)?.groups?.['message'] : undefined
       if (install !== undefined) {
         const sign = signOf(line, 'install', install)
@@ -190,7 +199,7 @@ export function createLineReader(): LineReader {
     },
     end(found) {
       if (unbuilt !== undefined && !installed && !compiled) found(unbuilt)
-      if (lastWords !== undefined) found(lastWords)
+      if (lastWords !== undefined && (forms.get(formOf(lastWords)) ?? 0) < GONE_ON) found(lastWords)
     },
   }
 }

@@ -3,6 +3,7 @@ import type { ReadLine } from '../../traceback/line.ts'
 import type { Frame } from '../../traceback/traceback.ts'
 import { frameName, isUserFrame } from '../../traceback/user-frame.ts'
 import type { Found } from '../evidence.ts'
+import { createPytest } from './pytest.ts'
 import { LANGUAGES, MAY, MAY_RAW, PYTEST, type Language } from './languages.ts'
 
 /** Names that Python's reader knows: a bare line of them is read there. */
@@ -39,6 +40,7 @@ export type NativeReader = {
 
 export function createNativeReader(): NativeReader {
   let reading: Reading | undefined
+  const pytest = createPytest()
   const finish = (found: Found): void => {
     if (reading?.confirmed === true) {
       const { at, last, text, name, message, frame, rank, language } = reading
@@ -112,6 +114,7 @@ export function createNativeReader(): NativeReader {
           if (/^Execution halted|^Stacktrace:|^exit status \d/.test(text)) reading.confirmed = true
         }
       }
+      pytest.add(text)
       if (inTraceback || !(MAY.test(text) || MAY_RAW.test(line.raw))) return
       for (const language of LANGUAGES) {
         const match = language.head.exec(language.raw === true ? line.raw.slice(-2_000) : text)
@@ -119,13 +122,19 @@ export function createNativeReader(): NativeReader {
         const { name, message, file, line: number } = match.groups ?? {}
         finish(found)
         const place: Frame | undefined = file === undefined ? undefined : { file, line: Number(number), name: undefined }
+        const test = language.confirmed === PYTEST ? pytest.said(place, name) : undefined
         reading = {
           language,
           at: line.number,
           text: line.raw,
           name: name ?? language.name ?? 'error',
-          message: message ?? '',
-          frame: place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file) ? place : undefined,
+          message: test?.message ?? message ?? '',
+          frame:
+            test !== undefined
+              ? test.frame
+              : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file)
+                ? place
+                : undefined,
           file: '',
           innermost: new Map(),
           last: line.number,
