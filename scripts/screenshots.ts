@@ -2,6 +2,7 @@
 // A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
 // Of each it says what a machine can see: text that is cut, sticks out or lies over other text. FOLDER `-`: no pictures, only that and axe's contrast, for all sizes.
 // Without a size: phone, desk and wide. `screenshots.ts out xid zoom print-light`: one state at 200 % zoom, and as printed from the light theme.
+// `page=NAME` takes only pages whose name begins so: `screenshots.ts out xid page=overview page=gpus`.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -148,7 +149,7 @@ async function takeAll(
       ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]),
       ...(await oneJob(page, container)),
     ]
-    return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
+    return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)) && isAskedPage(nameOf(hash)))
   }
   const take = async (name: string, fullPage = true): Promise<void> => {
     for (const colorScheme of themes) {
@@ -173,7 +174,7 @@ async function takeAll(
     await stretch(page, size.viewport ?? {})
     await take(nameOf(hash))
   }
-  if (state.whole === true && printed !== true) {
+  if (state.whole === true && printed !== true && onlyPages.length === 0) {
     await page.setViewportSize(size.viewport ?? { width: 0, height: 0 })
     await goTo(page, '#/')
     for (const [name, key] of Object.entries(DIALOGS)) {
@@ -188,7 +189,11 @@ async function takeAll(
   for (const complaint of opened.complaints) process.stdout.write(`  ${sizeName}: the browser complains: ${complaint}\n`)
 }
 
-const [out, ...asked] = process.argv.slice(2)
+const PAGE = 'page='
+const [out, ...given] = process.argv.slice(2)
+const onlyPages = given.filter((each) => each.startsWith(PAGE)).map((each) => each.slice(PAGE.length))
+const isAskedPage = (name: string): boolean => onlyPages.length === 0 || onlyPages.some((start) => name.startsWith(start))
+const asked = given.filter((each) => !each.startsWith(PAGE))
 const names = asked.filter((each) => each in STATES)
 const unknown = asked.filter((each) => !(each in STATES) && !(each in LOOKS))
 if (out === undefined || unknown.length > 0) {

@@ -8,7 +8,7 @@ import { layersOf, stackRows, type Layer } from './stack.ts'
 import { colours, drawing, hovered, painted, stale } from '../live/state.ts'
 import { charted, taken } from '../range/charted.ts'
 import type { GpuView } from '../live/gpu-view.ts'
-import { LANE } from '../live/lanes.ts'
+import { LANE, lastTotal } from '../live/lanes.ts'
 import { sharesAt } from './shares.ts'
 import { steadyList } from '../live/steady.ts'
 import { theme } from '../theme.ts'
@@ -106,7 +106,7 @@ export function GpuMemory({ of, height, most, table }: Props) {
             palette,
             coarse: timeline.step > 1,
             slotOf: colours.slot,
-            totalBytes: () => of.peek().row.memory_total_bytes,
+            totalBytes: () => of.peek().row.memory_total_bytes ?? lastTotal(timeline, uuid),
             peakBytes: () => (of.peek().trouble === undefined && !stale.peek() && range.end === undefined ? of.peek().row.memory_used_peak_bytes : undefined),
           })
         }
