@@ -1,5 +1,6 @@
 // A GPU's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
 import { useComputed, type ReadonlySignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { createColumnBook } from '../chart/columns.ts'
 import { createMemoryChart } from './memory-chart.ts'
@@ -18,7 +19,13 @@ import { Live, LiveFigure } from '../figure.tsx'
 import type { Table } from '../chart/tools/csv.ts'
 import { ShareList } from './share-list.tsx'
 
-type Props = { readonly of: ReadonlySignal<GpuView>; readonly height: number; readonly most: number; readonly table?: () => Table }
+type Props = {
+  readonly of: ReadonlySignal<GpuView>
+  readonly height: number
+  readonly most: number
+  readonly table?: () => Table
+  readonly note?: ComponentChildren
+}
 
 const nameOf = ({ kind, key, members }: Layer): string => `${kind} ${key} ${members?.join() ?? ''}`
 
@@ -77,7 +84,8 @@ function Figures({ of }: Pick<Props, 'of'>) {
   )
 }
 
-export function GpuMemory({ of, height, most, table }: Props) {
+/** `note`: below the chart, which leaves it its room. */
+export function GpuMemory({ of, height, most, table, note }: Props) {
   const { uuid } = of.peek()
   const index = useComputed(() => of.value.index).value
   const book = useMemo(createColumnBook, [])
@@ -112,6 +120,7 @@ export function GpuMemory({ of, height, most, table }: Props) {
         }
         data={(pixelSeconds) => stackRows(timeline, uuid, layers, book, Math.ceil(pixelSeconds))}
       />
+      {note}
       {painted.value && (
         <ShareList
           shares={shares}

@@ -131,10 +131,7 @@ describe('lanes', () => {
     timeline.advance(1000)
     recordHistory(timeline, metric('gpu_memory_used_bytes'), [series({ uuid: 'GPU-0' }, 1000, [[900, 53]])])
     const total = metric('gpu_memory_total_bytes')
-    recordHistory(timeline, total, [
-      series({ uuid: 'GPU-0' }, 60_000, [[840, 80]]),
-      series({ uuid: 'GPU-0', gi: '1' }, 60_000, [[840, 10]]),
-    ])
+    recordHistory(timeline, total, [series({ uuid: 'GPU-0' }, 60_000, [[840, 80]]), series({ uuid: 'GPU-0', gi: '1' }, 60_000, [[840, 10]])])
     expect(lastFigures(timeline, 'GPU-0')).toEqual({ t: 900_000, figures: { memory_used_bytes: 53, memory_total_bytes: 80 } })
     expect(lastTotal(timeline, 'GPU-1')).toBeUndefined()
   })
