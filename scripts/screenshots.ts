@@ -2,6 +2,7 @@
 // A picture is FOLDER/STATE/PAGE-SIZE-THEME.png. Needs the build and Debian's chromium. What no scenario changes (Explain, Fit, dialogs …) is taken in few states.
 // Of each it says what a machine can see: text that is cut, sticks out or lies over other text. FOLDER `-`: no pictures, only that and axe's contrast, for all sizes.
 // Without a size: phone, desk and wide. `screenshots.ts out xid zoom print-light`: one state at 200 % zoom, and as printed from the light theme.
+// `page=NAME` takes only pages whose name begins so: `screenshots.ts out xid page=overview page=gpus`.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -84,7 +85,12 @@ const nameOf = (hash: string): string =>
     .replace(/^incidents-.*/, 'incidents-one')
     .replace(/[?].*/, '') || 'overview'
 
-type Story = { readonly incident?: string | undefined; readonly gpu?: number | undefined; readonly container?: string | undefined }
+type Story = {
+  readonly incident?: string | undefined
+  readonly gpu?: number | undefined
+  /** As the list of jobs has it in its address: a container, a pod with its namespace, a Slurm job. */
+  readonly job?: string | undefined
+}
 const CARDS = z.array(z.object({ index: z.int(), mig: z.array(z.unknown()).optional() }))
 
 /** What it is about, the same for every size: the first critical incident, else the first, and its GPU; where nothing fires the one that is divided. */
@@ -95,7 +101,11 @@ async function storyOf(agent: RunningAgent): Promise<Story> {
     .toSorted((a, b) => a.started_at - b.started_at)
   const incident = told.find(({ severity }) => severity === 'critical') ?? told[0]
   const divided = CARDS.parse(await agent.json('/api/v1/gpus')).find(({ mig = [] }) => mig.length > 0)
-  return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index, container: incident?.subject.container?.name }
+  const { container } = incident?.subject ?? {}
+  const slurm = incident?.facts.job_id
+  const job =
+    container?.pod === undefined ? (container?.name ?? (slurm === undefined ? undefined : `slurm:${slurm}`)) : `${container.namespace}/${container.pod}`
+  return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index, job }
 }
 
 /** A window as high as the page, as charts are drawn when they come into sight. */
@@ -109,18 +119,14 @@ async function stretch(page: Page, { width = 0, height = 0 }: { readonly width?:
 const hasGrown = async (page: Page): Promise<boolean> =>
   (await page.evaluate('document.documentElement.scrollHeight > document.documentElement.clientHeight')) === true
 
-/** The address of a job that the table of jobs lists, where there is one: of the story's container, else the first. */
-async function oneJob(page: Page, container: string | undefined): Promise<readonly string[]> {
+/** The address of a job that the table of jobs lists, where there is one: of the story's job, else the first. */
+async function oneJob(page: Page, job: string | undefined): Promise<readonly string[]> {
   await goTo(page, '#/jobs')
   const links = z
-    .array(z.object({ name: z.string(), hash: z.string() }))
-    .parse(
-      await page.evaluate(
-        `Array.from(document.querySelectorAll('.jobs-page tbody a[href*="#/jobs/"]'), (link) => ({ name: link.textContent, hash: new URL(link.href).hash }))`,
-      ),
-    )
-  const one = links.find(({ name }) => name === container) ?? links[0]
-  return one === undefined ? [] : [one.hash]
+    .array(z.string())
+    .parse(await page.evaluate(`Array.from(document.querySelectorAll('.jobs-page tbody a[href*="#/jobs/"]'), (link) => new URL(link.href).hash)`))
+  const one = links.find((hash) => job !== undefined && decodeURIComponent(hash) === `#/jobs/${job}`) ?? links[0]
+  return one === undefined ? [] : [one]
 }
 
 /** Said once, however many pictures have it. */
@@ -133,22 +139,14 @@ function seen(fault: string): void {
 type Look = { readonly size: Size; readonly sizeName: string; readonly themes: readonly Theme[] }
 type Sitting = { readonly agent: RunningAgent; readonly state: State; readonly story: Story; readonly folder: string | undefined }
 
-async function takeAll(
-  browser: Browser,
-  { agent, state, story: { incident, gpu, container }, folder }: Sitting,
-  { size, sizeName, themes }: Look,
-): Promise<void> {
+async function takeAll(browser: Browser, { agent, state, story: { incident, gpu, job }, folder }: Sitting, { size, sizeName, themes }: Look): Promise<void> {
   const { printed, ...context } = size
   await using opened = await openPage(browser, agent.url, context)
   const { page } = opened
   await loadAxe(page)
   const all = async (): Promise<readonly string[]> => {
-    const pages = [
-      ...(await pagesOf(page, incident ?? 'none')),
-      ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]),
-      ...(await oneJob(page, container)),
-    ]
-    return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)))
+    const pages = [...(await pagesOf(page, incident ?? 'none')), ...(gpu === undefined || gpu === 0 ? [] : [`#/gpus/${gpu}`]), ...(await oneJob(page, job))]
+    return pages.filter((hash) => hash !== '#/incidents/none' && (state.whole === true || !SAME_EVERYWHERE.includes(hash)) && isAskedPage(nameOf(hash)))
   }
   const take = async (name: string, fullPage = true): Promise<void> => {
     for (const colorScheme of themes) {
@@ -173,7 +171,7 @@ async function takeAll(
     await stretch(page, size.viewport ?? {})
     await take(nameOf(hash))
   }
-  if (state.whole === true && printed !== true) {
+  if (state.whole === true && printed !== true && onlyPages.length === 0) {
     await page.setViewportSize(size.viewport ?? { width: 0, height: 0 })
     await goTo(page, '#/')
     for (const [name, key] of Object.entries(DIALOGS)) {
@@ -188,7 +186,11 @@ async function takeAll(
   for (const complaint of opened.complaints) process.stdout.write(`  ${sizeName}: the browser complains: ${complaint}\n`)
 }
 
-const [out, ...asked] = process.argv.slice(2)
+const PAGE = 'page='
+const [out, ...given] = process.argv.slice(2)
+const onlyPages = given.filter((each) => each.startsWith(PAGE)).map((each) => each.slice(PAGE.length))
+const isAskedPage = (name: string): boolean => onlyPages.length === 0 || onlyPages.some((start) => name.startsWith(start))
+const asked = given.filter((each) => !each.startsWith(PAGE))
 const names = asked.filter((each) => each in STATES)
 const unknown = asked.filter((each) => !(each in STATES) && !(each in LOOKS))
 if (out === undefined || unknown.length > 0) {

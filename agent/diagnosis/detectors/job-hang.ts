@@ -10,10 +10,11 @@ import { defineDetector } from './definition.ts'
 const SILENT_MS = 15 * 60_000
 const MOST_JOBS = 512
 
-const HOW_SURE: Readonly<Record<Confidence, string>> = {
+/** What it rests on. How sure that is, stands beside the verdict as the incident's confidence. */
+const BASIS: Readonly<Record<Confidence, string>> = {
   read: 'A library or a dump says so.',
   computed: 'It follows from what each rank does.',
-  likely: 'Likely, judged by what its processes look like.',
+  likely: 'Judged by what its processes look like.',
 }
 
 export const jobHang = defineDetector({
@@ -85,7 +86,7 @@ function finding(event: HangEvent): TypedFinding {
     // A long call of the job's own looks the same from outside: nobody is woken for what only seems so.
     severity: confidence === 'likely' ? 'warning' : 'critical',
     title: `${job} hangs: ${brief(who(text))}`.slice(0, 300),
-    verdict: `${who(text)} No progress since ${utcText(since)}. ${HOW_SURE[confidence]}`,
+    verdict: `${who(text)} No progress since ${utcText(since)}. ${BASIS[confidence]}`,
     facts: {
       job,
       hang_cause: cause,

@@ -50,19 +50,21 @@ export function StatusLine() {
       <p role="status">
         {gpus === 0 ? <a href={hrefOf('doctor')}>no GPU</a> : <span>{gpus === 1 ? '1 GPU' : `${gpus} GPUs`}</span>}
         {gpus > 0 && !stale.value && <span>{busy === 0 ? 'none busy' : `${busy} busy`}</span>}
-        {stale.value ? (
-          <span class="wrong critical">
-            <span>{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
-          </span>
-        ) : (
-          attention.map(({ uuid, index, severity, text }) => (
-            <a key={`${uuid} ${text}`} class={`wrong ${severity}`} title={text} href={hrefOf('gpus', [String(index)])}>
-              <span>{text}</span>
-            </a>
-          ))
-        )}
-        {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && <Fine gpus={gpus} />}
-        <Firing />
+        <span class="told">
+          {stale.value ? (
+            <span class="wrong critical">
+              <span>{`no news for ${age(silence.value)}, figures are of ${timeWithSeconds(frame.value?.t ?? 0)}`}</span>
+            </span>
+          ) : (
+            attention.map(({ uuid, index, severity, text }) => (
+              <a key={`${uuid} ${text}`} class={`wrong ${severity}`} title={text} href={hrefOf('gpus', [String(index)])}>
+                <span>{text}</span>
+              </a>
+            ))
+          )}
+          {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && <Fine gpus={gpus} />}
+          <Firing />
+        </span>
       </p>
     </div>
   )

@@ -80,6 +80,9 @@ const Neighbours = ({ index }: { readonly index: number }) => (
   </nav>
 )
 
+/** What is wrong takes its room from the chart, which has stopped: nothing else moves. */
+const [CHART_PX, NOTE_PX] = [260, 82]
+
 function GpuPage({ view }: { readonly view: GpuView }) {
   const { uuid, index, row, trouble } = view
   const of = follow(view)
@@ -96,11 +99,16 @@ function GpuPage({ view }: { readonly view: GpuView }) {
           </h2>
           <Activity of={of} />
         </header>
-        <TroubleNote of={of} />
-        <GpuAlarms of={of} most={6} />
+        <GpuAlarms of={of} calm={<p class="calm">{trouble === undefined && 'No incident now'}</p>} moreHref={hrefOf('incidents', [], { text: uuid })} />
         <ChartBar probed={probed} />
         <div class="gpu-body">
-          <GpuMemory of={of} height={260} most={12} table={() => memoryTable(view)} />
+          <GpuMemory
+            of={of}
+            height={trouble === undefined ? CHART_PX : CHART_PX - NOTE_PX}
+            most={12}
+            table={() => memoryTable(view)}
+            note={<TroubleNote of={of} />}
+          />
           {row.mig !== undefined && row.mig.length > 0 && <MigList instances={row.mig} gpu={index} />}
           <GpuServers index={index} />
           <CompareChoice view={view} />

@@ -47,7 +47,7 @@ export function Card({ of, kind, Calm, children }: Props) {
         <Activity of={of} />
       </header>
       {/* One line in either case: what is wrong with one GPU moves no other. */}
-      {alarm.value === undefined ? <Calm of={of} /> : <GpuAlarms of={of} most={1} />}
+      {alarm.value === undefined ? <Calm of={of} /> : <GpuAlarms of={of} />}
       {children}
     </article>
   )

@@ -1,9 +1,12 @@
-// What went wrong: firing and recent incidents with verdict and first remedy; and what is silenced. All words come from logs in the end, so they are only ever set as text.
+// What went wrong: firing and recent incidents with verdict and first remedy. What arrives later is counted in the line above them (`parts/incident/laid.ts`). All words come from logs in the end, so they are only ever set as text.
+import { effect } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import { getText, storedToken } from '../../parts/connection/api.ts'
 import { besideTitle, MOST_LINKS } from '../../parts/incident/subject.ts'
-import type { Group } from '../../parts/incident/groups.ts'
-import { hiddenOver, hiddenRows, listing, shown, shownOver } from '../../parts/incident/known.ts'
+import { isCurrent, type Group } from '../../parts/incident/groups.ts'
+import { grouped, isLaid, lay, listing, shown, unlay } from '../../parts/incident/known.ts'
 import type { Repeated } from '../../parts/incident/repeats.ts'
 import { later } from '../../parts/later.tsx'
 import { placedTitle } from '../../parts/live/summary.ts'
@@ -109,7 +112,7 @@ function Entry({ of, open: isOpen }: { readonly of: Group; readonly open: boolea
           )}
         </ul>
       )}
-      {status !== 'resolved' && <WhatToDo of={of} open={isOpen} />}
+      <WhatToDo of={of} open={isOpen} />
     </li>
   )
 }
@@ -117,52 +120,117 @@ function Entry({ of, open: isOpen }: { readonly of: Group; readonly open: boolea
 /** A phone first shows what is wrong, all of it, and what to do at a touch. */
 const roomy = matchMedia('(min-width: 721px)')
 
-const LISTING = { asked: 'Asking for incidents …', failed: 'The list of incidents could not be fetched.', there: 'No incident in the last hour.' } as const
+const LISTING = { asked: 'Asking for incidents …', failed: 'The list of incidents could not be fetched.', there: 'None in the last hour.' } as const
 
-/** What is over keeps one line for all, always there, so that the cards stay where they are. */
-function Over() {
-  const over = shownOver.value
-  if (over.length === 0 && shown.value.length > 0) return null
+const SHOWN_OVER = 3
+
+/** What arrived since the rows were laid out: the first of it by its title, all of it by its number. */
+function Arrived({ of: [first, ...others] }: { readonly of: readonly Group[] }) {
+  if (first === undefined) return null
+  const { incident, severity } = first
   return (
-    <p class={listing.value === 'failed' ? 'over bad' : 'over'}>
-      {over.length === 0 && LISTING[listing.value]}
-      {over.map(({ incident, times, members }) => (
-        <span key={incident.id} class="incident-over" data-kind={incident.kind} data-status="resolved">
-          <b>
-            <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
-          </b>{' '}
-          {whenText(incident)}
-          {times + members.length > 1 ? `, ${times + members.length} times` : ''}
-        </span>
-      ))}
-      {hiddenOver.value > 0 && <a class="more" href={hrefOf('incidents', [], { since: '1h' })}>{`${hiddenOver.value} more`}</a>}
-    </p>
+    <span class="incident-new" data-kind={incident.kind} data-severity={severity}>
+      <span class="state-mark" data-severity={severity} data-status="firing">
+        <span aria-hidden="true">{severity === 'critical' ? '▲' : '◆'}</span>
+        {`${others.length + 1} new`}
+      </span>
+      <b>
+        <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+      </b>
+      <span>{whenText(incident)}</span>
+    </span>
   )
 }
 
+/** One line of one height, whatever comes: how many there are, what arrived, what is over. Nothing below it moves before the reader asks for it. */
+function Head({ onLay }: { readonly onLay: () => void }) {
+  const { rows, hidden, arrived, over } = shown.value
+  const current = rows.filter(({ group }) => isCurrent(group))
+  const count = current.length + hidden.length + arrived.length
+  const shownOver = over.slice(0, SHOWN_OVER)
+  return (
+    <div class="incidents-head">
+      <h2 id="incidents-title">Incidents {count > 0 && <span class="count">{count}</span>}</h2>
+      <p class={listing.value === 'failed' ? 'over bad' : 'over'} aria-live="polite">
+        <Arrived of={arrived} />
+        {count === 0 && over.length === 0 && LISTING[listing.value]}
+        {shownOver.map(({ incident, times, members }) => (
+          <span key={incident.id} class="incident-over" data-kind={incident.kind} data-status="resolved">
+            <b>
+              <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+            </b>{' '}
+            {whenText(incident)}
+            {times + members.length > 1 ? `, ${times + members.length} times` : ''}
+          </span>
+        ))}
+        {over.length > SHOWN_OVER && <a class="more" href={hrefOf('incidents', [], { since: '1h' })}>{`${over.length - SHOWN_OVER} more`}</a>}
+      </p>
+      {(arrived.length > 0 || current.length < rows.length) && (
+        <button type="button" class="word" onClick={onLay}>
+          {arrived.length > 0 ? 'Show' : 'Hide resolved'}
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** The rows keep the height that they have when something arrives; what a reader does gives it free. */
+function useLaid(box: RefObject<HTMLDivElement | null>): () => void {
+  const free = (): void => void (box.current !== null && (box.current.style.height = ''))
+  const layAnew = (): void => {
+    free()
+    lay()
+  }
+  useEffect(() => {
+    const back = (): void => {
+      if (document.visibilityState === 'visible') layAnew()
+    }
+    document.addEventListener('visibilitychange', back)
+    addEventListener('resize', free)
+    const stopLaying = effect(() => {
+      if (listing.value === 'there' && !isLaid.value) lay()
+    })
+    let known: unknown
+    const stopHolding = effect(() => {
+      // It runs before the change is drawn: this is the height before it.
+      if (known !== undefined && isLaid.peek() && box.current !== null) box.current.style.height = `${box.current.offsetHeight}px`
+      known = grouped.value
+    })
+    return () => {
+      document.removeEventListener('visibilitychange', back)
+      removeEventListener('resize', free)
+      stopLaying()
+      stopHolding()
+      unlay()
+    }
+  }, [])
+  return layAnew
+}
+
 export function IncidentList() {
-  const entries = shown.value
+  const box = useRef<HTMLDivElement>(null)
+  const layAnew = useLaid(box)
+  const { rows, hidden } = shown.value
   return (
     <section class="incidents" aria-labelledby="incidents-title">
-      <h2 id="incidents-title" class={entries.length === 0 ? 'spoken' : undefined}>
-        Incidents
-      </h2>
+      <Head onLay={layAnew} />
       {refused.value !== undefined && (
         <p class="refused" role="alert">
           That was not taken: {refused.value}
         </p>
       )}
-      <ul aria-live="polite">
-        {entries.map((of, place) => (
-          <Entry key={of.incident.id} of={of} open={place === 0 && roomy.matches} />
-        ))}
-      </ul>
-      {hiddenRows.value > 0 && (
-        <p class="more">
-          <a href={hrefOf('incidents', [], { state: 'firing' })}>{hiddenRows.value} more</a>
-        </p>
-      )}
-      <Over />
+      <div class="incident-rows" ref={box} onClick={() => box.current?.style.removeProperty('height')}>
+        <ul aria-live="polite">
+          {rows.map(({ seat, group }, place) => (
+            <Entry key={seat} of={group} open={place === 0 && roomy.matches} />
+          ))}
+        </ul>
+        {hidden.length > 0 && (
+          <p class="more">
+            <a href={hrefOf('incidents', [], { state: 'firing' })}>{hidden.length} more</a>
+          </p>
+        )}
+      </div>
     </section>
   )
 }

@@ -1,5 +1,6 @@
 // The overview: what is wrong, the cards of all GPUs, who holds them.
 import './style.css'
+import './incidents.css'
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { frame, gpus, painted, ready, stale, views } from '../../parts/live/state.ts'

@@ -4,6 +4,7 @@ import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import type { GpuRow } from '../../../../agent/model/live.ts'
 import type { ReadonlySignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { firingOn } from '../incident/known.ts'
 import type { GpuView } from '../live/gpu-view.ts'
 import { agentNow, timeline } from '../live/state.ts'
@@ -56,14 +57,22 @@ function alarmsOf(view: GpuView): readonly Alarm[] {
   return alarms.toSorted((a, b) => critical(b) - critical(a))
 }
 
-/** On a card one line, so that what is wrong with one GPU moves no other; on the GPU's page a line each. */
-export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; readonly most: number }) {
+type AlarmsProps = {
+  readonly of: ReadonlySignal<GpuView>
+  /** In its place where nothing is wrong. */
+  readonly calm?: ComponentChildren
+  /** Where all that is wrong is listed, if not on the GPU's page. */
+  readonly moreHref?: string
+}
+
+/** One line, so that what arrives moves nothing. */
+export function GpuAlarms({ of, calm = null, moreHref }: AlarmsProps) {
   const view = of.value
   const all = alarmsOf(view)
-  if (all.length === 0) return null
-  const shown = all.slice(0, most)
+  if (all.length === 0) return <>{calm}</>
+  const shown = all.slice(0, 1)
   return (
-    <ul class={most === 1 ? 'alarms one' : 'alarms'} data-severity={all[0]?.severity} aria-label={`What is wrong with GPU ${view.index}`}>
+    <ul class="alarms one" data-severity={all[0]?.severity} aria-label={`What is wrong with GPU ${view.index}`}>
       {shown.map(({ id, severity, text, incident, memory }) => (
         <li key={id} data-severity={severity} data-forecast={memory === 'forecast' ? '' : undefined} data-full={memory === 'full' ? '' : undefined}>
           {incident === undefined ? (
@@ -78,7 +87,7 @@ export function GpuAlarms({ of, most }: { readonly of: ReadonlySignal<GpuView>; 
       ))}
       {all.length > shown.length && (
         <li class="alarm-more">
-          <a class="alarm-text" href={hrefOf('gpus', [String(view.index)])} aria-label={`${all.length - shown.length} more of GPU ${view.index}`}>
+          <a class="alarm-text" href={moreHref ?? hrefOf('gpus', [String(view.index)])} aria-label={`${all.length - shown.length} more of GPU ${view.index}`}>
             {`+${all.length - shown.length}`}
           </a>
         </li>

@@ -1,5 +1,6 @@
 // A GPU's memory: the figures, the stacked chart, and who holds how much, now or at the second under the pointer.
 import { useComputed, type ReadonlySignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { createColumnBook } from '../chart/columns.ts'
 import { createMemoryChart } from './memory-chart.ts'
@@ -8,7 +9,7 @@ import { layersOf, stackRows, type Layer } from './stack.ts'
 import { colours, drawing, hovered, painted, stale } from '../live/state.ts'
 import { charted, taken } from '../range/charted.ts'
 import type { GpuView } from '../live/gpu-view.ts'
-import { LANE } from '../live/lanes.ts'
+import { LANE, lastTotal } from '../live/lanes.ts'
 import { sharesAt } from './shares.ts'
 import { steadyList } from '../live/steady.ts'
 import { theme } from '../theme.ts'
@@ -18,7 +19,13 @@ import { Live, LiveFigure } from '../figure.tsx'
 import type { Table } from '../chart/tools/csv.ts'
 import { ShareList } from './share-list.tsx'
 
-type Props = { readonly of: ReadonlySignal<GpuView>; readonly height: number; readonly most: number; readonly table?: () => Table }
+type Props = {
+  readonly of: ReadonlySignal<GpuView>
+  readonly height: number
+  readonly most: number
+  readonly table?: () => Table
+  readonly note?: ComponentChildren
+}
 
 const nameOf = ({ kind, key, members }: Layer): string => `${kind} ${key} ${members?.join() ?? ''}`
 
@@ -77,7 +84,8 @@ function Figures({ of }: Pick<Props, 'of'>) {
   )
 }
 
-export function GpuMemory({ of, height, most, table }: Props) {
+/** `note`: below the chart, which leaves it its room. */
+export function GpuMemory({ of, height, most, table, note }: Props) {
   const { uuid } = of.peek()
   const index = useComputed(() => of.value.index).value
   const book = useMemo(createColumnBook, [])
@@ -106,12 +114,13 @@ export function GpuMemory({ of, height, most, table }: Props) {
             palette,
             coarse: timeline.step > 1,
             slotOf: colours.slot,
-            totalBytes: () => of.peek().row.memory_total_bytes,
+            totalBytes: () => of.peek().row.memory_total_bytes ?? lastTotal(timeline, uuid),
             peakBytes: () => (of.peek().trouble === undefined && !stale.peek() && range.end === undefined ? of.peek().row.memory_used_peak_bytes : undefined),
           })
         }
         data={(pixelSeconds) => stackRows(timeline, uuid, layers, book, Math.ceil(pixelSeconds))}
       />
+      {note}
       {painted.value && (
         <ShareList
           shares={shares}

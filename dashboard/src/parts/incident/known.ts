@@ -4,11 +4,11 @@ import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow, views } from '../live/state.ts'
 import { ordered } from './subject.ts'
 import { groups, isCurrent } from './groups.ts'
+import { type Laid, layOut, standing } from './laid.ts'
 import { repeats } from './repeats.ts'
 
 const KEPT = 100
 const SHOWN = 6
-const SHOWN_OVER = 3
 /** A resolved one is news for an hour. */
 const RECENT_MS = 3_600_000
 
@@ -40,14 +40,16 @@ export function listed(all: Iterable<IncidentSummary>, nowMs: number): readonly 
 /** Minutes are enough for what is an hour old: the list need not be made again with every frame. */
 const minute = computed(() => Math.floor(agentNow.value / 60_000) * 60_000)
 export const current = computed(() => listed(incidents.value.values(), minute.value))
-const rows = computed(() => groups(repeats(current.value)))
-const needed = computed(() => rows.value.filter(isCurrent))
-const past = computed(() => rows.value.filter((row) => !isCurrent(row)))
-/** What fires or flaps, and what is over for less than an hour: the first rows of each, and how many more there are. */
-export const shown = computed(() => needed.value.slice(0, SHOWN))
-export const shownOver = computed(() => past.value.slice(0, SHOWN_OVER))
-export const hiddenRows = computed(() => needed.value.length - shown.value.length)
-export const hiddenOver = computed(() => past.value.length - shownOver.value.length)
+/** One row for all that has one cause. */
+export const grouped = computed(() => groups(repeats(current.value)))
+const needed = computed(() => grouped.value.filter(isCurrent))
+/** What was there when the reader opened the view; undefined while nobody looks. */
+const laid = signal<Laid | undefined>(undefined)
+export const shown = computed(() => standing(grouped.value, laid.value, SHOWN))
+/** Lays out what is current now: what came since gets a row, what is over loses its own. */
+export const lay = (): void => void (laid.value = layOut(grouped.peek(), SHOWN))
+export const isLaid = computed(() => laid.value !== undefined)
+export const unlay = (): void => void (laid.value = undefined)
 
 /** What fires and was not silenced: critical ones first, then by their beginning, so that their order does not change while they last. */
 export const firing = computed(() =>

@@ -6,10 +6,14 @@ import { placedTitle } from '../live/summary.ts'
 export const MOST_LINKS = 3
 
 type Hit = Pick<IncidentSummary, 'subject' | 'facts'>
+type Container = NonNullable<Hit['subject']['container']>
+
+/** A pod with its namespace, as two namespaces may have pods of one name. */
+const podText = ({ namespace, pod }: Container): string | undefined => (pod === undefined || namespace === undefined ? pod : `${namespace}/${pod}`)
 
 /** Container or job, GPU, process or host: what is known of it. */
 function hitParts({ subject: { container, gpu, process, host }, facts: { job_id: slurm } }: Hit): readonly string[] {
-  const job = container?.pod ?? container?.name ?? (slurm === undefined ? undefined : `Slurm job ${slurm}`)
+  const job = (container && podText(container)) ?? container?.name ?? (slurm === undefined ? undefined : `Slurm job ${slurm}`)
   const parts = [
     job,
     gpu === undefined ? undefined : gpu.uuid === undefined && gpu.index === undefined ? gpu.pci_bus_id : `GPU ${gpu.index ?? '?'}`,
@@ -24,7 +28,11 @@ export const whom = (incident: Hit): string => hitParts(incident).join(' · ')
 export const besideTitle = (incident: Hit & Pick<IncidentSummary, 'title'>): string => {
   const title = placedTitle(incident)
   const isSaid = (part: string): boolean => title.split(part).some((rest, at) => at > 0 && !/^[\w-]/.test(rest))
+  const { namespace, pod } = incident.subject.container ?? {}
+  // Of a pod that the title names its namespace is left to say.
+  const rest = pod !== undefined && namespace !== undefined && isSaid(pod) ? `namespace ${namespace}` : undefined
   return hitParts(incident)
+    .map((part, at) => (at === 0 && rest !== undefined ? rest : part))
     .filter((part) => !isSaid(part))
     .join(' · ')
 }

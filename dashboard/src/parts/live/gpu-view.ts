@@ -37,7 +37,7 @@ export function remember(known: ReadonlyMap<string, KnownGpu>, frame: FrameMessa
 const GONE: Trouble = { kind: 'lost', verdict: 'is gone', lasting: 'has been gone', state: 'Gone', reason: 'the host no longer lists it' }
 
 /** A GPU that was in trouble before the page opened: what history knows of its last second. */
-export type PastFigures = Pick<GpuRow, 'memory_used_bytes' | 'utilization_ratio' | 'power_watts' | 'temperature_celsius'>
+export type PastFigures = Pick<GpuRow, 'memory_used_bytes' | 'memory_total_bytes' | 'utilization_ratio' | 'power_watts' | 'temperature_celsius'>
 export type LastKnown = (uuid: string) => { readonly figures: PastFigures; readonly t: number } | undefined
 
 function view(row: GpuRow, t: number, known: KnownGpu | undefined, missing: boolean, lastKnown: LastKnown): GpuView {

@@ -7,6 +7,7 @@ import type { PastFigures } from './gpu-view.ts'
 import type { Timeline } from './timeline.ts'
 import {
   containerGpuMemoryBytes,
+  gpuMemoryTotalBytes,
   gpuMemoryUnattributedBytes,
   gpuMemoryUsedBytes,
   gpuPowerWatts,
@@ -20,6 +21,8 @@ export type AllocatorMeasure = (typeof ALLOCATOR_MEASURES)[number]
 
 export const LANE = {
   used: (uuid: string): string => `used ${uuid}`,
+  /** Of history alone: of a GPU that is not read its rows say no total. */
+  total: (uuid: string): string => `total ${uuid}`,
   unattributed: (uuid: string): string => `unattributed ${uuid}`,
   /** `container`: its key, or of processes outside containers that of their job (`outsideKey`). */
   container: (uuid: string, container: string): string => `container ${uuid} ${container}`,
@@ -81,6 +84,8 @@ const ofGpu =
 /** What the cards draw of the past: a step for each of their pixels or so; what comes live stays by the second. Of 15 minutes, on a chart of some 350 pixels, and on one of some 110. */
 const CARD_POINTS = 452
 const TRACE_POINTS = 182
+/** What hardly ever changes. */
+const FEW_POINTS = 16
 export const HISTORY_METRICS: readonly HistoryMetric[] = [
   { metric: gpuMemoryUsedBytes, points: CARD_POINTS, lane: ofGpu(LANE.used) },
   { metric: containerGpuMemoryBytes, points: CARD_POINTS, lane: (labels, uuid) => LANE.container(uuid, containerKey(labels)) },
@@ -92,6 +97,7 @@ export const HISTORY_METRICS: readonly HistoryMetric[] = [
     lane: (labels, uuid) => LANE.container(uuid, outsideKey(labels)),
   },
   { metric: gpuMemoryUnattributedBytes, points: CARD_POINTS, lane: ofGpu(LANE.unattributed) },
+  { metric: gpuMemoryTotalBytes, points: FEW_POINTS, lane: ofGpu(LANE.total) },
   { metric: gpuUtilizationRatio, points: TRACE_POINTS, lane: ofGpu(LANE.utilization) },
   { metric: gpuPowerWatts, points: TRACE_POINTS, lane: ofGpu(LANE.power) },
   { metric: gpuTemperatureCelsius, points: TRACE_POINTS, lane: ofGpu(LANE.temperature) },
@@ -137,12 +143,19 @@ export function recordHistory(timeline: Timeline, metric: HistoryMetric, rows: r
   }
 }
 
+/** How much memory a GPU had when that was last known. */
+export function lastTotal(timeline: Timeline, uuid: string): number | undefined {
+  const second = timeline.newest(LANE.total(uuid))
+  return second === undefined ? undefined : timeline.at(LANE.total(uuid), second)
+}
+
 /** What the lanes know of a GPU's newest second. */
 export function lastFigures(timeline: Timeline, uuid: string): { readonly figures: PastFigures; readonly t: number } | undefined {
   const second = timeline.newest(LANE.used(uuid)) ?? timeline.newest(LANE.utilization(uuid))
   if (second === undefined) return undefined
   const measures = {
     memory_used_bytes: timeline.at(LANE.used(uuid), second),
+    memory_total_bytes: lastTotal(timeline, uuid),
     utilization_ratio: timeline.at(LANE.utilization(uuid), second),
     power_watts: timeline.at(LANE.power(uuid), second),
     temperature_celsius: timeline.at(LANE.temperature(uuid), second),

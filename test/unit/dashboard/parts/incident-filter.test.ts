@@ -36,7 +36,7 @@ describe('filters', () => {
 })
 
 test('whom it hit: pod or container and GPU, a process only where no container is known, a card by its address where that is all', () => {
-  expect(whom(INCIDENT)).toBe('trainer-0 · GPU 0')
+  expect(whom(INCIDENT)).toBe('ml/trainer-0 · GPU 0')
   expect(whom({ subject: { process: { pid: 7 }, gpu: { pci_bus_id: '0000:1b:00' } }, facts: {} })).toBe('0000:1b:00 · pid 7')
   expect(whom({ subject: { host: { name: 'node-1' } }, facts: {} })).toBe('node-1')
   expect(whom({ subject: { process: { pid: 7 } }, facts: { job_id: 4711 } })).toBe('Slurm job 4711')
@@ -48,6 +48,12 @@ test('whom it hit: pod or container and GPU, a process only where no container i
   expect(
     ['Xid 31: GPU page fault', 'trainer ran out of memory on GPU 1', 'trainer-2 took GPU 12'].map((title) => besideTitle({ title, subject: both, facts: {} })),
   ).toEqual(['trainer', '', 'trainer'])
+  const pod = { subject: { ...subject, container: { name: 'main', namespace: 'training', pod: 'lora-7h2qd' } }, facts: {} }
+  expect(whom(pod)).toBe('training/lora-7h2qd · GPU 1')
+  expect(['Pod lora-7h2qd was killed on GPU 1', 'Xid 31: GPU page fault'].map((title) => besideTitle({ title, ...pod }))).toEqual([
+    'namespace training',
+    'training/lora-7h2qd',
+  ])
 })
 
 test('what fires stands first, the worst on top, then the newest', () => {

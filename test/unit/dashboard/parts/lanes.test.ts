@@ -5,6 +5,7 @@ import {
   HISTORY_METRICS,
   LANE,
   lastFigures,
+  lastTotal,
   recordFrame,
   recordHistory,
   type AllocatorMeasure,
@@ -123,6 +124,16 @@ describe('lanes', () => {
     recordFrame(timeline, frame(1000_000, [{ uuid: 'GPU-0', index: 0 }]))
     expect(timeline.keys('')).toEqual([])
     expect(lastFigures(timeline, 'GPU-0')).toBeUndefined()
+  })
+
+  test('a GPU that was lost before the page opened has the total that history knows, not that of an instance of it', () => {
+    const timeline = createTimeline()
+    timeline.advance(1000)
+    recordHistory(timeline, metric('gpu_memory_used_bytes'), [series({ uuid: 'GPU-0' }, 1000, [[900, 53]])])
+    const total = metric('gpu_memory_total_bytes')
+    recordHistory(timeline, total, [series({ uuid: 'GPU-0' }, 60_000, [[840, 80]]), series({ uuid: 'GPU-0', gi: '1' }, 60_000, [[840, 10]])])
+    expect(lastFigures(timeline, 'GPU-0')).toEqual({ t: 900_000, figures: { memory_used_bytes: 53, memory_total_bytes: 80 } })
+    expect(lastTotal(timeline, 'GPU-1')).toBeUndefined()
   })
 
   test('what the probes of a container say is summed over its processes, live and from history', () => {

@@ -96,10 +96,10 @@ function Scrubber({ course }: { readonly course: Course }) {
 function JobLogLink({ incident: { subject }, second }: { readonly incident: Incident; readonly second: number }) {
   const { container } = subject
   if (container === undefined) return null
-  const { key } = jobOf({ container: container.name, namespace: container.namespace, pod: container.pod })
+  const { key, name } = jobOf({ container: container.name, namespace: container.namespace, pod: container.pod })
   return (
     <p class="sub">
-      <a href={hrefOf('jobs', [key], { log: String(second) })}>{`Log of ${container.name} now`}</a>
+      <a href={hrefOf('jobs', [key], { log: String(second) })}>{`Log of ${name} now`}</a>
     </p>
   )
 }

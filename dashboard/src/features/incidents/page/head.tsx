@@ -12,11 +12,11 @@ import { Card, Whom } from './whom.tsx'
 
 /** For how long, moving on while it fires. */
 function Times({ incident }: { readonly incident: Incident }) {
-  const { status, started_at: startedAt, resolved_at: resolvedAt, count, last_seen_at: lastSeen } = incident
+  const { kind, status, started_at: startedAt, resolved_at: resolvedAt, count, last_seen_at: lastSeen } = incident
   const now = agentNow.value
   const over = status === 'resolved'
   return (
-    <p class="incident-times">
+    <p class="incident-line incident-times">
       <span>
         began{' '}
         <time dateTime={new Date(startedAt).toISOString()}>
@@ -29,6 +29,7 @@ function Times({ incident }: { readonly incident: Incident }) {
           : `${status} for ${age(lastedSeconds(incident, now))}`}
       </span>
       {count > 1 && <span>{`${count} times, last ${momentText(lastSeen, now)}`}</span>}
+      <code>{kind}</code>
     </p>
   )
 }
@@ -61,7 +62,7 @@ function Said({ incident: { silenced, acknowledged } }: { readonly incident: Inc
 }
 
 export function IncidentHead({ incident }: { readonly incident: Incident }) {
-  const { kind, verdict, confidence, severity, status, subject, resolution } = incident
+  const { verdict, confidence, severity, status, subject, resolution } = incident
   return (
     <header class="incident-top" data-severity={severity} data-status={status}>
       <p class="incident-line">
@@ -70,7 +71,6 @@ export function IncidentHead({ incident }: { readonly incident: Incident }) {
         {subject.gpu?.name !== undefined && <span>{subject.gpu.name}</span>}
         {subject.container?.image !== undefined && <span>{subject.container.image}</span>}
         {subject.process !== undefined && <span>{`pid ${subject.process.pid}${subject.process.name === undefined ? '' : ` ${subject.process.name}`}`}</span>}
-        <code>{kind}</code>
       </p>
       <h2 id="incident-title">{placedTitle(incident)}</h2>
       <Times incident={incident} />

@@ -1,0 +1,90 @@
+// An incident arrives while somebody reads the dashboard: it is seen at once, and moves nothing before the reader asks for it.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
+import { DESKTOP, hasChromium, openPage, PHONE, type Opened } from '../setup/browser.ts'
+import { fileBrowser } from '../setup/dashboard-pages.ts'
+import { poll } from '../setup/poll.ts'
+
+/** The largest sum of what moves without the reader's doing, as Chromium counts CLS: within 5 s, without a pause of 1 s. */
+const WATCH_SHIFTS = `{
+  globalThis.shifts = { worst: 0, of: [] }
+  let [from, last, sum] = [-Infinity, -Infinity, 0]
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, startTime, value, sources } of list.getEntries()) {
+      if (hadRecentInput) continue
+      if (startTime - last > 1_000 || startTime - from > 5_000) [from, sum] = [startTime, 0]
+      last = startTime
+      sum += value
+      shifts.worst = Math.max(shifts.worst, sum)
+      shifts.of.push([value, ...sources.map(({ node }) => (node?.className || node?.parentElement?.className || node?.nodeName) ?? '?')].join(' '))
+    }
+  }).observe({ type: 'layout-shift', buffered: true })
+}`
+const MOVES_AT_MOST = 0.02
+const shifts = z.object({ worst: z.number(), of: z.array(z.string()) })
+/** From the settled page on: how it gets there is another test's. */
+const watchFrom = (page: Page): Promise<unknown> => page.evaluate('shifts.worst = 0, shifts.of = []')
+const movesLittle = async (page: Page): Promise<void> => {
+  const { worst, of } = shifts.parse(await page.evaluate('shifts'))
+  expect(worst, of.join('\n')).toBeLessThanOrEqual(MOVES_AT_MOST)
+}
+
+const SIZES = { desktop: DESKTOP, phone: PHONE } as const
+
+describe.skipIf(!hasChromium).each([
+  ['lost-gpu', 'xid'],
+  ['throttling', 'throttling'],
+])('an incident arrives on a host in the scenario %s (needs Debian’s chromium)', (scenario, kind) => {
+  let agent: RunningAgent | undefined
+  const readers = new Map<string, Opened>()
+  const reader = (name: string): Page => {
+    const found = readers.get(name)
+    if (found === undefined) throw new Error(`nobody reads ${name}`)
+    return found.page
+  }
+
+  // At the speed of the clock: the host is calm for half a minute, in which the pages open.
+  beforeAll(async () => {
+    agent = await startAgent({ args: [`--simulate=${scenario}`], ready: true, env: FULL_PAST })
+    const { url } = agent
+    const browser = await fileBrowser()
+    const open = async (name: string, size: (typeof SIZES)[keyof typeof SIZES], hash: string, there: string): Promise<void> => {
+      const opened = await openPage(browser, `${url}${hash}`, size, (page) => page.addInitScript(WATCH_SHIFTS))
+      readers.set(name, opened)
+      await opened.page.waitForSelector(there)
+      await opened.page.waitForLoadState('networkidle')
+    }
+    for (const [name, size] of Object.entries(SIZES)) await open(name, size, '', '.incidents-head .over')
+    await open('gpu', DESKTOP, '#/gpus/5', '.gpu.large .line-figures')
+    expect(await reader('desktop').locator('.incident, .incident-new').count(), 'the host was calm when the pages opened').toBe(0)
+    for (const { page } of readers.values()) await watchFrom(page)
+  })
+  afterAll(async () => {
+    for (const opened of readers.values()) await opened[Symbol.asyncDispose]()
+    await agent?.stop()
+  })
+
+  test.each(Object.keys(SIZES))('the overview on a %s counts it in its line and moves nothing; then its row stands open at a press', async (name) => {
+    const page = reader(name)
+    const arrived = page.locator(`.incident-new[data-kind="${kind}"]`)
+    await arrived.waitFor({ timeout: 60_000 })
+    await page.locator('.gpu .alarms').first().waitFor()
+    expect(await page.locator('#incidents-title').textContent()).toMatch(/^Incidents [1-9]/)
+    expect(await page.locator('.incident').count()).toBe(0)
+    await movesLittle(page)
+    await page.locator('.incidents-head button').press('Enter')
+    const row = page.locator(`.incident[data-kind="${kind}"]`).first()
+    await row.locator('.incident-more').waitFor()
+    await poll(async () => (await page.locator('.incident-new').count()) === 0, { what: 'nothing new left' })
+    await movesLittle(page)
+  })
+
+  test('the page of a GPU says it in its line and moves nothing', async () => {
+    const page = reader('gpu')
+    if (kind === 'xid') await page.locator('.gpu.large .alarms', { hasText: 'Xid 79' }).waitFor({ timeout: 60_000 })
+    else await page.locator('.status .incident-link').waitFor({ timeout: 60_000 })
+    await movesLittle(page)
+  })
+})
