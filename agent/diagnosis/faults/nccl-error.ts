@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -134,11 +134,13 @@ export const ncclError = ruleFamily({
           ? `NCCL could not allocate its buffers: '${named}'.`
           : named === 'initialization error'
             ? "CUDA could not start in a process of NCCL ('initialization error')."
-            : PEER_ACCESS.test(named)
-              ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
-              : NVLS.test(around(text, at, 2, 5))
-                ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
-                : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+            : NO_KERNELS.test(named)
+              ? `NCCL found no kernel of its own for this GPU ('${named}'): most likely the libnccl that is loaded was built for other architectures.`
+              : PEER_ACCESS.test(named)
+                ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
+                : NVLS.test(around(text, at, 2, 5))
+                  ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
+                  : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),

@@ -6,6 +6,7 @@ import type { Matched } from '../parts/rules.ts'
 import { synchronous, xidsBeside } from './debug.ts'
 import { printTorch, setVariables } from './environment.ts'
 import { whoHolds } from './gpu.ts'
+import { peerLog } from './infiniband-status.ts'
 import type { Piece } from './plan.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
@@ -63,6 +64,8 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
   ]
 }
 export const MEMORY = /out of memory/
+/** CUDA's words where a library has no code for the GPU. https://github.com/NVIDIA/nccl/issues/1372 */
+export const NO_KERNELS = /named symbol not found|no kernel image is available|invalid device function|device kernel image is invalid/
 export const PEER_ACCESS = /peer (?:access|mapping)/
 export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
@@ -168,6 +171,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       debug,
     ]
   return [
+    debug === false && peerLog,
     debug,
     /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
       text: `If the log ${debug === false ? '' : 'then '}shows the wrong interface, name the one by which the ranks reach each other.`,
@@ -235,6 +239,15 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       { text: 'Free GPU memory for NCCL: its buffers are allocated beside the framework, which holds nearly all of it.' },
       lessMemory(now, {}).slice(0, 2),
       whoHolds(now),
+    ]
+  if (NO_KERNELS.test(near))
+    return [
+      {
+        text: 'See for which architectures it was built, and which libnccl is loaded (LD_LIBRARY_PATH, a module of the cluster or pip).',
+        command:
+          'nvidia-smi --query-gpu=name,compute_cap --format=csv; ldconfig -p | grep libnccl; cuobjdump --list-elf <LIBNCCL> | grep -o "sm_[0-9]*" | sort -u',
+      },
+      { text: 'Use a build that has it: a newer release, or your own with -gencode for it (make NVCC_GENCODE=…).' },
     ]
   if (PEER_ACCESS.test(near))
     return [
