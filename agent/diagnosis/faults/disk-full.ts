@@ -9,7 +9,11 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
-const LAYER = /failed to register layer|ApplyLayer exit|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
+const LAYER =
+  /failed to register layer|ApplyLayer exit|Error processing tar file|CannotPullContainer|failed to extract layer|adding layer with blob|unpigz|docker pull|Extracting \[/
+/** Where containerd, K3s and Podman unpack images. */
+const STORE = /\/var\/lib\/(?:rancher\/\w{2,5}\/agent\/)?containerd\b|\/[\w./-]{0,80}\/containers\/storage\b/
+const PODMAN = /\bpodman\b|\bbuildah\b|adding layer with blob|\/containers\/storage\b/
 /** A step of a Dockerfile, as BuildKit prints it. */
 const IMAGE_BUILD =
   /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)|\[\+\] Building \d|^\s{0,4}=> (?:CACHED |ERROR )?\[|' returned a non-zero code/m
@@ -49,11 +53,26 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const around = `${message}\n${at.text}`
   const desktop = DESKTOP.test(around) || at.system === 'mac' || at.system === 'windows'
   const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
-  if (LAYER.test(message) && containerd)
+  if (LAYER.test(message) && PODMAN.test(message))
     return [
-      { text: 'See how full the file system is in which containerd unpacks images.', command: 'df -h /var/lib/containerd; df -i /var/lib/containerd' },
+      {
+        text: 'See what images and containers take, and how full the file system of the store is.',
+        command: "podman system df; df -h $(podman info --format '{{.Store.GraphRoot}}')",
+      },
+      { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'podman image prune --all', destroys: true },
+      { text: 'Or move the store to a larger disk (graphroot in storage.conf); a layer is first unpacked in /var/tmp (TMPDIR moves that).' },
+    ]
+  const named = STORE.exec(message)?.[0]
+  const store = named ?? '/var/lib/containerd'
+  if (LAYER.test(message) && (containerd || named !== undefined))
+    return [
+      { text: 'See how full the file system is in which containerd unpacks images.', command: `df -h ${store}; df -i ${store}` },
       { text: 'Delete images that no container uses. They must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
-      { text: "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml)." },
+      {
+        text: store.includes('/rancher/')
+          ? 'Or move the data folder of K3s or RKE2 to a larger disk (--data-dir).'
+          : "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml).",
+      },
     ]
   if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
     return [
@@ -207,6 +226,8 @@ export const diskFull = ruleFamily({
       verdict: ({ match, message, text, at }) => {
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
+        const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
+        if (LAYER.test(message) && store !== undefined) return `An image layer could not be unpacked: the file system of ${store} has too little space.`
         if (LAYER.test(message))
           return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text)}`
         const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]
@@ -219,7 +240,10 @@ export const diskFull = ruleFamily({
       severity,
       title: 'Disk quota used up',
       remedies: (matched) => remediesFor(matched, true),
-      verdict: 'A write failed because the quota of this user or directory is used up; the disk itself may have room.',
+      verdict: ({ message }) => {
+        const file = /quota exceeded: '([^'\n]{2,200})'/.exec(message)?.[1]
+        return `A write${file === undefined ? '' : ` to ${file}`} failed because the quota of this user or directory is used up (space, or number of files); the disk itself may have room.`
+      },
     },
     {
       pattern: /Not enough free disk space to download the file/,
