@@ -140,7 +140,8 @@ export const driverRules: readonly Rule[] = [
     title: 'The driver took no GPU',
     verdict: (seen) => {
       const holder = holderOf(seen)
-      return `The NVIDIA kernel module was loaded and could take no GPU: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
+      const count = /not called for (\d{1,3}) device/.exec(seen.message)?.[1]
+      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
     },
     remedies: (matched) => [
       holderOf(matched) === 'vfio-pci' && {
@@ -172,7 +173,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Module nvidia[\w-]{0,20} not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
+      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\.?(?:\s|$)|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: ({ match }) =>
