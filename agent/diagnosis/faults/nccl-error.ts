@@ -123,12 +123,14 @@ export const ncclError = ruleFamily({
       unless: elsewhere,
     },
     {
-      pattern: /ncclUnhandledCudaError|unhandled cuda error|NCCL WARN (?:\[[^\]]{1,40}\] )?Cuda failure/,
+      pattern: /ncclUnhandledCudaError|unhandled cuda error|NCCL WARN (?:\[[^\]]{1,40}\] )?(?:Cuda|HIP) failure/,
       severity: 'critical',
       title: ({ text, at }) =>
-        MEMORY.test(/Cuda failure [^\n]{0,80}/.exec(around(text, at, 2, 5))?.[0] ?? '') ? 'NCCL ran out of GPU memory' : 'A CUDA call inside NCCL failed',
+        MEMORY.test(/(?:Cuda|HIP) failure [^\n]{0,80}/.exec(around(text, at, 2, 5))?.[0] ?? '')
+          ? 'NCCL ran out of GPU memory'
+          : 'A CUDA call inside NCCL failed',
       verdict: ({ text, at }) => {
-        const named = /Cuda failure (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
+        const named = /(?:Cuda|HIP) failure:? (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
           ? `NCCL could not allocate its buffers: '${named}'.`
@@ -136,7 +138,7 @@ export const ncclError = ruleFamily({
             ? "CUDA could not start in a process of NCCL ('initialization error')."
             : NO_KERNELS.test(named)
               ? `NCCL found no kernel of its own for this GPU ('${named}'): most likely the libnccl that is loaded was built for other architectures.`
-              : PEER_ACCESS.test(named)
+              : PEER_ACCESS.test(around(text, at, 2, 5))
                 ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
                 : NVLS.test(around(text, at, 2, 5))
                   ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`

@@ -278,9 +278,15 @@ export const engineRules: readonly Rule[] = [
       /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
     severity: 'critical',
     title: 'The GPUs of the node are unhealthy',
-    verdict: ({ match }) => `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy (Xids do that).`,
+    verdict: ({ match }) =>
+      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy${/^amd/.test(match[1] ?? match[2] ?? '') ? '' : ' (Xids do that)'}.`,
     remedies: ({ match, situation }) => [
-      { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
+      /^amd/.test(match[1] ?? match[2] ?? '')
+        ? {
+            text: 'See on the node what its driver says of the GPUs.',
+            command: "sudo dmesg -T | grep -E 'amdgpu|amdkfd' | tail -n 40; ls -l /dev/kfd /dev/dri",
+          }
+        : { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
       { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },
       {
         text: `When the GPU is healthy again, or its MIG layout was changed: recreate the device plugin's pod, so that it advertises ${match[1] ?? match[2]} again. Running work is not stopped.`,

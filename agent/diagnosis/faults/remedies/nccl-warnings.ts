@@ -37,15 +37,15 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
-    /(?:failed to (?:open CUDA IPC handle|peer with device)[^\n]{0,60}?: \d{1,3} ([a-z]{3,20}(?: [a-z]{1,20}){1,10})(?= |$)|peer access is not supported)/,
+    /(?:failed to (?:open CUDA IPC handle|peer with device)[^\n]{0,60}?: \d{1,3} |(?:cuda|hip)Ipc\w{3,24} failed ?: ?)([a-z]{3,20}(?: [a-z]{1,20}){1,10})(?= |$)/,
     'A GPU cannot reach the memory of another',
-    'NCCL wanted to use direct access between two GPUs (P2P), and CUDA refused it: "$1".',
+    'NCCL wanted to use direct access between two GPUs (P2P), and it was refused: "$1".',
     (matched) => [
       step('Let NCCL do without direct access between the GPUs (slower).', set(matched, { NCCL_P2P_DISABLE: '1' })),
-      step(
-        'See which GPUs can reach each other; with IOMMU or ACS on, in virtual machines, and between ranks in containers of their own they often cannot.',
-        'nvidia-smi topo -p2p r',
-      ),
+      {
+        text: 'See which GPUs can reach each other; with IOMMU or ACS on, in virtual machines, and between ranks in containers of their own they often cannot.',
+        ...(matched.situation().vendor === 'amd' ? {} : { command: 'nvidia-smi topo -p2p r' }),
+      },
     ],
   ],
   [

@@ -1,6 +1,7 @@
 // What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
 import { INFERENCE } from '../../situation/programs.ts'
 import { lessMemory } from '../cuda-oom/less/index.ts'
+import { driverLines } from '../parts/drm.ts'
 import { around } from '../parts/window.ts'
 import type { Matched } from '../parts/rules.ts'
 import { synchronous, xidsBeside } from './debug.ts'
@@ -66,7 +67,7 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
 export const MEMORY = /out of memory/
 /** CUDA's words where a library has no code for the GPU. https://github.com/NVIDIA/nccl/issues/1372 */
 export const NO_KERNELS = /named symbol not found|no kernel image is available|invalid device function|device kernel image is invalid/
-export const PEER_ACCESS = /peer (?:access|mapping)/
+export const PEER_ACCESS = /peer (?:access|mapping)|(?:cuda|hip)Ipc\w{3,24} failed/
 export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
@@ -170,7 +171,13 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
       debug,
     ]
+  // ROCm's installation FAQ, issue 5.
+  const iommu = /Missing "(iommu=pt|amd_iommu=on)" from kernel command line/.exec(now.text)?.[1]
   return [
+    iommu !== undefined && {
+      text: `RCCL misses ${iommu} on the kernel command line, without which several GPUs can hang: add it to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub, then reboot.`,
+      command: 'sudo update-grub; cat /proc/cmdline',
+    },
     debug === false && peerLog,
     debug,
     /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
@@ -257,7 +264,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       },
       {
         text: 'See which GPUs can reach each other; with IOMMU or ACS on, and in virtual machines, they often cannot.',
-        command: 'nvidia-smi topo -m',
+        ...(now.vendor === 'amd' ? {} : { command: 'nvidia-smi topo -m' }),
       },
     ]
   if (NVLS.test(near))
@@ -283,6 +290,6 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       },
     { text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' },
     synchronous(now),
-    xidsBeside,
+    now.vendor === 'amd' ? { text: 'See what the driver of the GPUs logged in the same second.', command: driverLines('amdgpu', 40) } : xidsBeside,
   ]
 }
