@@ -32,6 +32,8 @@ function existing(path: string | undefined): string | undefined {
 const word = (path: string): string => (/^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path}'`)
 
 function see(path: string | undefined, quota: boolean): Piece {
+  const drive = /^([A-Za-z]):\\/.exec(path ?? '')?.[1]
+  if (drive !== undefined) return { text: `Free space on drive ${drive}:, or let the program write to another drive; delete the file that it left incomplete.` }
   if (quota) return { text: 'See your quota and what fills it.', command: 'quota -s; du -xh --max-depth=1 "$HOME" | sort -h | tail' }
   return path === undefined
     ? { text: 'See which file system is full: space, and inodes.', command: 'df -h; df -i' }
@@ -135,9 +137,9 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))
     return [
-      see(path, quota),
+      see(/^(?:\/var)?\/tmp(?=\/)/.exec(path ?? '')?.[0] ?? path, quota),
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
-      { text: 'See what fills it.', command: 'du -xh --max-depth=1 /tmp | sort -h | tail' },
+      { text: 'See what fills it.', command: `du -xh --max-depth=1 ${/^\/(?:var\/)?tmp\b/.exec(path ?? '')?.[0] ?? '/tmp'} | sort -h | tail` },
     ]
   // df -i, just below its head: space is left, inodes are not.
   if (/IUse%[^\n]{0,80}\n\S{1,80} {1,20}\d{1,15} {1,20}\d{1,15} {1,20}0 {1,20}100%/.test(around))
@@ -147,6 +149,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
         command: `du --inodes -x --max-depth=2 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -n | tail`,
       },
     ]
+  if (at.system === 'windows') return [path === undefined ? { text: 'Free space on the drive, or let the program write to another one.' } : see(path, quota)]
   return [
     see(path, quota),
     !quota && {
@@ -157,12 +160,19 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
 }
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
-const PATH = /(?<!File )(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
-const facts = ({ match, message }: Seen): Facts =>
-  known({
+const PATH = /(?<!File )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
+/** Windows: the code stands below the sentence that names the file. */
+const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
+const pathOf = ({ match, message, text, at }: Seen): string | undefined =>
+  PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1] ??
+  (WINDOWS_FULL.test(match[0]) ? PATH.exec(linesAround(text, at, 4, 0))?.[1] : undefined)
+const facts = (seen: Seen): Facts => {
+  const { match, message } = seen
+  return known({
     errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
-    path: PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1],
+    path: pathOf(seen),
   })
+}
 /** What `df -h` shows of the root file system, where the data root lies by default. */
 function rootFree(text: readonly string[]): string {
   const row = text
@@ -194,6 +204,8 @@ export const diskFull = ruleFamily({
     'Not enough free disk space',
     'PytorchStreamWriter failed writing file',
     'There is not enough space on the disk',
+    '(os error 112)',
+    '[WinError 112]',
     'not enough disk space',
     'ENOSPC: ',
     'file write failed',
@@ -219,18 +231,22 @@ export const diskFull = ruleFamily({
       verdict: 'NumPy could not write an array to its end: most likely the disk or a quota is full.',
     },
     {
-      pattern: /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|\bENOSPC\b[:,]/,
+      pattern:
+        /[Nn]o space left on device|\(os error 112\)|\[WinError 112\]|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|\bENOSPC\b[:,]/,
       severity,
       title,
       remedies: (matched) => remediesFor(matched),
-      verdict: ({ match, message, text, at }) => {
+      verdict: (seen) => {
+        const { message, text, at } = seen
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
         const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
         if (LAYER.test(message) && store !== undefined) return `An image layer could not be unpacked: the file system of ${store} has too little space.`
         if (LAYER.test(message))
           return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text)}`
-        const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]
+        const path = pathOf(seen)
+        if (/^[A-Za-z]:\\/.test(path ?? '')) return `A write to ${path} failed because drive ${path?.slice(0, 2)} has no space left.`
+        if (WINDOWS_FULL.test(message)) return 'A write failed because the drive has no space left.'
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
       unless: ({ message, text, at }) => SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),

@@ -163,10 +163,13 @@ export const driverRules: readonly Rule[] = [
     pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,
     severity: 'critical',
     title: 'The firmware gave the GPU no address space',
-    verdict: "The machine's firmware did not map the GPU's memory window (BAR), so the driver cannot use the card.",
+    verdict: ({ text, at }) => {
+      const [, bar, address] = /(BAR\d) is [^\n]{0,40}\(PCI:([\da-f]{4}:[\da-f]{2}:[\da-f]{2}\.\d)\)/i.exec(around(text, at, 0, 2)) ?? []
+      return `The machine's firmware (in a virtual machine: that of the guest) did not map the memory window ${bar ?? 'BAR'} of the GPU${address === undefined ? '' : ` at ${address}`}, so the driver cannot use the card.`
+    },
     remedies: [
       {
-        text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel parameter pci=realloc.',
+        text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel parameter pci=realloc; for a virtual machine give the guest UEFI and a larger 64-bit MMIO window.',
         command: 'sudo dmesg | grep -iE "BAR|no space for" | tail',
       },
     ],
