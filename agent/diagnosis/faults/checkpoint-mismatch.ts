@@ -30,7 +30,7 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
       ? { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` }
       : { text: `If it was downloaded: delete ${path ?? 'the file'}, then let the program fetch it again; while it is there, it is taken for complete.` },
     // Nobody trains into GGUF.
-    !/\.gguf$/.test(path ?? '') && CUT_CHECKPOINT,
+    path?.endsWith('.gguf') !== true && CUT_CHECKPOINT,
   ]
 }
 const verdict = ({ facts: { path }, match }: Matched): string =>

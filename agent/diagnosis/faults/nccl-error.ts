@@ -99,14 +99,14 @@ export const ncclError = ruleFamily({
       unless: elsewhere,
     },
     {
-      pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL error[^\n]{0,200}\binvalid (?:usage|argument)/,
+      pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL [Ee]rror[^\n]{0,200}\binvalid (?:usage|argument)/,
       severity: 'critical',
       title: 'NCCL was used wrongly',
       verdict: (seen) =>
         seen.match[0].startsWith('ranks')
           ? 'Two processes came as the same rank, so NCCL does not start.'
           : /Duplicate GPU/.test(seen.message)
-            ? 'NCCL refused: two ranks are on the same GPU.'
+            ? `NCCL refused: two ranks are on the same GPU${/ ?: (rank \d{1,6} and rank \d{1,6}) both on CUDA device (\w{1,12})/.exec(seen.message)?.slice(1).join(' on device ').replace(/^/, ' (').concat(')') ?? ''}.`
             : `NCCL refused: ${said(seen) === undefined ? 'two ranks are on the same GPU, or the ranks do not call the same things' : `"${said(seen)}"`}.`,
       remedies: usage,
     },

@@ -179,7 +179,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /(?:failed to inject CDI devices: )?unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
+      /(?:failed to inject CDI devices: )?unresolvable CDI devices? ?([\w./=,:-]{0,119}[\w=]|)|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
     severity: 'critical',
     title: ({ match }) => (match[2] === undefined ? 'CDI does not know the requested GPU' : 'The engine does not know CDI'),
     verdict: ({ match, situation }) =>
@@ -279,9 +279,9 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The GPUs of the node are unhealthy',
     verdict: ({ match }) =>
-      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy${/^amd/.test(match[1] ?? match[2] ?? '') ? '' : ' (Xids do that)'}.`,
+      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy${(match[1] ?? match[2])?.startsWith('amd') ? '' : ' (Xids do that)'}.`,
     remedies: ({ match, situation }) => [
-      /^amd/.test(match[1] ?? match[2] ?? '')
+      (match[1] ?? match[2])?.startsWith('amd')
         ? {
             text: 'See on the node what its driver says of the GPUs.',
             command: "sudo dmesg -T | grep -E 'amdgpu|amdkfd' | tail -n 40; ls -l /dev/kfd /dev/dri",

@@ -15,6 +15,7 @@ export const LITERALS = [
   'Torch not compiled with XPU enabled',
   'torch.cuda.is_available() is False',
   'CUDA unknown error',
+  'CUDA driver initialization failed',
   'CUDA driver error: unknown error',
   'Unexpected error from cudaGetDeviceCount',
   'no CUDA-capable device is detected',
@@ -98,7 +99,7 @@ export const programRules: readonly Rule[] = [
     pattern:
       /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|no ROCm-capable device is detected/,
     severity: 'critical',
-    title: 'CUDA finds no GPU',
+    title: ({ situation }) => `${situation().vendor === 'amd' ? 'ROCm' : 'CUDA'} finds no GPU`,
     verdict: ({ situation }) =>
       situation().vendor === 'amd'
         ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
@@ -172,7 +173,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA/,
+      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA/,
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict:

@@ -195,7 +195,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
 }
 /** 21903: 2.19.3. */
 const ncclVersion = (code = ''): string => (code.length < 5 ? code : `${Number(code.slice(0, -4))}.${Number(code.slice(-4, -2))}.${Number(code.slice(-2))}`)
-export function usage({ text, at, match, message, situation }: Matched): readonly Piece[] {
+export function usage({ text, at, match, situation }: Matched): readonly Piece[] {
   if (match[0].startsWith('ranks'))
     return [
       {
@@ -223,7 +223,7 @@ export function usage({ text, at, match, message, situation }: Matched): readonl
   const { programs } = situation()
   const server = INFERENCE.some((one) => programs.has(one))
   return [
-    /run with NCCL_DEBUG=WARN/.test(message) &&
+    pair === null &&
       !/NCCL WARN/.test(around(text, at, 12, 2)) && {
         text: 'Let NCCL say what it refuses, and start it again: the line with NCCL WARN names the reason.',
         command: 'export NCCL_DEBUG=WARN',
