@@ -9,8 +9,8 @@ export const withoutColours = (text: string): string => (text.includes('\u001b')
 const COMPOSE = String.raw`[A-Za-z0-9][\w.-]{0,60} {0,30}\|(?: |$)`
 /** `[rank3]: `, `rank 3: `, and torchrun's `[3]:` and `[default3]:`. */
 const RANK = String.raw`(?:\[(?:default)?\d{1,6}\]|\[?(?:rank|Rank|RANK) ?\d{1,6}\]?): ?`
-/** `(EngineCore_0 pid=72)`, `(ServeController pid=1, ip=10.0.0.1)`: vLLM and Ray. */
-const WORKER = String.raw`\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=\d{1,10}[^)]{0,64}\) ?`
+/** `(EngineCore_0 pid=72)`, `(ServeController pid=1, ip=10.0.0.1)`, `(pid=4242)`: vLLM and Ray, the last one older. */
+const WORKER = String.raw`\((?:[\w.-]{1,64} )?(?:rank=\d{1,6} )?pid=\d{1,10}[^)]{0,64}\) ?`
 
 const WRITER = new RegExp(`^(?:${RANK}|${WORKER}|${COMPOSE})`)
 /** The prefix that says which of several processes wrote the line; empty where none does. */

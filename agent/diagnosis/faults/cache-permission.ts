@@ -38,7 +38,7 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   return [
     {
       text: `Point the cache at a folder that this user may write${path === undefined ? '' : `, instead of ${path}`}${path?.startsWith('/.cache') === true ? ' (HOME is / here: set HOME too)' : ''}.`,
-      command: setVariables(situation(), { [variable]: '<WRITABLE_FOLDER>' }),
+      command: setVariables(situation(), { [ANY_CACHE.test(path ?? '') && variable === 'HF_HOME' ? 'XDG_CACHE_HOME' : variable]: '<WRITABLE_FOLDER>' }),
     },
     mounted && {
       text: 'Or start the container as the user that owns the mounted folder on the host: then it may write there.',
@@ -68,10 +68,16 @@ const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const facts = (seen: Seen): Facts =>
   known({ path: PATH.exec(seen.match[0])?.[1] ?? PATH.exec(message(seen))?.[1], errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]) })
+/** What every program keeps there, not models alone. */
+const ANY_CACHE = /\/\.cache\/?$/
+const what = (seen: Seen): string => {
+  const path = facts(seen).path ?? ''
+  return KERNELS.test(path) ? 'cache of compiled kernels' : ANY_CACHE.test(path) ? 'cache folder' : 'model cache'
+}
 const verdict = (seen: Seen): string =>
-  `The ${KERNELS.test(facts(seen).path ?? '') ? 'cache of compiled kernels' : 'model cache'}${facts(seen).path === undefined ? '' : ` ${facts(seen).path ?? ''}`} cannot be written by the user that the program runs as.`
+  `The ${what(seen)}${facts(seen).path === undefined ? '' : ` ${facts(seen).path ?? ''}`} cannot be written by the user that the program runs as.`
 const severity = 'warning'
-const title = (seen: Seen): string => (KERNELS.test(facts(seen).path ?? '') ? 'Cache of compiled kernels not writable' : 'Model cache not writable')
+const title = (seen: Seen): string => `${what(seen).replace(/^./, (first) => first.toUpperCase())} not writable`
 
 export const cachePermission = ruleFamily({
   id: 'cache-permission',

@@ -9,23 +9,28 @@ import { CUT_CHECKPOINT, MODEL_FILE } from './remedies/shared.ts'
 const near = ({ text, at }: Seen): string => around(text, at, 4, 3)
 const fileIn = (seen: Seen): string | undefined => MODEL_FILE.exec(seen.message)?.[1] ?? MODEL_FILE.exec(near(seen))?.[1]
 const facts = (seen: Seen): Facts => known({ pattern: 'unreadable', path: fileIn(seen) })
+const HUB = /huggingface|\bhf\.co|\btransformers\b|\bvllm\b|\bsglang\b|diffusers|\.safetensors|from_pretrained/i
 const REPOSITORY = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?:\/|\s|$)/
 
 function remedies({ facts: { path }, situation, message }: Matched): readonly Piece[] {
   const repository = REPOSITORY.exec(`${path ?? ''} ${situation().text}`)
   const name = repository === null ? '<REPOSITORY>' : `${repository[1]}/${repository[2]}`
+  const windows = situation().system === 'windows'
   const pointer = /invalid load key, 'v'|HeaderTooLarge|invalid magic/.test(message)
   return [
     {
       text: `See whether ${path ?? 'the file'} is complete: compare its size with that on the hub or of the other parts.`,
-      command: path === undefined ? 'ls -lL <MODEL_FOLDER>' : `ls -lL ${path}`,
+      ...(windows ? {} : { command: path === undefined ? 'ls -lL <MODEL_FOLDER>' : `ls -lL ${path}` }),
     },
     pointer && {
       text: 'A file of a few hundred bytes that begins with "version https://git-lfs" is only a pointer: fetch the real files.',
       command: 'git lfs pull',
     },
-    { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` },
-    CUT_CHECKPOINT,
+    repository !== null || HUB.test(situation().text)
+      ? { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` }
+      : { text: `If it was downloaded: delete ${path ?? 'the file'}, then let the program fetch it again; while it is there, it is taken for complete.` },
+    // Nobody trains into GGUF.
+    path?.endsWith('.gguf') !== true && CUT_CHECKPOINT,
   ]
 }
 const verdict = ({ facts: { path }, match }: Matched): string =>

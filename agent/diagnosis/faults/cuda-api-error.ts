@@ -243,10 +243,9 @@ const ROWS: readonly Row[] = [
     kind: 'compile_error',
     title: 'A kernel does not fit the GPU',
     verdict: 'A kernel asks for more registers, threads or blocks than a multiprocessor of this GPU has.',
-    remedies: (matched) => [
+    remedies: () => [
       { text: 'Launch the kernel with fewer threads in each block, or build it with fewer registers (nvcc --maxrregcount).' },
       { text: 'Update the library that brings the kernel, or build it for the architecture of this GPU.' },
-      versions(matched),
     ],
   },
   {

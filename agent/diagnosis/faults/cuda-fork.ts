@@ -3,6 +3,10 @@ import { inForkedChild } from './parts/forked.ts'
 import { ruleFamily, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
+import { INFERENCE } from '../situation/programs.ts'
+
+/** Servers that fork their workers themselves. */
+const SERVER = /\b(gunicorn|celery|uwsgi)\b/i
 
 function remedies({ situation }: Matched): readonly Piece[] {
   const now = situation()
@@ -11,6 +15,29 @@ function remedies({ situation }: Matched): readonly Piece[] {
     return [
       { text: 'Let vLLM start its workers with spawn.', command: setVariables(now, { VLLM_WORKER_MULTIPROC_METHOD: 'spawn' }) },
       { text: "Touch no CUDA before vLLM starts, and protect the start of the script with if __name__ == '__main__'." },
+    ]
+  const server = SERVER.exec(now.text)?.[1]?.toLowerCase()
+  if (server === 'celery')
+    return [
+      {
+        text: 'Celery forks its workers from a parent that has used CUDA: let it run the tasks without a fork (one process, or threads).',
+        command: 'celery -A <APP> worker --pool=solo',
+      },
+      { text: 'Or load the model in worker_process_init, and touch no CUDA while the module is imported.' },
+    ]
+  if (server !== undefined)
+    return [
+      {
+        text: `Load the model in each worker, after ${server === 'gunicorn' ? 'Gunicorn' : 'uWSGI'} has forked it: ${server === 'gunicorn' ? 'without --preload (in a post_fork hook or at the first request)' : 'with lazy-apps = true'}, and call nothing of torch.cuda while the application is imported. spawn does not help: the server itself forks.`,
+      },
+      { text: 'Each worker then holds a model of its own in GPU memory: start one worker for each GPU, with threads for requests.' },
+    ]
+  if (INFERENCE.some((one) => now.programs.has(one)))
+    return [
+      {
+        text: "Touch no CUDA before the server starts its workers (an import may do so), and protect the start of a script of your own with if __name__ == '__main__'.",
+      },
+      { text: "Let Python start processes with spawn before that: multiprocessing.set_start_method('spawn')." },
     ]
   return [
     {

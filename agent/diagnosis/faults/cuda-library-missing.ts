@@ -11,6 +11,7 @@ import { driverRemedies, linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedi
 
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
+const DEPENDENCY = new RegExp(`Could not load dynamic library '[^']{1,80}'; dlerror: (${CUDA_LIBRARY}): cannot open`)
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
 
 const lacks = ({ message }: Seen): string | undefined => {
@@ -32,13 +33,14 @@ const compilerOfXla = ({ situation }: Seen): readonly Piece[] => [
 
 /** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
 const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
-  const library = ({ match }: Seen): string => file(match[1] ?? '')
+  // The loader's reason names a library that this one needs.
+  const library = ({ match, message }: Seen): string => file(DEPENDENCY.exec(message.slice(match.index))?.[1] ?? match[1] ?? '')
   return {
     pattern: new RegExp(pattern),
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen)} ${lacks(seen) ?? how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
+      `${DEPENDENCY.test(seen.message) ? `${file(seen.match[1] ?? '')} needs ${library(seen)}, which` : library(seen)} ${lacks(seen) ?? how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)

@@ -9,7 +9,11 @@ import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
-const LAYER = /failed to register layer|ApplyLayer exit|Error processing tar file|CannotPullContainer|failed to extract layer|unpigz|docker pull|Extracting \[/
+const LAYER =
+  /failed to register layer|ApplyLayer exit|Error processing tar file|CannotPullContainer|failed to extract layer|adding layer with blob|unpigz|docker pull|Extracting \[/
+/** Where containerd, K3s and Podman unpack images. */
+const STORE = /\/var\/lib\/(?:rancher\/\w{2,5}\/agent\/)?containerd\b|\/[\w./-]{0,80}\/containers\/storage\b/
+const PODMAN = /\bpodman\b|\bbuildah\b|adding layer with blob|\/containers\/storage\b/
 /** A step of a Dockerfile, as BuildKit prints it. */
 const IMAGE_BUILD =
   /failed to solve|executor failed running \[|^#\d{1,3} (?:\d|\[)|\[\+\] Building \d|^\s{0,4}=> (?:CACHED |ERROR )?\[|' returned a non-zero code/m
@@ -28,6 +32,8 @@ function existing(path: string | undefined): string | undefined {
 const word = (path: string): string => (/^[\w@%+=:,./~-]+$/.test(path) ? path : `'${path}'`)
 
 function see(path: string | undefined, quota: boolean): Piece {
+  const drive = /^([A-Za-z]):\\/.exec(path ?? '')?.[1]
+  if (drive !== undefined) return { text: `Free space on drive ${drive}:, or let the program write to another drive; delete the file that it left incomplete.` }
   if (quota) return { text: 'See your quota and what fills it.', command: 'quota -s; du -xh --max-depth=1 "$HOME" | sort -h | tail' }
   return path === undefined
     ? { text: 'See which file system is full: space, and inodes.', command: 'df -h; df -i' }
@@ -49,11 +55,26 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const around = `${message}\n${at.text}`
   const desktop = DESKTOP.test(around) || at.system === 'mac' || at.system === 'windows'
   const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
-  if (LAYER.test(message) && containerd)
+  if (LAYER.test(message) && PODMAN.test(message))
     return [
-      { text: 'See how full the file system is in which containerd unpacks images.', command: 'df -h /var/lib/containerd; df -i /var/lib/containerd' },
+      {
+        text: 'See what images and containers take, and how full the file system of the store is.',
+        command: "podman system df; df -h $(podman info --format '{{.Store.GraphRoot}}')",
+      },
+      { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'podman image prune --all', destroys: true },
+      { text: 'Or move the store to a larger disk (graphroot in storage.conf); a layer is first unpacked in /var/tmp (TMPDIR moves that).' },
+    ]
+  const named = STORE.exec(message)?.[0]
+  const store = named ?? '/var/lib/containerd'
+  if (LAYER.test(message) && (containerd || named !== undefined))
+    return [
+      { text: 'See how full the file system is in which containerd unpacks images.', command: `df -h ${store}; df -i ${store}` },
       { text: 'Delete images that no container uses. They must be pulled again.', command: 'sudo crictl rmi --prune', destroys: true },
-      { text: "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml)." },
+      {
+        text: store.includes('/rancher/')
+          ? 'Or move the data folder of K3s or RKE2 to a larger disk (--data-dir).'
+          : "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml).",
+      },
     ]
   if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
     return [
@@ -116,9 +137,9 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))
     return [
-      see(path, quota),
+      see(/^(?:\/var)?\/tmp(?=\/)/.exec(path ?? '')?.[0] ?? path, quota),
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
-      { text: 'See what fills it.', command: 'du -xh --max-depth=1 /tmp | sort -h | tail' },
+      { text: 'See what fills it.', command: `du -xh --max-depth=1 ${/^\/(?:var\/)?tmp\b/.exec(path ?? '')?.[0] ?? '/tmp'} | sort -h | tail` },
     ]
   // df -i, just below its head: space is left, inodes are not.
   if (/IUse%[^\n]{0,80}\n\S{1,80} {1,20}\d{1,15} {1,20}\d{1,15} {1,20}0 {1,20}100%/.test(around))
@@ -128,6 +149,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
         command: `du --inodes -x --max-depth=2 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -n | tail`,
       },
     ]
+  if (at.system === 'windows') return [path === undefined ? { text: 'Free space on the drive, or let the program write to another one.' } : see(path, quota)]
   return [
     see(path, quota),
     !quota && {
@@ -138,12 +160,19 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
 }
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
-const PATH = /(?<!File )(?:'|"|write |writing |to |at |location )(~?\/[\w.@+/-]{2,200})/
-const facts = ({ match, message }: Seen): Facts =>
-  known({
+const PATH = /(?<!File )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
+/** Windows: the code stands below the sentence that names the file. */
+const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
+const pathOf = ({ match, message, text, at }: Seen): string | undefined =>
+  PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1] ??
+  (WINDOWS_FULL.test(match[0]) ? PATH.exec(linesAround(text, at, 4, 0))?.[1] : undefined)
+const facts = (seen: Seen): Facts => {
+  const { match, message } = seen
+  return known({
     errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
-    path: PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1],
+    path: pathOf(seen),
   })
+}
 /** What `df -h` shows of the root file system, where the data root lies by default. */
 function rootFree(text: readonly string[]): string {
   const row = text
@@ -175,6 +204,8 @@ export const diskFull = ruleFamily({
     'Not enough free disk space',
     'PytorchStreamWriter failed writing file',
     'There is not enough space on the disk',
+    '(os error 112)',
+    '[WinError 112]',
     'not enough disk space',
     'ENOSPC: ',
     'file write failed',
@@ -200,16 +231,22 @@ export const diskFull = ruleFamily({
       verdict: 'NumPy could not write an array to its end: most likely the disk or a quota is full.',
     },
     {
-      pattern: /[Nn]o space left on device|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|\bENOSPC\b[:,]/,
+      pattern:
+        /[Nn]o space left on device|\(os error 112\)|\[WinError 112\]|There is not enough space on the disk|database or disk is full|NoSpaceLeftError|\bENOSPC\b[:,]/,
       severity,
       title,
       remedies: (matched) => remediesFor(matched),
-      verdict: ({ match, message, text, at }) => {
+      verdict: (seen) => {
+        const { message, text, at } = seen
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
+        const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
+        if (LAYER.test(message) && store !== undefined) return `An image layer could not be unpacked: the file system of ${store} has too little space.`
         if (LAYER.test(message))
           return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text)}`
-        const path = PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1]
+        const path = pathOf(seen)
+        if (/^[A-Za-z]:\\/.test(path ?? '')) return `A write to ${path} failed because drive ${path?.slice(0, 2)} has no space left.`
+        if (WINDOWS_FULL.test(message)) return 'A write failed because the drive has no space left.'
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
       unless: ({ message, text, at }) => SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),
@@ -219,7 +256,10 @@ export const diskFull = ruleFamily({
       severity,
       title: 'Disk quota used up',
       remedies: (matched) => remediesFor(matched, true),
-      verdict: 'A write failed because the quota of this user or directory is used up; the disk itself may have room.',
+      verdict: ({ message }) => {
+        const file = /quota exceeded: '([^'\n]{2,200})'/.exec(message)?.[1]
+        return `A write${file === undefined ? '' : ` to ${file}`} failed because the quota of this user or directory is used up (space, or number of files); the disk itself may have room.`
+      },
     },
     {
       pattern: /Not enough free disk space to download the file/,

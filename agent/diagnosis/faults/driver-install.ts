@@ -63,7 +63,8 @@ export const driverInstall = ruleFamily({
       pattern: new RegExp(`installed in this system is not supported by open${WRAP}nvidia\\.ko`),
       severity: 'critical',
       title: 'The GPU needs the proprietary kernel modules',
-      verdict: "This GPU is of a generation before Turing, and NVIDIA's open kernel modules are installed, which do not support it.",
+      verdict: (seen) =>
+        `${cardAbove(seen).pci_bus_id === undefined ? 'This GPU' : `The GPU at ${cardAbove(seen).pci_bus_id}`} is of a generation before Turing, and NVIDIA's open kernel modules are installed, which do not support it.`,
       remedies: [
         {
           text: "Install the driver with its proprietary kernel modules, then reboot (Ubuntu: the package without -open; NVIDIA's installer: --kernel-module-type=proprietary). Branch 580 is the last one that has them for Maxwell to Volta.",

@@ -77,7 +77,12 @@ export const driverNotLoaded = ruleFamily({
   ],
   facts,
   rules: [
-    { ...rule, pattern: /Unable to load the kernel module '?nvidia[\w-]{0,20}\.ko/ },
+    {
+      ...rule,
+      pattern: /Unable to load the kernel module '?nvidia[\w-]{0,20}\.ko/,
+      // The kernel's own lines below say that the release does not support the GPU.
+      unless: ({ text, at }) => /installed in this system is not supported by the/.test(around(text, at, 0, 20)),
+    },
     {
       ...rule,
       pattern: /Nouveau kernel driver is currently in use/,

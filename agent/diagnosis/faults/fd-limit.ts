@@ -4,7 +4,7 @@ import type { Piece } from './remedies/plan.ts'
 
 function remedies({ situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
-  const torch = programs.has('pytorch') || /ancdata|multiprocessing|DataLoader/.test(`${message} ${situation().text}`)
+  const torch = programs.has('pytorch') || /ancdata|multiprocessing|DataLoader|<\/torch_/.test(`${message} ${situation().text}`)
   return [
     { text: 'Raise the limit of open files where the program starts (up to the hard limit).', command: 'ulimit -n 65536' },
     torch && {
@@ -23,7 +23,7 @@ const rule = { severity: 'critical', title: 'Too many open files', remedies } as
 export const fdLimit = ruleFamily({
   id: 'fd-limit',
   kind: 'fd_limit',
-  literals: ['oo many open files', 'items of ancdata'],
+  literals: ['oo many open files', 'items of ancdata', 'unable to open shared memory object'],
   facts: ({ message }) => (/Errno 24|os error 24|EMFILE|oo many open files/.test(message) ? { errno: 24 } : {}),
   rules: [
     {
@@ -31,6 +31,13 @@ export const fdLimit = ruleFamily({
       pattern: /received \d{1,3} items of ancdata/,
       facts: () => ({}),
       verdict: 'A process could not receive a shared tensor, because it has reached its limit of open files.',
+    },
+    {
+      ...rule,
+      // PyTorch before it added the system's reason.
+      pattern: /unable to open shared memory object <\/torch_\w{1,60}> in read-write mode(?!:)/,
+      facts: () => ({}),
+      verdict: 'A process could not open a tensor that another one shared: mostly it has reached its limit of open files, else the other process has ended.',
     },
     {
       ...rule,

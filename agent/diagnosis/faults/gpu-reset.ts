@@ -14,7 +14,8 @@ const facts = (seen: Seen): Facts => {
 /** The whole card is lost, not one queue of it. */
 const GONE =
   /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
-const BACK = /GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset|\bxe\b[^\n]{0,60}\bGT\d: reset done/
+const BACK =
+  /context reset due to GPU hang|GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset|\bxe\b[^\n]{0,60}\bGT\d: reset done/
 const afterRas = (seen: Seen): boolean =>
   /[1-9]\d{0,6} uncorrectable hardware errors? detected|\bRAS (?:fatal|poison)|ras_poison/i.test(ofThisCard(seen, 10, 0))
 type End = 'gone' | 'back' | 'open'

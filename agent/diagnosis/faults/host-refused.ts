@@ -72,8 +72,11 @@ const ROWS: readonly Row[] = [
       match[1] === undefined
         ? `The module needs ${match[3] ?? match[4]}, which the kernel or another module of the driver does not offer in that form: it was built for another kernel, or modules of two releases are mixed.`
         : `The module was built for kernel ${match[1].split(' ')[0]}, and ${match[2]?.split(' ')[0]} runs.`,
-    remedies: [
-      step('Build it for the kernel that runs, then load it.', 'sudo dkms autoinstall && sudo depmod -a && sudo modprobe nvidia && nvidia-smi'),
+    remedies: ({ match }) => [
+      step(
+        'Build it for the kernel that runs, then load it.',
+        `sudo ${/\.fc\d/.test(match[0]) ? 'akmods --force' : 'dkms autoinstall'} && sudo depmod -a && sudo modprobe nvidia && nvidia-smi`,
+      ),
       step('See whether two releases of the driver are there.', 'find /lib/modules/$(uname -r) -name "nvidia*.ko*"; dkms status'),
     ],
   },

@@ -31,7 +31,10 @@ export const hsaAbort = ruleFamily({
       pattern: abort('OUT_OF_RESOURCES'),
       kind: 'cuda_oom',
       title: 'Out of GPU memory or queues',
-      verdict: 'ROCm could not get what a kernel needs on the GPU: memory, scratch space or a queue.',
+      verdict: ({ message }) => {
+        const free = /Available Free mem ?: ?(\d{1,9} MB)/.exec(message)?.[1]
+        return `ROCm could not get what a kernel needs on the GPU: memory, scratch space or a queue.${free === undefined ? '' : ` ${free} of GPU memory were free.`}`
+      },
       remedies: ({ situation }) => [
         whoHolds(situation()),
         beforeIt,

@@ -8,7 +8,7 @@ import type { Situation } from '../situation/situation.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** The repository that was asked for, from the address. */
-const REPOSITORY = /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?([\w.-]{1,96}\/[\w.-]{1,96})(?:[/?\s.]|$)/
+const REPOSITORY = /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}\/[\w.-]{1,96})(?:[/?\s.]|$)/
 function download(message: string, situation: Situation): Piece {
   const match = REPOSITORY.exec(message)
   const name = match?.[2]?.replace(/\.$/, '')
@@ -66,6 +66,16 @@ function remedies(matched: Matched): readonly Piece[] {
         text: 'Call whoami once, not in every process or loop: its answer does not change.',
       },
     ]
+  const commits = COMMITS.exec(message)
+  if (commits !== null)
+    return [
+      {
+        text: `Put many files into one commit (upload_folder or upload_large_folder, not a file at a time), and wait for the hour to end: the hub takes ${commits[1] === undefined ? 'a limited number of' : commits[1]} commits to a repository in an hour.`,
+      },
+      {
+        text: 'Save less often to the hub (Trainer: hub_strategy="end", a larger save_steps); fewer, larger files (Parquet shards, archives) need fewer commits.',
+      },
+    ]
   if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message))
     return [pause, { text: 'Upload less often: one commit with many files (Trainer: hub_strategy="end", a larger save_steps).' }]
   if (/api-inference\.huggingface|router\.huggingface|InferenceClient/.test(`${message} ${situation().text}`))
@@ -76,12 +86,17 @@ function remedies(matched: Matched): readonly Piece[] {
         text: 'Ask the inference service less often, or run the model yourself.',
       },
     ]
-  const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1]
+  const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1] ?? QUOTA.exec(message)?.[1]
   const anonymous = spent === undefined || Number(spent) <= 500
   return [
     pause,
+    !anonymous &&
+      wait === undefined && {
+        text: 'Wait for the window to end (five minutes), then ask less often: fewer requests in parallel, one commit or archive for many files. Paid accounts have a higher limit.',
+      },
     anonymous && login,
-    download(message, situation()),
+    // Git LFS sends or fetches a working copy: no cache stands in for that.
+    !/batch response/.test(message) && download(message, situation()),
     situation().training && { text: 'Let one rank or worker download, while the others wait.' },
   ]
 }
@@ -92,7 +107,16 @@ const facts = (seen: Seen): Facts =>
 const severity = 'warning'
 const title = ({ message }: Seen): string => (REGISTRY.test(message) ? 'The registry refuses: too many pulls' : 'Model hub: too many requests')
 const REGISTRY = /toomanyrequests|docker\.io|pull rate limit/
+/** The hub counts commits by the hour, apart from requests. */
+const COMMITS = /rate limit for repository commits(?: \((\d{1,5}) per hour\))?|hourly quotas for action: commit/
+const QUOTA = /quota of (\d{2,6}) (\w{2,12}) requests per/
 const verdict = ({ text, at }: Seen): string => {
+  const said = joinedFrom(text, at, 5)
+  const commits = COMMITS.exec(said)
+  if (commits !== null)
+    return `The hub answered 429: too many commits to one repository in an hour${commits[1] === undefined ? '' : ` (it takes ${commits[1]})`}.`
+  const quota = QUOTA.exec(said)
+  if (quota !== null) return `The hub answered 429 (too many requests): the account used up its ${quota[1]} ${quota[2]} requests of five minutes.`
   const wait = /[Rr]etry[- ][Aa]fter:? (\d{1,6})/.exec(joinedFrom(text, at, 4))?.[1]
   return `The ${REGISTRY.test(joinedFrom(text, at, 4)) ? 'registry' : 'hub'} answered 429 (too many requests)${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
 }

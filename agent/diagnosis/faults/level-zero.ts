@@ -80,7 +80,7 @@ export const levelZero = ruleFamily({
       kind: 'gpu_reset',
       severity: 'critical',
       title: 'GPU was lost under the program',
-      verdict: 'Level Zero lost the GPU: it hung or was reset, often after it ran out of memory.',
+      verdict: "Intel's GPU runtime (Level Zero) lost the GPU: it hung or was reset, often after it ran out of memory.",
       remedies: [
         KERNEL,
         { text: 'Restart the program: this process cannot use the GPU any more.' },

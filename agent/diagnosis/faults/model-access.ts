@@ -23,6 +23,12 @@ const facts = (seen: Seen): Facts => {
 /** What the hub says of the request itself, first that applies. */
 const STATES = [
   {
+    pattern: /Invalid credentials in Authorization header|Invalid user token/,
+    because: 'the token that was sent is not valid (expired, revoked or mistyped)',
+    text: () =>
+      'Give the program a token that is valid (HF_TOKEN, or hf auth login), or none: a public repository needs no token, and a wrong one is refused there too.',
+  },
+  {
     pattern: /awaiting a review/,
     because: 'the request for access waits for a review by its authors',
     text: (repository: string) => `Wait until the authors of ${repository} grant access, or use another model: the token is not what is wrong.`,
@@ -69,7 +75,7 @@ function remedies({ facts: { path: repository }, text, at, situation }: Matched)
       text: 'Give the program the token of that account; a fine-grained token needs the right to read gated repositories.',
       command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
     },
-    {
+    state !== STATES[0] && {
       text: 'See which account the token is of, where the program runs.',
       command: `python -c "from huggingface_hub import whoami; print(whoami()['name'])"`,
     },

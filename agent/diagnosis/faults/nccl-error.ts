@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -99,14 +99,14 @@ export const ncclError = ruleFamily({
       unless: elsewhere,
     },
     {
-      pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL error[^\n]{0,200}\binvalid (?:usage|argument)/,
+      pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL [Ee]rror[^\n]{0,200}\binvalid (?:usage|argument)/,
       severity: 'critical',
       title: 'NCCL was used wrongly',
       verdict: (seen) =>
         seen.match[0].startsWith('ranks')
           ? 'Two processes came as the same rank, so NCCL does not start.'
           : /Duplicate GPU/.test(seen.message)
-            ? 'NCCL refused: two ranks are on the same GPU.'
+            ? `NCCL refused: two ranks are on the same GPU${/ ?: (rank \d{1,6} and rank \d{1,6}) both on CUDA device (\w{1,12})/.exec(seen.message)?.slice(1).join(' on device ').replace(/^/, ' (').concat(')') ?? ''}.`
             : `NCCL refused: ${said(seen) === undefined ? 'two ranks are on the same GPU, or the ranks do not call the same things' : `"${said(seen)}"`}.`,
       remedies: usage,
     },
@@ -123,22 +123,26 @@ export const ncclError = ruleFamily({
       unless: elsewhere,
     },
     {
-      pattern: /ncclUnhandledCudaError|unhandled cuda error|NCCL WARN (?:\[[^\]]{1,40}\] )?Cuda failure/,
+      pattern: /ncclUnhandledCudaError|unhandled cuda error|NCCL WARN (?:\[[^\]]{1,40}\] )?(?:Cuda|HIP) failure/,
       severity: 'critical',
       title: ({ text, at }) =>
-        MEMORY.test(/Cuda failure [^\n]{0,80}/.exec(around(text, at, 2, 5))?.[0] ?? '') ? 'NCCL ran out of GPU memory' : 'A CUDA call inside NCCL failed',
+        MEMORY.test(/(?:Cuda|HIP) failure [^\n]{0,80}/.exec(around(text, at, 2, 5))?.[0] ?? '')
+          ? 'NCCL ran out of GPU memory'
+          : 'A CUDA call inside NCCL failed',
       verdict: ({ text, at }) => {
-        const named = /Cuda failure (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
+        const named = /(?:Cuda|HIP) failure:? (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
           ? `NCCL could not allocate its buffers: '${named}'.`
           : named === 'initialization error'
             ? "CUDA could not start in a process of NCCL ('initialization error')."
-            : PEER_ACCESS.test(named)
-              ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
-              : NVLS.test(around(text, at, 2, 5))
-                ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
-                : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+            : NO_KERNELS.test(named)
+              ? `NCCL found no kernel of its own for this GPU ('${named}'): most likely the libnccl that is loaded was built for other architectures.`
+              : PEER_ACCESS.test(around(text, at, 2, 5))
+                ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
+                : NVLS.test(around(text, at, 2, 5))
+                  ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
+                  : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),

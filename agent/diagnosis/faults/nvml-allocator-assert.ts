@@ -19,17 +19,21 @@ const STATUS = /\b(CU(?:BLAS|DNN)_STATUS_[A-Z_]{1,60})/
 const LINES = 5
 const MESSAGE = 400
 
+const onMig = ({ text }: Situation): boolean => MIG.test(text) || /\bMIG (?:mode|\dg\.|device|instance|slice)/i.test(text)
+
 function remedies(situation: Situation, init: boolean): readonly Remedy[] {
   const { jetson } = situation
+  const mig = onMig(situation)
   return plan(
-    lessMemory(situation, {}).slice(0, situation.programs.size > 1 || MIG.test(situation.text) ? 2 : 1),
+    lessMemory(situation, {}).slice(0, situation.programs.size > 1 || mig ? 2 : 1),
     jetson && whoHolds(situation),
     init && {
       text: 'NVML could not be initialized: compare the versions of driver and library; after an update without a reboot they differ.',
       command: 'cat /proc/driver/nvidia/version; nvidia-smi --version',
     },
     !init &&
-      !jetson && {
+      !jetson &&
+      !mig && {
         text: 'See whether NVML works where the program runs; a container needs the capability "utility".',
         command: 'nvidia-smi; echo "$NVIDIA_DRIVER_CAPABILITIES"',
       },
@@ -49,7 +53,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): reado
       kind: 'nvml_allocator_assert',
       severity: 'critical',
       title: 'Out of GPU memory, hidden behind an NVML assert',
-      verdict: `PyTorch ran out of GPU memory; while it reported that, NVML ${init ? 'could not be initialized' : 'failed'} and this assert came instead.`,
+      verdict: `PyTorch ran out of GPU memory; while it reported that, NVML ${init ? 'could not be initialized' : 'failed'} and this assert came instead.${!init && onMig(situation()) ? ' On a GPU with MIG, NVML names the processes of the whole GPU only to privileged callers.' : ''}`,
       facts: known({ source_line: SOURCE_LINE.exec(message)?.[1], status: STATUS.exec(message)?.[1] }),
       remedies: remedies(situation(), init),
       lines,

@@ -11,6 +11,8 @@ const TOLD = /\b(?:[Ff]ix(?:ed|es)?|[Rr]esolve[sd]?|[Cc]hangelog)\b/
 const UNKNOWN = /\bnvml\w{0,20}\b[^\n]{0,40}?\bunknown error\b|NVMLError_Unknown\b|NVML_ERROR_UNKNOWN\b|\bnvml\w{0,20}\b[^\n]{0,40}?\bERROR_UNKNOWN\b/i
 const MISMATCH = /API mismatch|version mismatch/i
 
+/** The same text shows an nvidia-smi that answers: the driver and the GPUs work. */
+const WORKS = /^\s*GPU \d{1,2}: [^\n]{4,80}\(UUID: GPU-|\bNVIDIA-SMI \d{3}\.\d|\b[Dd]river [Vv]ersion: {1,3}\d{3}\./m
 /** The toolkit's own program runs on the host; a program in a container may have lost its device files. */
 function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
   const { programs, subject, text } = situation
@@ -25,28 +27,29 @@ function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
         command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
       },
     )
+  const works = WORKS.test(text) && !onHost
   return plan(
-    {
+    !works && {
       text: 'See whether NVML works on the host. If it fails there too, the driver or a GPU is at fault: look at the kernel log.',
       command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
     },
     !onHost &&
       kubernetes && {
-        text: 'If only the pod fails: delete it, so that it is recreated with its devices. What it has not saved is lost.',
+        text: `${works ? 'Delete the pod' : 'If only the pod fails: delete it'}, so that it is recreated with its devices. What it has not saved is lost.`,
         command: `kubectl delete pod ${subject.pod ?? '<POD>'}`,
         destroys: true,
       },
     !onHost &&
       !kubernetes &&
       (programs.has('docker') || programs.has('compose')) && {
-        text: 'If only the container fails: restart it; it gets its devices back.',
+        text: `${works ? 'Restart the container' : 'If only the container fails: restart it'}; it gets its devices back.`,
         command: `docker restart ${subject.container ?? '<CONTAINER>'}`,
       },
     !onHost &&
       !kubernetes &&
       !programs.has('docker') &&
       !programs.has('compose') && {
-        text: 'If it fails only in a container: restart the container; it lost its device files, mostly through systemctl daemon-reload.',
+        text: `${works ? 'Restart' : 'If it fails only in a container: restart'} the container; it lost its device files, mostly through systemctl daemon-reload.`,
       },
     !onHost && {
       text: 'To keep it from happening again: create the /dev/char links that systemd needs, or request the GPUs by CDI.',
@@ -60,6 +63,8 @@ function verdictOf(text: string, near: string): string {
   if (/nvidia-container-cli/.test(near)) return 'The container toolkit could not start NVML on the host, so the container was not started.'
   if (/daemon-reload/.test(text))
     return "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
+  if (WORKS.test(text))
+    return 'NVML could not talk to the driver here, and nvidia-smi answers elsewhere in the same text: the driver works, and most likely a container lost its access to the device files while it ran.'
   return "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state."
 }
 

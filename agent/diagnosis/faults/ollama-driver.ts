@@ -67,7 +67,9 @@ export const ollamaDriver = ruleFamily({
       ],
     },
     {
-      pattern: /(?:nvcuda|cudart|cuda driver library) init failure: (\d{1,3})|cuInit err: (\d{1,3})/,
+      pattern: /(?:nvcuda|cuda driver library|cudart) init failure: (\d{1,3})|cuInit err: (\d{1,3})/,
+      // It tries each library that it finds; one may do.
+      unless: ({ text, at }) => text.slice(at + 1, at + 80).some((line) => /\blibrary=cuda\b|\bid=GPU-/.test(line)),
       severity: 'critical',
       title: ({ match }) => `The CUDA driver does not start for Ollama (error ${match[1] ?? match[2]})`,
       verdict: ({ match }) => {

@@ -81,6 +81,7 @@ export const platform = ruleFamily({
     ' failed liveness probe',
     'Usage of EmptyDir volume',
     'ephemeral local storage usage exceeds',
+    'exceeded its local ephemeral storage limit',
     'nvidia-driver-daemonset-',
     'Could not unload NVIDIA driver kernel modules',
     'Profiling module returned an unrecoverable error',
@@ -159,17 +160,21 @@ export const platform = ruleFamily({
     },
     {
       pattern:
-        /Usage of EmptyDir volume "([\w.-]{1,80})" exceeds the limit "([\w.]{1,20})"|ephemeral local storage usage exceeds the total limit of containers ([\w.]{1,20})/,
+        /Usage of EmptyDir volume "([\w.-]{1,80})" exceeds the limit "([\w.]{1,20})"|ephemeral local storage usage exceeds the total limit of containers (\d\w{0,12})|Container (\S{1,80}) exceeded its local ephemeral storage limit "(\w{1,20})"/,
       kind: 'job_killed',
       severity: 'critical',
       title: 'The pod was evicted: it wrote too much',
       verdict: ({ match }) =>
-        match[1] === undefined
-          ? `The kubelet evicted the pod: its files outside of volumes passed the limit of ${match[3]} (ephemeral-storage).`
-          : `The kubelet evicted the pod: its volume ${match[1]} passed its limit of ${match[2]}.`,
+        match[4] !== undefined
+          ? `The kubelet evicted the pod: the files that container ${match[4]} wrote outside of volumes passed its limit of ${match[5]} (ephemeral-storage).`
+          : match[1] === undefined
+            ? `The kubelet evicted the pod: its files outside of volumes passed the limit of ${match[3]} (ephemeral-storage).`
+            : `The kubelet evicted the pod: its volume ${match[1]} passed its limit of ${match[2]}.`,
       remedies: (matched) => [
         matched.match[1] === undefined
-          ? { text: `Raise resources.limits.ephemeral-storage (now ${matched.match[3]}), or write to a volume.` }
+          ? {
+              text: `Raise resources.limits.ephemeral-storage ${matched.match[4] === undefined ? '' : `of ${matched.match[4]} `}(now ${matched.match[3] ?? matched.match[5]}), or let caches, checkpoints and large files go to a volume (PVC).`,
+            }
           : {
               text: `Raise sizeLimit of the emptyDir ${matched.match[1]} (now ${matched.match[2]}). With medium: Memory, as for /dev/shm, it counts against the container's memory limit: raise that by as much.`,
             },

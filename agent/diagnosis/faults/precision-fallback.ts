@@ -88,6 +88,13 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
       { text: 'Install bitsandbytes, then the 4-bit or 8-bit format works again.', command: pipInstall(situation(), 'bitsandbytes') },
       { text: 'Or choose the 16-bit format yourself, and plan for the memory that it takes.' },
     ]
+  if (/ctranslate2|faster.?whisper|compute type/i.test(`${message} ${situation().text}`))
+    return [
+      {
+        text: `Choose the number type yourself: compute_type="int8" (or "int8_float32") needs least memory${facts.to === 'fp32' ? ', and float32 twice that of float16' : ''}; "auto" takes the fastest that works. On a CPU by mistake: device="cuda".`,
+      },
+      { text: 'See what this device supports.', command: 'python -c "import ctranslate2; print(ctranslate2.get_supported_compute_types(\'cuda\'))"' },
+    ]
   const needs: Readonly<Record<string, string>> = {
     bf16: 'bf16 needs compute capability 8.0',
     fp8: 'fp8 needs compute capability 8.9',

@@ -19,7 +19,11 @@ function remedies(matched: Matched): readonly Piece[] {
   const { programs, subject } = situation()
   const nccl = /nccl|posix_fallocate/i.test(message)
   const what = facts.path !== undefined ? ` (${facts.path} did not fit)` : facts.pid === undefined ? '' : ` (worker ${facts.pid} found it full)`
-  const size = sizeOf(situation().text)
+  const ray = RAY.test(message)
+  // What Ray says that it needs; its object store with a tenth to spare.
+  const asked = /--shm-size=(\d{1,5}(?:\.\d{1,3})?)gb/.exec(message)?.[1]
+  const store = Number(/object store size \((\d[\d.]{0,20}) GB\)/.exec(message)?.[1] ?? 0) * 1.1
+  const size = Math.ceil(asked === undefined ? Math.max(store, store > 0 ? 0 : sizeOf(situation().text)) : Number(asked))
   const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
   return [
     programs.has('kubernetes')
@@ -39,9 +43,11 @@ function remedies(matched: Matched): readonly Piece[] {
           text: `${cudaRefused(matched) === undefined ? 'If it cannot be enlarged: let' : 'Let'} NCCL do without shared memory; ranks of one host then talk over sockets, which is slower.`,
           command: 'export NCCL_SHM_DISABLE=1',
         }
-      : {
-          text: `Or use fewer workers and smaller batches: each batch lies in /dev/shm on its way from ${facts.pid === undefined ? 'a worker' : `worker ${facts.pid}`} to the main process.`,
-        },
+      : ray
+        ? { text: 'Or give Ray a smaller object store, below the size of /dev/shm: ray.init(object_store_memory=<BYTES>), or ray start --object-store-memory.' }
+        : {
+            text: `Or use fewer workers and smaller batches: each batch lies in /dev/shm on its way from ${facts.pid === undefined ? 'a worker' : `worker ${facts.pid}`} to the main process.`,
+          },
   ]
 }
 const facts = ({ match, message }: Seen): Facts =>
@@ -61,6 +67,7 @@ const denied = ({ text, at }: Pick<Seen, 'text' | 'at'>): boolean =>
   /Permission denied|Operation not permitted/.test(around(text, at, 2, 1)) && !/No space left/.test(around(text, at, 2, 1))
 const severity = 'critical'
 const title = 'Shared memory is full'
+const RAY = /object store (?:is using|size)\b/
 
 export const shmExhausted = ruleFamily({
   id: 'shm-exhausted',
@@ -77,6 +84,7 @@ export const shmExhausted = ruleFamily({
     'Error: failed to extend',
     'o space left on device',
     '/dev/shm because ',
+    'exceeds /dev/shm size',
     'posix_fallocate failed',
     'nable to initialize shared memory key',
   ],
@@ -151,11 +159,18 @@ export const shmExhausted = ruleFamily({
       verdict: 'NCCL could not create the shared memory through which ranks of one host communicate: /dev/shm is too small.',
     },
     {
-      pattern: /object store is using \S{1,80} instead of \/dev\/shm because \/dev\/shm has only/,
+      pattern: /object store is using (\S{1,80}) instead of \/dev\/shm because \/dev\/shm has only (\d{1,15})/,
       severity: 'warning',
       title: 'Shared memory is too small',
       remedies,
-      verdict: 'Ray keeps its objects on disk, because /dev/shm is too small: many times slower.',
+      verdict: ({ match }) => `Ray keeps its objects in ${match[1]}, on disk, because only ${gib(Number(match[2]))} of /dev/shm are free: many times slower.`,
+    },
+    {
+      pattern: /configured object store size \((\d[\d.]{0,20}) GB\) exceeds \/dev\/shm size \((\d[\d.]{0,20}) GB\)/,
+      severity,
+      title: 'Shared memory is too small',
+      remedies,
+      verdict: ({ match }) => `Ray did not start: its object store of ${match[1]} GB does not fit into /dev/shm, which has ${match[2]} GB.`,
     },
     {
       pattern: /[Uu]nable to initialize shared memory key[^\n]{0,120}to requested size \((\d{1,15}) bytes\)/,

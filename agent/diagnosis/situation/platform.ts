@@ -3,10 +3,12 @@
 export type Vendor = 'nvidia' | 'amd' | 'intel' | 'apple'
 
 const AMD =
-  /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm(?:\d|_Host)?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\bamdsmi\b|\bHSA_STATUS_|\brocdevice\.cpp/i
+  /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm(?:\d|_Host)?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\bamdsmi\b|\bHSA_STATUS_|\brocdevice\.cpp|\bhipify\b|\brccl\b|\bHIP failure/i
 /** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
 const SHARED_NAMES =
   /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator|unhandled cuda error/gi
+/** RCCL keeps the words of NCCL. */
+const RCCL = /\bhipify\b|\brccl\b/
 /** llama.cpp compiles the same files for both, and says "CUDA error" on either. */
 const GGML_NAMES = /ggml[-_/]cuda[\w.-]{0,20}|CUDA error|CUDA_Host/g
 const NVIDIA =
@@ -17,7 +19,7 @@ const APPLE = /\bMPS backend|\/opt\/homebrew\b|\bmacosx?\b|\bdarwin\b/i
 /** Undefined where nothing tells, or two do. */
 export function vendor(text: string): Vendor | undefined {
   const amd = AMD.test(text)
-  const nvidia = NVIDIA.test(text.replace(SHARED_NAMES, ''))
+  const nvidia = NVIDIA.test((RCCL.test(text) ? text.replaceAll('Cuda failure', '') : text).replace(SHARED_NAMES, ''))
   if (amd && !nvidia) return 'amd'
   if (nvidia && !amd) return 'nvidia'
   if (amd)

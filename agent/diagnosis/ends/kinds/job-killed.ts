@@ -48,10 +48,17 @@ export const jobKilled: EndKind = {
       command: 'kubectl describe pod <POD>; kubectl describe node <NODE>',
     },
     pattern === undefined &&
-      signal === 'SIGHUP' && {
-        text: 'Start long jobs so that they survive the end of the session: tmux, nohup, systemd-run or the scheduler.',
-        command: 'nohup <COMMAND> > train.log 2>&1 &',
-      },
+      signal === 'SIGHUP' &&
+      // torch.distributed.elastic sets a handler of its own, which undoes nohup.
+      (situation.distributed || /torch[./]distributed|torchrun|SignalException/.test(situation.text)
+        ? {
+            text: 'Start long jobs so that they survive the end of the session: in tmux, a session of their own, systemd-run or the scheduler. nohup does not protect torchrun, which handles SIGHUP itself.',
+            command: 'setsid <COMMAND> > train.log 2>&1 < /dev/null &',
+          }
+        : {
+            text: 'Start long jobs so that they survive the end of the session: tmux, nohup, systemd-run or the scheduler.',
+            command: 'nohup <COMMAND> > train.log 2>&1 &',
+          }),
     pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
     situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
     situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation.subject.pod),

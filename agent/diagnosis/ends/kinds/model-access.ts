@@ -11,6 +11,7 @@ const status = (match: RegExpExecArray): { http_status?: number } => {
 /** A path in place of a repository, absolute or from a folder above or here: it does not exist here. */
 const PATH =
   /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"]((?:\.{0,2}|~|[A-Za-z]:)[\\/][\w.\\/@+-]{2,160})['"]|^(\.{0,2}\/[\w./@+-]{2,160}) is not a local folder/
+const REPOSITORY = /huggingface\.co\/(?:datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96})\/(?:resolve|raw|blob)\//
 const pathIn = (message = ''): string | undefined => {
   const match = PATH.exec(message)
   return match?.[1] ?? match?.[2]
@@ -71,7 +72,7 @@ export const modelAccess: EndKind = {
             command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
           }
         : {
-            text: 'Accept the terms of the model on its page with the account whose token is used, and give the job that token.',
+            text: `Accept the terms of ${REPOSITORY.exec(error?.message ?? '')?.[1] ?? 'the model'} on its page with the account whose token is used, and give the job that token.`,
             command: setVariables(situation, { HF_TOKEN: '<TOKEN>' }),
           },
       { text: 'See who is logged in where the program runs, and whether the name of the repository is right.', command: 'hf auth whoami' },

@@ -32,12 +32,11 @@ const RULES: readonly OrderRule[] = [
     kind: 'preempted',
   },
   {
-    pattern:
-      /"?[Rr]eason"?: {1,20}"?Evicted\b|\bThe node was low on resource: ([\w-]{3,30})|The node had condition: \[(\w{3,30})\]|Evicted: |\b[Pp]od (ephemeral)[- ](?:local )?storage usage exceeds/,
+    pattern: /"?[Rr]eason"?: {1,20}"?Evicted\b|\bThe node was low on resource: ([\w-]{3,30})|The node had condition: \[(\w{3,30})\]|Evicted: /,
     kind: 'job_killed',
     facts: (match) => {
       const lacked = match.slice(1).find((group) => group !== undefined)
-      return { pattern: 'evicted', ...(lacked === undefined ? {} : { reason: lacked === 'ephemeral' ? 'ephemeral-storage' : lacked }) }
+      return { pattern: 'evicted', ...(lacked === undefined ? {} : { reason: lacked }) }
     },
   },
   {

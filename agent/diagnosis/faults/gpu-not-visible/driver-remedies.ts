@@ -54,7 +54,9 @@ export function driver({ situation }: Matched): readonly Piece[] {
       },
     ]
   const nouveau = /nouveau/i.test(text)
-  const missing = /not found in directory \/lib\/modules\/([\w.+-]{3,60})/.exec(text)?.[1]
+  const missing =
+    /not found in directory \/lib\/modules\/([\w.+-]{3,60})/.exec(text)?.[1] ??
+    (/FATAL: Module nvidia not found\.?$/m.test(text) ? /^Linux \S{1,64} (\d[\w.+-]{3,60}) #/m.exec(text)?.[1] : undefined)
   const unsigned = /Key was rejected|Required key/.test(text)
   return [
     nouveau && NO_NOUVEAU,
@@ -70,7 +72,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
           text: 'DKMS, which builds the module, is not here. Install it and the headers, then the driver again.',
           command: 'sudo apt-get install -y dkms linux-headers-$(uname -r)',
         }
-      : /akmod|RPM ?Fusion|\bFedora\b/i.test(text)
+      : /akmod|RPM ?Fusion|\bFedora\b|\.fc\d\d\b/i.test(text)
         ? {
             text: 'Load it. After a kernel update, let akmods build it for the new kernel first.',
             command: 'sudo akmods --force && sudo modprobe nvidia && nvidia-smi',
@@ -79,7 +81,8 @@ export function driver({ situation }: Matched): readonly Piece[] {
           ? undefined
           : LOAD,
     !unsigned && /Secure ?Boot|signature/i.test(text) && SECURE_BOOT,
-    !unsigned && requestGpu(situation()),
+    // Modprobe looked on the host.
+    !unsigned && missing === undefined && requestGpu(situation()),
   ]
 }
 

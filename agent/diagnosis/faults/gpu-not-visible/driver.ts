@@ -45,6 +45,11 @@ const lacksOptionalFile = ({ match, message }: Seen): boolean =>
   /^\/dev\/nvidia-(?!uvm(?:$|-tools$))/.test(match[1] ?? '') && TOOL.test(message.slice(0, match.index)) && /[Nn]o such|does not exist/.test(match[0])
 
 const holderOf = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefined => /is already bound to ([\w-]{2,30})/.exec(around(text, at, 8, 0))?.[1]
+/** The kernel's own words: address and release. */
+const unsupported = ({ text, at }: Pick<Seen, 'text' | 'at'>): readonly (string | undefined)[] =>
+  /GPU ([\da-f]{4,8}:[\da-f]{2}:[\da-f]{2}\.\d)[^\n]{0,60}\s{1,20}(?:\[[ \d.]{1,20}\] )?(?:NVRM: )?installed in this system is not supported by the\s{1,20}(?:\[[ \d.]{1,20}\] )?(?:NVRM: )?(?:NVIDIA )?(\d{3}\.[\d.]{2,9})/i.exec(
+    around(text, at, 2, 3),
+  ) ?? []
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
 
 export const driverRules: readonly Rule[] = [
@@ -143,23 +148,33 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)/,
+      /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)|installed in this system is not supported by the\s{1,20}(?:NVRM: )?(?:NVIDIA \d|\d{3}\.)/,
     severity: 'critical',
     title: 'The driver took no GPU',
     verdict: (seen) => {
+      const [, card, release] = unsupported(seen)
+      if (release !== undefined)
+        return `Release ${release} of the driver does not support the GPU at ${card}: the GPU is newer than this release, or too old for it. No program can use it.`
       const holder = holderOf(seen)
-      return `The NVIDIA kernel module was loaded and could take no GPU: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
+      const count = /not called for (\d{1,3}) device/.exec(seen.message)?.[1]
+      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
     },
     remedies: (matched) => [
+      unsupported(matched)[2] !== undefined && {
+        text: 'Install a release that supports it: see which GPU it is, and look it up in the list of the release (Appendix A of its README); a new GPU needs the newest branch, an old one a legacy branch.',
+        command: 'lspci -nn -d 10de:; apt-cache search --names-only "^nvidia-driver-[0-9]+$"',
+      },
       holderOf(matched) === 'vfio-pci' && {
         text: 'vfio-pci keeps the GPU for virtual machines. If the host is to use it, take its ids out of vfio-pci and reboot.',
         command: 'grep -r vfio /etc/modprobe.d /etc/default/grub /proc/cmdline',
       },
-      holderOf(matched) === undefined && { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
-      holderOf(matched) === undefined && {
-        text: 'See what the driver said of the card before: it names the reason.',
-        command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
-      },
+      unsupported(matched)[2] === undefined &&
+        holderOf(matched) === undefined && { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
+      unsupported(matched)[2] === undefined &&
+        holderOf(matched) === undefined && {
+          text: 'See what the driver said of the card before: it names the reason.',
+          command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+        },
       // The module is loaded.
       /nouveau/i.test(matched.situation().text) && NO_NOUVEAU,
     ],
@@ -170,17 +185,20 @@ export const driverRules: readonly Rule[] = [
     pattern: /This PCI I\/O region assigned to your NVIDIA device is invalid/,
     severity: 'critical',
     title: 'The firmware gave the GPU no address space',
-    verdict: "The machine's firmware did not map the GPU's memory window (BAR), so the driver cannot use the card.",
+    verdict: ({ text, at }) => {
+      const [, bar, address] = /(BAR\d) is [^\n]{0,40}\(PCI:([\da-f]{4}:[\da-f]{2}:[\da-f]{2}\.\d)\)/i.exec(around(text, at, 0, 2)) ?? []
+      return `The machine's firmware (in a virtual machine: that of the guest) did not map the memory window ${bar ?? 'BAR'} of the GPU${address === undefined ? '' : ` at ${address}`}, so the driver cannot use the card.`
+    },
     remedies: [
       {
-        text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel parameter pci=realloc.',
+        text: 'Switch on "Above 4G decoding" in the firmware, or boot with the kernel parameter pci=realloc; for a virtual machine give the guest UEFI and a larger 64-bit MMIO window.',
         command: 'sudo dmesg | grep -iE "BAR|no space for" | tail',
       },
     ],
   },
   {
     pattern:
-      /Module nvidia[\w-]{0,20} not found in directory|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
+      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\.?(?:\s|$)|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: ({ match }) =>

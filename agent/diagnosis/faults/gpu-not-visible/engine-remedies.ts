@@ -74,6 +74,32 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
         command: `ls -l /etc/cdi /var/run/cdi; grep -h cdiVersion /etc/cdi/* /var/run/cdi/*; ${podman ? 'podman' : 'docker'} version`,
       },
     ]
+  // Of the toolkit's runtime (made at each start), and of the GPU Operator. https://github.com/NVIDIA/nvidia-container-toolkit/issues/1537
+  const kind = /unresolvable CDI devices? (runtime|management)\.nvidia\.com/.exec(message)?.[1]
+  if (kind === 'runtime')
+    return [
+      {
+        text: 'The NVIDIA runtime makes this description itself at each start, and could not: see what stops it.',
+        command: 'sudo nvidia-ctk --debug cdi generate > /dev/null',
+      },
+      HOST_DRIVER,
+      {
+        text: 'Until that works, let it give the GPU in the older way.',
+        command: 'sudo nvidia-ctk config --in-place --set nvidia-container-runtime.mode=legacy',
+      },
+    ]
+  if (kind === 'management')
+    return [
+      {
+        text: "The GPU Operator's toolkit pod writes this description on the node: see whether it runs, and restart it after a change of driver or GPUs.",
+        command: 'kubectl get pods -A -o wide | grep nvidia-container-toolkit; ls -l /var/run/cdi',
+      },
+      {
+        text: 'Without the operator write it on the node, and again after each update of the driver.',
+        command: 'sudo nvidia-ctk cdi generate --vendor=management.nvidia.com --output=/var/run/cdi/management.nvidia.com-gpu.yaml',
+      },
+      HOST_DRIVER,
+    ]
   return [
     (old !== undefined || (podman && /\bstat nvidia\.com/.test(message))) && {
       text: `Update podman: it knows CDI devices from 4.1 on${old === undefined ? '' : `, and this is ${old}`}.`,

@@ -191,7 +191,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /(?:failed to inject CDI devices: )?unresolvable CDI devices? ?([\w./=,:-]{0,120})|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
+      /(?:failed to inject CDI devices: )?unresolvable CDI devices? ?([\w./=,:-]{0,119}[\w=]|)|\bstat (nvidia\.com\/gpu=[\w:,-]{1,60}): no such file|CDI device injection failed[^\n]{0,80}|failed to inject CDI devices/,
     severity: 'critical',
     title: ({ match }) => (match[2] === undefined ? 'CDI does not know the requested GPU' : 'The engine does not know CDI'),
     verdict: ({ match, situation }) =>
@@ -290,9 +290,15 @@ export const engineRules: readonly Rule[] = [
       /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
     severity: 'critical',
     title: 'The GPUs of the node are unhealthy',
-    verdict: ({ match }) => `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy (Xids do that).`,
+    verdict: ({ match }) =>
+      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy${(match[1] ?? match[2])?.startsWith('amd') ? '' : ' (Xids do that)'}.`,
     remedies: ({ match, situation }) => [
-      { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
+      (match[1] ?? match[2])?.startsWith('amd')
+        ? {
+            text: 'See on the node what its driver says of the GPUs.',
+            command: "sudo dmesg -T | grep -E 'amdgpu|amdkfd' | tail -n 40; ls -l /dev/kfd /dev/dri",
+          }
+        : { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
       { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },
       {
         text: `When the GPU is healthy again, or its MIG layout was changed: recreate the device plugin's pod, so that it advertises ${match[1] ?? match[2]} again. Running work is not stopped.`,

@@ -18,6 +18,7 @@ export const LITERALS = [
   'device < num_gpus INTERNAL ASSERT',
   'CUDA unknown error',
   'unable to get number of CUDA devices',
+  'CUDA driver initialization failed',
   'CUDA driver error: unknown error',
   'Unexpected error from cudaGetDeviceCount',
   'no CUDA-capable device is detected',
@@ -101,7 +102,7 @@ export const programRules: readonly Rule[] = [
     pattern:
       /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|no ROCm-capable device is detected/,
     severity: 'critical',
-    title: 'CUDA finds no GPU',
+    title: ({ situation }) => `${situation().vendor === 'amd' ? 'ROCm' : 'CUDA'} finds no GPU`,
     verdict: ({ situation }) =>
       situation().vendor === 'amd'
         ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
@@ -211,7 +212,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
+      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict:

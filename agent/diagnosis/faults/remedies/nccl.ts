@@ -1,11 +1,13 @@
 // What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
 import { INFERENCE } from '../../situation/programs.ts'
 import { lessMemory } from '../cuda-oom/less/index.ts'
+import { driverLines } from '../parts/drm.ts'
 import { around } from '../parts/window.ts'
 import type { Matched } from '../parts/rules.ts'
 import { synchronous, xidsBeside } from './debug.ts'
 import { printTorch, setVariables } from './environment.ts'
 import { whoHolds } from './gpu.ts'
+import { peerLog } from './infiniband-status.ts'
 import type { Piece } from './plan.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
@@ -63,9 +65,11 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
   ]
 }
 export const MEMORY = /out of memory/
-export const PEER_ACCESS = /peer (?:access|mapping)/
 /** As the shell, YAML and NCCL's own log say it. */
 const WITHOUT_PEERS = /NCCL_P2P_DISABLE["']?(?:[=:]| set by environment to)\s{0,3}["']?1/
+/** CUDA's words where a library has no code for the GPU. https://github.com/NVIDIA/nccl/issues/1372 */
+export const NO_KERNELS = /named symbol not found|no kernel image is available|invalid device function|device kernel image is invalid/
+export const PEER_ACCESS = /peer (?:access|mapping)|(?:cuda|hip)Ipc\w{3,24} failed/
 export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
 const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
@@ -169,7 +173,14 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       { text: 'See which topology the host shows.', command: 'nvidia-smi topo -m' },
       debug,
     ]
+  // ROCm's installation FAQ, issue 5.
+  const iommu = /Missing "(iommu=pt|amd_iommu=on)" from kernel command line/.exec(now.text)?.[1]
   return [
+    iommu !== undefined && {
+      text: `RCCL misses ${iommu} on the kernel command line, without which several GPUs can hang: add it to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub, then reboot.`,
+      command: 'sudo update-grub; cat /proc/cmdline',
+    },
+    debug === false && peerLog,
     debug,
     /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
       text: `If the log ${debug === false ? '' : 'then '}shows the wrong interface, name the one by which the ranks reach each other.`,
@@ -186,7 +197,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
 }
 /** 21903: 2.19.3. */
 const ncclVersion = (code = ''): string => (code.length < 5 ? code : `${Number(code.slice(0, -4))}.${Number(code.slice(-4, -2))}.${Number(code.slice(-2))}`)
-export function usage({ text, at, match, message, situation }: Matched): readonly Piece[] {
+export function usage({ text, at, match, situation }: Matched): readonly Piece[] {
   if (match[0].startsWith('ranks'))
     return [
       {
@@ -214,7 +225,7 @@ export function usage({ text, at, match, message, situation }: Matched): readonl
   const { programs } = situation()
   const server = INFERENCE.some((one) => programs.has(one))
   return [
-    /run with NCCL_DEBUG=WARN/.test(message) &&
+    pair === null &&
       !/NCCL WARN/.test(around(text, at, 12, 2)) && {
         text: 'Let NCCL say what it refuses, and start it again: the line with NCCL WARN names the reason.',
         command: 'export NCCL_DEBUG=WARN',
@@ -238,6 +249,15 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       lessMemory(now, {}).slice(0, 2),
       whoHolds(now),
     ]
+  if (NO_KERNELS.test(near))
+    return [
+      {
+        text: 'See for which architectures it was built, and which libnccl is loaded (LD_LIBRARY_PATH, a module of the cluster or pip).',
+        command:
+          'nvidia-smi --query-gpu=name,compute_cap --format=csv; ldconfig -p | grep libnccl; cuobjdump --list-elf <LIBNCCL> | grep -o "sm_[0-9]*" | sort -u',
+      },
+      { text: 'Use a build that has it: a newer release, or your own with -gencode for it (make NVCC_GENCODE=…).' },
+    ]
   if (PEER_ACCESS.test(near))
     return [
       // NVIDIA/nccl#1838: from 2.24 on it also shares host memory by a call that asks for access between the GPUs.
@@ -251,7 +271,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       },
       {
         text: 'See which GPUs can reach each other; with IOMMU or ACS on, and in virtual machines, they often cannot.',
-        command: 'nvidia-smi topo -m',
+        ...(now.vendor === 'amd' ? {} : { command: 'nvidia-smi topo -m' }),
       },
     ]
   if (NVLS.test(near))
@@ -277,6 +297,6 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       },
     { text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' },
     synchronous(now),
-    xidsBeside,
+    now.vendor === 'amd' ? { text: 'See what the driver of the GPUs logged in the same second.', command: driverLines('amdgpu', 40) } : xidsBeside,
   ]
 }

@@ -64,7 +64,7 @@ export function lessMemory(situation: Situation, facts: Facts, othersBytes?: num
     ([program]) =>
       situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
   )
-  if (known === undefined) return situation.training ? lessInTraining(situation) : lessAnyway(situation)
+  const pieces = known === undefined ? (situation.training ? lessInTraining(situation) : lessAnyway(situation)) : known[1](situation, facts, othersBytes)
   // Callers may take the first ones only.
-  return known[1](situation, facts, othersBytes).filter((piece) => piece !== false && piece !== undefined)
+  return pieces.filter((piece) => piece !== false && piece !== undefined)
 }
