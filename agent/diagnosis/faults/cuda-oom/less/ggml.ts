@@ -100,7 +100,8 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
   if (OVER_LIMIT.test(situation.text)) return [smallerBatch, shorter, buffer !== 'compute' && cache]
   switch (buffer) {
     case 'compute':
-      return [split, shorter, smallerBatch, onePipeline, fewerLayers]
+      // No number of layers makes room for a buffer that no card can hold.
+      return asked > IMPOSSIBLE ? [smallerBatch, shorter, onePipeline] : [split, shorter, smallerBatch, onePipeline, fewerLayers]
     case 'cache':
       return [split, shorter, cache, fewerLayers]
     case 'model':

@@ -11,6 +11,7 @@ import {
   lessInDiffusers,
   lessInFfmpeg,
   lessInFolding,
+  lessInNumba,
   lessInRapids,
   lessInTraining,
   lessInUltralytics,
@@ -27,6 +28,7 @@ import {
   lessInTensorrtLlm,
   lessInTgi,
 } from './servers.ts'
+import { lessBeforeBatch } from './phase.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
 
@@ -45,6 +47,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
   ['cupy', lessInCupy],
+  ['numba', lessInNumba],
   ['tei', lessInTei],
   ['exllama', lessInExllama],
   ['ctranslate2', lessInCtranslate2],
@@ -64,7 +67,7 @@ export function lessMemory(situation: Situation, facts: Facts, othersBytes?: num
     ([program]) =>
       situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
   )
-  if (known === undefined) return situation.training ? lessInTraining(situation) : lessAnyway(situation)
+  if (known === undefined) return lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
   // Callers may take the first ones only.
   return known[1](situation, facts, othersBytes).filter((piece) => piece !== false && piece !== undefined)
 }

@@ -5,7 +5,7 @@ import type { Situation } from '../../../situation/situation.ts'
 import { compareVersions } from '../../../situation/versions.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
-import { MIG } from './others.ts'
+import { MIG } from './phase.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
@@ -132,8 +132,8 @@ export function moreCache(situation: Situation): readonly Piece[] {
         percent(larger),
       ),
     longest !== undefined && fp8(situation),
-    eager(situation),
-    moreGpus(situation),
+    // The graphs are captured after the cache was sized: where the share cannot rise, they are not what is lacking.
+    ...(larger === undefined ? [moreGpus(situation), eager(situation)] : [eager(situation), moreGpus(situation)]),
     longest !== undefined && longest < SHORT && shorter,
     longest === undefined && fewerSequences(situation),
   ]
