@@ -15,7 +15,8 @@ const TASK = /oom-kill:constraint=(\w{1,40}).{0,2000}?\btask=(.{1,40}?),pid=(\d{
 const INVOKED = /invoked oom-killer:/
 const LIMIT = /\bmemory: usage \d{1,16}kB, limit (\d{1,16})kB/
 /** What the group held, of the kernel's statistics: cgroup 1 in one line of KB, cgroup 2 in lines of bytes. */
-const CACHE = /Memory cgroup stats for \S{1,200} cache:(\d{1,15})KB rss:(\d{1,15})KB(?:.{0,80} shmem:(\d{1,15})KB)?/
+const HELD = /Memory cgroup stats for \S{1,200} cache:(\d{1,15})KB rss:(\d{1,15})KB(?:.{0,80} shmem:(\d{1,15})KB)?/
+const HELD_2 = /Memory cgroup stats for [^]{1,240}?\banon (\d{1,18})\b[^]{1,80}?\bfile (\d{1,18})\b(?:[^]{1,400}?\bshmem (\d{1,18})\b)?/
 const UNLIMITED_KB = 9_007_199_254_740_988
 
 const kib = (digits: string | undefined): number | undefined => {
@@ -44,9 +45,10 @@ function askerIn(text: string): string | undefined {
 }
 
 function filesIn(near: string): Victim['files'] {
-  const [, cache, rss, shmem] = CACHE.exec(near) ?? []
-  const cached = kib(cache)
-  return cached === undefined || cached < (kib(rss) ?? 0) ? undefined : { cached, shared: kib(shmem) ?? 0 }
+  const [, cache, rss, shmem] = HELD.exec(near) ?? []
+  const [, anon, file, shared] = HELD_2.exec(near) ?? []
+  const cached = kib(cache) ?? whole(file)
+  return cached === undefined || cached < (kib(rss) ?? whole(anon) ?? 0) ? undefined : { cached, shared: kib(shmem) ?? whole(shared) ?? 0 }
 }
 
 /** Everything that the kernel's lines around `at` tell of one kill: they span tens of lines. */
@@ -66,7 +68,9 @@ function victimAround(text: LogText, at: number): Victim {
   const began = text.slice(0, (killedAt ?? at) + 1).findLastIndex((line) => INVOKED.test(line))
   const near = around(text, killedAt ?? at, began < 0 ? 40 : Math.min(40, (killedAt ?? at) - began), 1)
   const limitKib = whole(LIMIT.exec(near)?.[1])
-  const cgroup = /Memory cgroup out of memory|CONSTRAINT_MEMCG|killed as a result of limit of/.test(`${near}\n${text[at] ?? ''}`)
+  const cgroup = /Memory cgroup out of memory|CONSTRAINT_MEMCG|killed as a result of limit of|mem_cgroup_out_of_memory/.test(
+    `${near}\n${text[at] ?? ''}${killedAt === undefined ? around(text, at, 0, 24) : ''}`,
+  )
   const facts = known({
     pid: whole(killed?.[1] ?? task?.[3]),
     process: killed?.[2] ?? killed?.[3] ?? task?.[2],

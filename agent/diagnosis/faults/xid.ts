@@ -129,7 +129,10 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     recovery === undefined && !final && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
     conditional && !final && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
-    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && repair === undefined && { text: what ?? whatToDo.advice },
+    whatToDo.advice !== undefined &&
+      cause === undefined &&
+      earlier === undefined &&
+      repair === undefined && { text: what ?? whatToDo.advice, ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}) },
     recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()),
   )
   return {

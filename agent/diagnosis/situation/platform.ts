@@ -8,7 +8,7 @@ const AMD =
 const SHARED_NAMES =
   /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator|unhandled cuda error/gi
 /** llama.cpp compiles the same files for both, and says "CUDA error" on either. */
-const GGML_NAMES = /ggml[-_/]cuda[\w.-]{0,20}|CUDA error|CUDA_Host/g
+const GGML_NAMES = /ggml[-_/](?:init_)?cu(?:da|blas)[\w.-]{0,20}|CUDA error|CUDA_Host|compute capability/g
 const NVIDIA =
   /nvidia|\bNVRM\b|\bMIG [Mm]ode\b|undefined symbol: cu[A-Z]|GeForce|\bTesla\b|\bRTX\b|NVML|\bXid\b|\b[AHB][12]00\b|libcud|cudnn|cublas|cusolver|cufft|cusparse|curand|\bcuda|Quadro|compute capability|hw_?\w{0,14}slowdown|[Cc]locks?[ _](?:[Ee]vent|[Tt]hrottle)[ _][Rr]eason/i
 const INTEL = /\bXPU\b|level[_-]zero|oneAPI|intel_extension_for_pytorch|\b(?:UR|ZE)_RESULT_ERROR|\bi915 \d{4}:|\bxe \d{4}:/i

@@ -99,6 +99,42 @@ test.each([
     /shard|smaller batch/,
   ],
   [
+    'layers that are copied while the model runs',
+    `${frames('pre_forward', 'set_module_tensor_to_device')}\n${torch('64.00 MiB', '7.80 GiB', '12.00 MiB', '7.60 GiB')}`,
+    /Make the work smaller/,
+    /before any batch/,
+  ],
+  [
+    'the step of an optimizer',
+    `${frames('step', 'adamw', '_multi_tensor_adamw')}\n    exp_avg_sq_sqrt = torch._foreach_sqrt(device_exp_avg_sqs)\n${torch('64.00 MiB', '23.60 GiB', '12.00 MiB', '23.10 GiB')}`,
+    /step of the optimizer[^]*8-bit optimizer[^]*foreach=False/,
+    /Halve the batch|smaller batch/,
+  ],
+  [
+    'the pool of SGLang, before any request',
+    `File "/x/sglang/srt/model_executor/model_runner.py", line 1, in init_memory_pool\n${torch('32.00 MiB', '23.50 GiB', '12.00 MiB', '23.40 GiB')}`,
+    /--mem-fraction-static 0\.80/,
+    /chunked-prefill|max-running-requests/,
+  ],
+  [
+    'Ollama of 2023',
+    'ollama[3]: 2023/10/11 15:40:08 llama.go:239: 6144 MiB VRAM available, loading up to 35 GPU layers\nollama[4]: CUDA error 2 at /go/src/llama.cpp/ggml-cuda.cu:4856: out of memory',
+    /num_gpu/,
+    /OLLAMA_/,
+  ],
+  [
+    'Ollama that prints the variables it knows',
+    'level=INFO source=routes.go:1125 msg="server config" env="map[OLLAMA_DEBUG:false OLLAMA_GPU_OVERHEAD:0]"\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 5000.00 MiB on device 0: cudaMalloc failed: out of memory\nllama_model_load: error loading model: unable to allocate CUDA0 buffer',
+    /OLLAMA_GPU_OVERHEAD=/,
+    /OLLAMA_KV_CACHE_TYPE/,
+  ],
+  [
+    'llama.cpp built for ROCm',
+    'ggml_init_cublas: found 1 ROCm devices:\n  Device 0: AMD Radeon Graphics, compute capability 10.3\nCUDA error 2 at ggml-cuda.cu:5048: out of memory',
+    /rocm-smi/,
+    /nvidia-smi/,
+  ],
+  [
     'a compute buffer that no card holds',
     'ggml_backend_cuda_buffer_type_alloc_buffer: allocating 300000.00 MiB on device 0: cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 314572800000',
     /no GPU has that much[^]*--ubatch-size/,
@@ -154,6 +190,25 @@ test.each([
     'memory: usage 1048576kB, limit 1048576kB, failcnt 3\nMemory cgroup stats for /docker/abc: cache:1000000KB rss:2000KB rss_huge:0KB shmem:990000KB mapped_file:0KB\nMemory cgroup out of memory: Killed process 61 (python3) total-vm:17528kB, anon-rss:92kB, file-rss:1552kB',
     /was shared memory \(\/dev\/shm, tmpfs\)[^]*df -h -t tmpfs/,
     /faster disk/,
+  ],
+  [
+    'the statistics of cgroup 2',
+    'memory: usage 33554432kB, limit 33554432kB, failcnt 88\nMemory cgroup stats for /docker/abc:\nanon 1062739968\nfile 33000000000\nkernel_stack 0\nshmem 32900000000\nMemory cgroup out of memory: Killed process 77 (python3) total-vm:60000000kB, anon-rss:600000kB, file-rss:70000kB',
+    /(?:30\.7|31) GiB of it was shared memory/,
+    /faster disk/,
+  ],
+  [
+    'a limit that only the call trace shows',
+    'python invoked oom-killer: gfp_mask=0x14000c0(GFP_KERNEL), order=0, oom_score_adj=829\nCall Trace:\n dump_stack+0x63/0x88\n mem_cgroup_out_of_memory+0x4b/0x80',
+    /memory limit of its cgroup/,
+    /whole host/,
+  ],
+  ['a container that was stopped', 'State:{\nExitCode:137,\nOOMKilled:false,\nStatus:"exited"\n}', /saw no kill for memory/, /dmesg/],
+  [
+    'a link that failed',
+    'NVRM: Xid (PCI:0003:00:00): 74, NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)',
+    /nvidia-smi nvlink -e[^]*gpu-reset/,
+    /sanitizer/,
   ],
   [
     'host memory on Windows',

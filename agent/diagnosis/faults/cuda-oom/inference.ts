@@ -201,10 +201,7 @@ export const cudaOomInference = memoryFamily(
           : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
       remedies: (situation, { requested_bytes: asked = Infinity }) =>
         asked > IMPOSSIBLE
-          ? [
-              { text: `Look at the shapes of the inputs that reach this node${nodeOf(situation) ?? ''}: an empty, negative or far too large dimension.` },
-              { text: 'If they are right: run one session in one thread at a time, and try a newer release of ONNX Runtime.' },
-            ]
+          ? [{ text: 'Look at the shapes of the inputs that reach this node: an empty, negative or far too large dimension.' }]
           : [lessInOnnx(), whoHolds(situation)],
     },
     {

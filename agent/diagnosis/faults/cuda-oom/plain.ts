@@ -39,7 +39,7 @@ function raiseFraction(situation: Situation): Piece {
 }
 /** RMM's pool, whose largest size was set, or else is what was free at its start. */
 const LARGER_POOL: Piece = {
-  text: 'Let the pool of RMM grow further, where a size was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
+  text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
 }
 const unknown = (gpu: number | undefined, situation: Situation): string =>
   `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`

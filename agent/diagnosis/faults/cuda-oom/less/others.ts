@@ -65,10 +65,6 @@ export const lessInCupy = (): readonly Piece[] => [
   { text: 'Work in smaller pieces, and in float32 where float64 is not needed: it takes half.' },
   { text: 'Delete arrays that are done with, then give back what the pool keeps: cupy.get_default_memory_pool().free_all_blocks().' },
 ]
-/** It frees an array when nothing refers to it any more. */
-export const lessInNumba = (): readonly Piece[] => [
-  { text: 'Work on smaller arrays at once, in float32 where float64 is not needed, and drop references to device arrays that are done with.' },
-]
 /** docs.ultralytics.com, train settings. */
 export function lessInUltralytics(situation: Situation): readonly Piece[] {
   const found = /AutoBatch: Using batch-size (\d{1,5})/.exec(situation.text)?.[1]
