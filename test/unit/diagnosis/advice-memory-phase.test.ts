@@ -227,3 +227,17 @@ test.each([
   expect(said).toMatch(says)
   expect(said).not.toMatch(says_not)
 })
+
+test('verl: vLLM shares the card with a training and is set in its words', () => {
+  const failed =
+    'overrides: [\'actor_rollout_ref.rollout.gpu_memory_utilization=0.8\']\n  File "/opt/vllm/device_allocator/cumem.py", line 224, in wake_up\nRuntimeError: CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62'
+  const said = answer(failed).all
+  expect(said).toMatch(/actor_rollout_ref\.rollout\.gpu_memory_utilization=0\.60[^]*fsdp_config\.param_offload=True/)
+  expect(said).not.toMatch(/--(?:gpu-memory|tensor|enforce|max)/)
+})
+
+test('nnU-Net measures how much memory fits, and says so', () => {
+  const figures = 'CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 10.76 GiB total capacity; 8.01 GiB already allocated; 1.12 GiB free)'
+  expect(answer(`Caught error (If out of memory error do not worry): ${figures}`).all).not.toContain('GPU memory')
+  expect(answer(`Caught error: ${figures}`).all).toContain('GPU memory')
+})

@@ -20,6 +20,8 @@ const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM
 /** Advice and descriptions speak of the message without anything having failed. */
 const ADVICE =
   /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|catch|catches|catching|may cause|might|could|risk of|potential|to handle|handles|reduces?|without) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
+/** nnU-Net measures how much fits. */
+const MEASURED = /\bdo not worry\W{1,4}$/
 const ADVICE_AFTER = /^["'`]? ?(?:errors|issues|problems|exceptions|can |may |might |could |handling|protection|guard|prevention)\b/i
 /** A title in quotes within a sentence; a record or an exception has other marks before it. */
 const MENTIONED_BEFORE = /\w ["'“`]$/
@@ -45,8 +47,9 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
   const rest = warned ? message.slice(message.indexOf('OOM on device')) : message.slice(start?.[0].length ?? 0)
   const detailed = FIGURES_FOLLOW.test(rest)
   if (
-    !detailed &&
-    (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON_WITH_LESS.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest)))
+    MEASURED.test(before) ||
+    (!detailed &&
+      (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON_WITH_LESS.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest))))
   )
     return undefined
   const end = ENDS.exec(rest)
