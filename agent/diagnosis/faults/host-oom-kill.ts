@@ -14,6 +14,9 @@ const OOM_WORDS = /[Oo]ut of [Mm]emory|oom-kill:|invoked oom-killer|total-vm:/
 const TASK = /oom-kill:constraint=(\w{1,40}).{0,2000}?\btask=(.{1,40}?),pid=(\d{1,10})/
 const INVOKED = /invoked oom-killer:/
 const LIMIT = /\bmemory: usage \d{1,16}kB, limit (\d{1,16})kB/
+/** What the group held, of the kernel's statistics: cgroup 1 in one line of KB, cgroup 2 in lines of bytes. */
+const HELD = /Memory cgroup stats for \S{1,200} cache:(\d{1,15})KB rss:(\d{1,15})KB(?:.{0,80} shmem:(\d{1,15})KB)?/
+const HELD_2 = /Memory cgroup stats for [^]{1,240}?\banon (\d{1,18})\b[^]{1,80}?\bfile (\d{1,18})\b(?:[^]{1,400}?\bshmem (\d{1,18})\b)?/
 const UNLIMITED_KB = 9_007_199_254_740_988
 
 const kib = (digits: string | undefined): number | undefined => {
@@ -26,6 +29,8 @@ type Victim = {
   readonly cgroup: boolean
   readonly group: string | undefined
   readonly asked: string | undefined
+  /** Bytes of files and of tmpfs that the group held, where they are more than its programs'. */
+  readonly files: { readonly cached: number; readonly shared: number } | undefined
   readonly lines: readonly number[]
 }
 const GROUP = /oom_memcg=(\/[^,\s]{1,200})|killed as a result of limit of (\/\S{1,200})|task_memcg=(\/[^,\s]{1,200})/
@@ -37,6 +42,13 @@ const ASKER = /(\S{1,16}(?: \S{1,15})?)$/
 function askerIn(text: string): string | undefined {
   const at = text.indexOf(ASKED)
   return at < 0 ? undefined : ASKER.exec(text.slice(Math.max(0, at - 40), at))?.[1]?.replace(/^.*[\]:] /, '')
+}
+
+function filesIn(near: string): Victim['files'] {
+  const [, cache, rss, shmem] = HELD.exec(near) ?? []
+  const [, anon, file, shared] = HELD_2.exec(near) ?? []
+  const cached = kib(cache) ?? whole(file)
+  return cached === undefined || cached < (kib(rss) ?? whole(anon) ?? 0) ? undefined : { cached, shared: kib(shmem) ?? whole(shared) ?? 0 }
 }
 
 /** Everything that the kernel's lines around `at` tell of one kill: they span tens of lines. */
@@ -56,7 +68,9 @@ function victimAround(text: LogText, at: number): Victim {
   const began = text.slice(0, (killedAt ?? at) + 1).findLastIndex((line) => INVOKED.test(line))
   const near = around(text, killedAt ?? at, began < 0 ? 40 : Math.min(40, (killedAt ?? at) - began), 1)
   const limitKib = whole(LIMIT.exec(near)?.[1])
-  const cgroup = /Memory cgroup out of memory|CONSTRAINT_MEMCG|killed as a result of limit of/.test(`${near}\n${text[at] ?? ''}`)
+  const cgroup = /Memory cgroup out of memory|CONSTRAINT_MEMCG|killed as a result of limit of|mem_cgroup_out_of_memory/.test(
+    `${near}\n${text[at] ?? ''}${killedAt === undefined ? around(text, at, 0, 24) : ''}`,
+  )
   const facts = known({
     pid: whole(killed?.[1] ?? task?.[3]),
     process: killed?.[2] ?? killed?.[3] ?? task?.[2],
@@ -71,12 +85,13 @@ function victimAround(text: LogText, at: number): Victim {
     cgroup,
     group: groups?.[1] ?? groups?.[2] ?? groups?.[3],
     asked: askerIn(near),
+    files: filesIn(near),
     lines: [...new Set(lines)].filter((line) => line !== undefined),
   }
 }
 
 function kernelKill(text: LogText, at: number, situation: () => Situation): Recognised {
-  const { facts, cgroup, group, asked, lines } = victimAround(text, at)
+  const { facts, cgroup, group, asked, files, lines } = victimAround(text, at)
   const job = cgroup ? /\/slurm.*\/job_(\d{1,12})/.exec(group ?? '')?.[1] : undefined
   const kubelet = cgroup && byKubelet(text[lines[0] ?? at] ?? '')
   const { pod, container } = /kubepods|docker/.test(group ?? '') ? situation().subject : {}
@@ -100,11 +115,17 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
     title:
       job !== undefined ? `Slurm job ${job} killed at its memory limit` : cgroup ? 'Killed at a memory limit' : 'Killed because the host ran out of memory',
     verdict: named
-      ? `The kernel killed ${who}${held}, because ${why}. This is host memory, not GPU memory.`
+      ? `The kernel killed ${who}${held}, because ${why}.${files === undefined ? '' : ` ${gib(files.cached)} of it was ${files.shared > files.cached / 2 ? 'shared memory (/dev/shm, tmpfs)' : 'cached file data'}, not memory of its programs.`} This is host memory, not GPU memory.`
       : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,
     facts,
     remedies: named
       ? plan(
+          files !== undefined &&
+            (files.shared > files.cached / 2
+              ? { text: 'Files in /dev/shm and other tmpfs mounts count against the limit: see what lies there.', command: 'df -h -t tmpfs' }
+              : {
+                  text: 'Written data counts against the limit until it is on the disk: write to a faster disk, or in smaller pieces with a sync between them.',
+                }),
           cgroup ? [raiseLimit(facts, situation(), group ?? (kubelet ? '/kubepods' : undefined)), needLess(facts, situation())] : hostFull(facts, situation()),
         )
       : plan({ ...KERNEL_LOG, text: 'See which process it killed.' }, cgroup ? raiseLimit(facts, situation(), group) : hostFull(facts, situation())),

@@ -5,6 +5,7 @@ import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { byDaemon } from './host-oom/daemons.ts'
+import { byRayMonitor } from './host-oom/ray.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
 import { plan, type Piece } from './remedies/plan.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
@@ -52,22 +53,6 @@ function limitNear(text: LogText, at: number): number | undefined {
   const [, amount, unit = ''] = /\bLimits:\s{1,12}(?:[\w./-]{1,60}: {1,20}\S{1,20}\s{1,12}){0,3}?memory: {1,20}(\d{1,9})([KMGT]i)\b/.exec(near) ?? []
   const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
   return bytes
-}
-/** Ray's own monitor ended the worker: the kernel log has no line of it. */
-function byRay(near: string): readonly Piece[] {
-  const ip = /\bIP: ([\d.]{7,15})\b/.exec(near)?.[1]
-  const threshold = /usage threshold of (0\.\d{1,4})/.exec(near)?.[1] ?? '0.95'
-  return [
-    { text: 'See which workers Ray ended, and how much memory each held.', command: `ray logs raylet.out${ip === undefined ? '' : ` -ip ${ip}`}` },
-    {
-      text: `Ray acts when ${Math.round(100 * Number(threshold))} % of the node's memory is in use (RAY_memory_usage_threshold).`,
-    },
-  ]
-}
-/** Ray says how full the node was. */
-const usedOfNode = (near: string): string => {
-  const match = /was running was ([\d.]{1,9} ?GB) \/ ([\d.]{1,9} ?GB)/.exec(near)
-  return match === null ? '' : `: ${match[1]} of the node's ${match[2]} were in use`
 }
 const EVICTED = /node was low on resource: memory\..{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12})/
 
@@ -152,7 +137,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     )
   }
   const daemon = byDaemon(text, at, situation)
-  if (daemon !== undefined) return said(daemon.verdict, daemon.facts, daemon.lines, daemon.pieces)
+  if (daemon !== undefined)
+    return {
+      ...said(daemon.verdict, daemon.facts, daemon.lines, daemon.pieces),
+      ...(daemon.lives ? { title: 'Host memory nearly full, and the largest process did not end' } : {}),
+    }
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
     const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1]
     return said(
@@ -199,17 +188,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ],
     )
   }
-  if (/Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|node was low on resource: memory/.test(line)) {
-    const count = /(\d{1,6}) Workers \(tasks \/ actors\) killed due to memory pressure/.exec(line)?.[1]
-    return said(
-      count === undefined
-        ? `A worker was ended because host memory ran out, or was about to${usedOfNode(around(text, at, 6, 2))}.`
-        : `Ray killed ${count} of its workers on this node because host memory was nearly used up.`,
-      known({ pid: whole(/\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
-      [at],
-      [needLess({}, situation()), /Perhaps/.test(line) ? KERNEL_LOG : /killed due to/.test(line) && byRay(around(text, at, 0, 5)), container(situation())],
-    )
-  }
+  const ray = byRayMonitor(text, at, situation)
+  if (ray !== undefined) return said(ray.verdict, ray.facts, [at], [ray.pieces, container(situation())])
   const victim =
     /out of memory: OOM victim (?:\d{1,10} )\((.{1,40}?)\)()/.exec(line) ??
     /System OOM encountered, victim process: ([^,]{0,40}), pid: (\d{1,10})/.exec(line) ??
@@ -267,6 +247,7 @@ export const hostOomReported: FaultFamily = {
     'DataLoader worker (pid',
     'Perhaps out of memory',
     'running low on memory',
+    'exceeds the memory usage threshold of',
     'killed due to memory pressure',
     'System OOM encountered',
     'node was low on resource: memory',
@@ -274,6 +255,7 @@ export const hostOomReported: FaultFamily = {
     'Victim status (found',
     'sending SIGTERM to process',
     'sending SIGKILL to process',
+    'illing process ',
     'Sending SIGTERM to ',
     'Sending SIGKILL to ',
     'OOM when allocating tensor',

@@ -69,6 +69,10 @@ function whichMemory(text: LogText, at: number, gpu: string | undefined): string
   return dram === undefined ? undefined : `Xid ${dram} beside it: the bad memory is DRAM, and a spare row (or page) takes its place at the reset below.`
 }
 
+/** No address was wrong: the code itself was. */
+const BAD_CODE =
+  'The GPU met an instruction that it cannot run: a kernel built for another GPU, code that was overwritten, or, less often, a fault of the GPU or its memory.'
+
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
   const xid = whole(match?.[3])
@@ -96,7 +100,11 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
       ? undefined
       : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}${mig}`}.`
   const parts = [
-    repair === undefined ? entry.meaning : `The driver could not repair bad GPU memory. ${repair.says}`,
+    repair === undefined
+      ? xid === 13 && /Illegal Instruction|Invalid (?:Opcode|PC)/i.test(words ?? '')
+        ? BAD_CODE
+        : entry.meaning
+      : `The driver could not repair bad GPU memory. ${repair.says}`,
     hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}${mig}.`),
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
@@ -121,7 +129,10 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     recovery === undefined && !final && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
     conditional && !final && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
-    whatToDo.advice !== undefined && cause === undefined && earlier === undefined && repair === undefined && { text: what ?? whatToDo.advice },
+    whatToDo.advice !== undefined &&
+      cause === undefined &&
+      earlier === undefined &&
+      repair === undefined && { text: what ?? whatToDo.advice, ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}) },
     recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()),
   )
   return {

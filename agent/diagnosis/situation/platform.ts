@@ -10,7 +10,7 @@ const SHARED_NAMES =
 /** RCCL keeps the words of NCCL. */
 const RCCL = /\bhipify\b|\brccl\b/
 /** llama.cpp compiles the same files for both, and says "CUDA error" on either. */
-const GGML_NAMES = /ggml[-_/]cuda[\w.-]{0,20}|CUDA error|CUDA_Host/g
+const GGML_NAMES = /ggml[-_/](?:init_)?cu(?:da|blas)[\w.-]{0,20}|CUDA error|CUDA_Host|compute capability/g
 const NVIDIA =
   /nvidia|\bNVRM\b|\bMIG [Mm]ode\b|undefined symbol: cu[A-Z]|GeForce|\bTesla\b|\bRTX\b|NVML|\bXid\b|\b[AHB][12]00\b|libcud|cudnn|cublas|cusolver|cufft|cusparse|curand|\bcuda|Quadro|compute capability|hw_?\w{0,14}slowdown|[Cc]locks?[ _](?:[Ee]vent|[Tt]hrottle)[ _][Rr]eason/i
 const INTEL = /\bXPU\b|level[_-]zero|oneAPI|intel_extension_for_pytorch|\b(?:UR|ZE)_RESULT_ERROR|\bi915 \d{4}:|\bxe \d{4}:/i
@@ -35,7 +35,7 @@ export const vendorOfLine = (line: string): Vendor | undefined => vendor(line.re
 
 export type System = 'windows' | 'wsl' | 'mac' | 'linux'
 const WINDOWS =
-  /(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|WinError|0x[cC]0000[0-9A-Fa-f]{3}\b|\b32212(?:25477|25501|25781|26505)\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|[Pp]latform: ?[Ww]in|--windows-standalone-build|ComfyUI_windows_portable|python_embeded| \.\\tensorflow\//
+  /(?:^|[\s"'([=])[A-Za-z]:\\{1,2}\w|(?:^|[\s"'([=])[A-Z]:\/\w|WinError|0x[cC]0000[0-9A-Fa-f]{3}\b|\b32212(?:25477|25501|25781|26505)\b|\\Scripts\\python\.exe|WindowsPath\(|win_amd64|\bMSC v\.\d|(?:[Pp]latform|[Ss]ystem|\bOS): ?[Ww]in|\.\.\\{1,2}(?:c10|aten|torch)\\|--windows-standalone-build|ComfyUI_windows_portable|python_embeded| \.\\tensorflow\//
 /** Tried at every word, so only where one can be. */
 const DLL = /\b\w{1,60}\.dll\b/
 /** Only named: a text from WSL names Windows too. */

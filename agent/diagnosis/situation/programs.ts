@@ -1,7 +1,7 @@
 // Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
 
 const PATTERNS = {
-  vllm: /\bvllm\b|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
+  vllm: /\bvllm\b|\bllm_engine\.py:\d|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots|^\[\d{4}-\d\d-\d\d [\d:]{8}(?: (?:DP|PP)\d{1,3})* TP\d{1,3}[ \]]/im,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
   tei: /text[-_]embeddings[-_](?:inference|router|backend)|Could not create backend|Model backend is not healthy/i,
@@ -15,19 +15,22 @@ const PATTERNS = {
   comfyui:
     /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b|Device: cuda:\d{1,2} [^\n]{3,60} : (?:cudaMallocAsync|native)/im,
   sd_webui:
-    /NansException|use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
+    /NansException|use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bSys: [\d.]{1,8}\/[\d.]{1,8} GB \(|\bmodules[/\\](?:txt2img|img2img|call_queue|sd_models|sd_hijack)\w{0,24}\.py|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
   jax: /\bjax(?:lib|line)?\b|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization/i,
   tensorflow: /\btensorflow\b|ResourceExhaustedError(?!:?\s{1,6}Out of memory error on GPU)|TF_FORCE_GPU|tf_device|\bkeras\b/i,
   onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
   rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,
   cupy: /\bcupy\b/i,
+  mxnet: /\bmxnet\.base|MXNetError|libmxnet|pooled_storage_manager|mshadow/i,
+  caffe: /\bcaffe::|\bcaffe\.(?:cpp|bin)|syncedmem\.cpp/,
+  numba: /numba[/\\.]cuda|CudaAPIError/,
   paddle: /paddle(?:paddle)?\b|Out of memory error on GPU \d{1,3}\. Cannot allocate/i,
   julia: /CUDA\.jl|\bjulia\b/i,
   exllama: /exllama|tabbyapi|\bexl[23]\b/i,
   ctranslate2: /ctranslate2|faster[-_]whisper|whisperx/i,
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
-  diffusers: /\bdiffusers\b|StableDiffusion|AutoencoderKL|CLIPTextModel/,
+  diffusers: /\bdiffusers\b|\bflux-(?:dev|schnell)\b|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel/,
   bitsandbytes: /bitsandbytes|\bbnb_/i,
   deepspeed: /deepspeed|"zero_optimization"/i,
   accelerate: /\baccelerate\b/i,
@@ -68,6 +71,9 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
   onnxruntime: 'ONNX Runtime',
   rapids: 'RAPIDS',
   cupy: 'CuPy',
+  mxnet: 'MXNet',
+  caffe: 'Caffe',
+  numba: 'Numba',
   paddle: 'PaddlePaddle',
   julia: 'CUDA.jl',
   ctranslate2: 'CTranslate2',

@@ -36,11 +36,15 @@ export const hostMemory: EndKind = {
       `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`,
     ),
   remedies: (told) => [
-    { text: 'See how much memory the host or the container has left, and who holds it.', command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head' },
+    told.situation.system === 'windows'
+      ? {
+          text: 'Windows refuses what memory and page file together cannot back: let it manage the page file, or enlarge it, and see in Task Manager who holds memory.',
+        }
+      : { text: 'See how much memory the host or the container has left, and who holds it.', command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head' },
     { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
     told.situation.programs.has('slurm')
       ? { text: 'Or ask for more memory for the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' }
-      : { text: "Or raise the container's or the host's memory." },
+      : told.situation.system !== 'windows' && { text: "Or raise the container's or the host's memory." },
     told.facts.requested_bytes !== undefined &&
       told.facts.requested_bytes > 2 ** 37 && { text: `${gib(told.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.` },
     openFrame(told),

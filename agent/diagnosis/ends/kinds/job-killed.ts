@@ -12,6 +12,7 @@ function usedBy(text: string): string {
   return name === undefined ? '' : ` Container ${name} used ${bytesText(Number(used) * 1024)}; its request is ${request}.`
 }
 
+const NOT_MEMORY = /OOMKilled["']?[:=] ?false/
 export const jobKilled: EndKind = {
   kind: 'job_killed',
   stage: 'crash',
@@ -36,7 +37,7 @@ export const jobKilled: EndKind = {
       return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.${usedBy(told.situation.text)}`
     if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
-    return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal === 'SIGKILL' ? '; the kernel does so when host memory runs out' : ''}.`
+    return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(told.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
   },
   remedies: ({ facts: { signal, pattern, reason, job_id: job }, situation }) => [
     pattern === 'evicted' &&
@@ -59,7 +60,7 @@ export const jobKilled: EndKind = {
             text: 'Start long jobs so that they survive the end of the session: tmux, nohup, systemd-run or the scheduler.',
             command: 'nohup <COMMAND> > train.log 2>&1 &',
           }),
-    pattern === undefined && signal === 'SIGKILL' && KERNEL_LOG,
+    pattern === undefined && signal === 'SIGKILL' && !NOT_MEMORY.test(situation.text) && KERNEL_LOG,
     situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
     situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation.subject.pod),
     pattern !== 'evicted' && { text: `Ask ${WHO_STOPPED}` },

@@ -5,6 +5,8 @@ import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 const GIB = 2 ** 30
 /** A process without a name of its own in the message is ours when it holds what PyTorch holds, plus context and libraries. */
 const CONTEXT_AT_MOST = 4 * GIB
+/** No CUDA context is smaller. */
+const CONTEXT_AT_LEAST = GIB / 8
 /** Context, cuBLAS, cuDNN and NCCL of one process: 0.3 to 2 GiB are ordinary. */
 const CONTEXT_USUAL = GIB
 const NON_PYTORCH_UNUSUAL = 3 * GIB
@@ -52,9 +54,9 @@ function withoutSelf(facts: Facts): readonly { readonly pid?: number; readonly b
   const listed = listedIn(facts)
   if (facts.process_bytes !== undefined || listed.length === 0) return listed
   const own = held(facts)
-  // What PyTorch holds here and what that process holds are more than the card has: then they are one.
-  const both =
-    own === undefined || facts.total_bytes === undefined ? undefined : listed.find(({ bytes }) => bytes >= own && bytes + own > (facts.total_bytes ?? 0))
+  // What PyTorch holds here, its context and what that process holds are more than the card has: then they are one.
+  const room = (facts.total_bytes ?? Infinity) - (facts.free_bytes ?? 0) - CONTEXT_AT_LEAST
+  const both = own === undefined ? undefined : listed.find(({ bytes }) => bytes >= own && bytes + own > room)
   if (both !== undefined) return listed.filter((process) => process !== both)
   const bySize = [...listed].sort((a, b) => a.bytes - b.bytes)
   const self =
@@ -62,6 +64,12 @@ function withoutSelf(facts: Facts): readonly { readonly pid?: number; readonly b
       ? bySize[0] // nothing tells which: a lone process is the failing one, of several not the biggest
       : bySize.find((process) => process.bytes >= own - rounding(own) * 3 && process.bytes <= own + CONTEXT_AT_MOST)
   return listed.filter((process) => process !== self)
+}
+
+/** In a container the failing process is one of those listed. */
+function selfIn(facts: Facts): { readonly bytes: number } | undefined {
+  const others = withoutSelf(facts)
+  return held(facts) === undefined ? undefined : listedIn(facts).find((process) => !others.includes(process))
 }
 
 function othersOf(facts: Facts): Judged['others'] {
@@ -108,7 +116,8 @@ export function judgeCauses(facts: Facts): Judged {
   if (unallocated >= LEADS * limit && (unallocated >= requested || (lacking > 0 && unallocated >= lacking))) spare.set('fragmentation', unallocated - lacking)
   const pools = facts.private_pools_bytes ?? 0
   if (pools >= LEADS * limit && pools >= lacking) spare.set('private_pools', pools - lacking)
-  const beside = facts.process_bytes === undefined || held(facts) === undefined ? undefined : facts.process_bytes - own
+  const process = facts.process_bytes ?? selfIn(facts)?.bytes
+  const beside = process === undefined || held(facts) === undefined ? undefined : process - own
   if (beside !== undefined && beside > NON_PYTORCH_UNUSUAL && beside - CONTEXT_USUAL >= lacking)
     spare.set('non_pytorch_memory', beside - CONTEXT_USUAL - lacking)
   const foreign = others?.bytes ?? 0
@@ -142,16 +151,15 @@ function neighboursSentence(facts: Facts, judged: Judged): string {
     : `${pids.length} other processes (${pids.join(', ')}) hold ${bytes}${total} on the same GPU.`
 }
 
+const spilledSentence = ({ allocated_bytes: allocated = 0, total_bytes: total = 0 }: Facts): string =>
+  `${gib(allocated)} is allocated, more than the card's ${gib(total)}: it has spilled into system memory (Windows, WSL2), and that is full too.`
+
 /** What the figures prove of a job that simply needs more than there is. */
 function capacitySentence(facts: Facts, judged: Judged): string {
   const { requested_bytes: requested, free_bytes: free, total_bytes: total } = facts
-  if (judged.spilled)
-    return `${gib(facts.allocated_bytes ?? 0)} is allocated, more than the card's ${gib(total ?? 0)}: it has spilled into system memory (Windows, WSL2), and that is full too.`
+  if (judged.spilled) return spilledSentence(facts)
   const outside = judged.outsideBytes ?? 0
-  const others = withoutSelf(facts)
-  // In a container the failing process is one of those listed.
-  const self = held(facts) === undefined ? undefined : listedIn(facts).find((process) => !others.includes(process))
-  const own = facts.process_bytes ?? self?.bytes ?? held(facts)
+  const own = facts.process_bytes ?? selfIn(facts)?.bytes ?? held(facts)
   const apart =
     total !== undefined && outside >= LEADS * total
       ? ` ${gib(outside)} is held outside PyTorch: other processes, the desktop, or this process's own CUDA context.`
@@ -174,7 +182,8 @@ export function causeSentence(facts: Facts, judged: Judged): string {
     facts.allowed_bytes !== undefined && facts.total_bytes !== undefined && facts.allowed_bytes < facts.total_bytes && judged.causes[0] !== 'fraction_cap'
       ? ` The program may use only ${gib(facts.allowed_bytes)} (a memory fraction is set).`
       : ''
-  return `${mainSentence(facts, judged)}${minor}${limit}`
+  const spilled = judged.spilled && judged.causes[0] !== 'capacity' ? ` ${spilledSentence(facts)}` : ''
+  return `${mainSentence(facts, judged)}${spilled}${minor}${limit}`
 }
 
 function mainSentence(facts: Facts, judged: Judged): string {

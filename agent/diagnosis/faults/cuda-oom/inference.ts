@@ -9,6 +9,7 @@ import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Facts } from '../../../model/facts.ts'
 import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
+import { lessMemory } from './less/index.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
@@ -30,6 +31,11 @@ const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: 
 function running(text: string): number | undefined {
   const found = /#running-req: (\d{1,5})/.exec(text)?.[1]
   return found === undefined ? undefined : Number(found)
+}
+/** The operator that ONNX Runtime ran. */
+function nodeOf({ text }: Situation): string | undefined {
+  const match = /running (\w{1,40}) node\. Name: ?'([^'\n]{1,160})'/.exec(text)
+  return match === null ? undefined : ` (${match[1]} node ${match[2]})`
 }
 const gibIn = (message: string, pattern: RegExp): number | undefined => bytesOf(pattern.exec(message)?.[1], 'GiB')
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
@@ -179,17 +185,24 @@ export const cudaOomInference = memoryFamily(
           requested_bytes: bytesOf(/buffer of size (\d{1,18})/.exec(message.slice(0, 300))?.[1], ''),
           gpu_index: deviceOf(message.slice(0, 300)),
         }),
-      remedies: ggml,
+      // Other programs name the call too.
+      remedies: (situation, facts) =>
+        situation.programs.has('ollama') || situation.programs.has('llamacpp') || situation.programs.size === 0
+          ? ggml(situation, facts)
+          : [lessMemory(situation, facts), whoHolds(situation)],
     },
     {
       pattern: /Failed to allocate memory for requested buffer of size (\d{1,18})/,
       who: 'ONNX Runtime',
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
-      verdict: ({ requested_bytes: asked = 0 }) =>
+      verdict: ({ requested_bytes: asked = Infinity }, situation) =>
         asked > IMPOSSIBLE
-          ? 'ONNX Runtime asked for more memory than any GPU has. Likely a wrong shape, or a size that was computed wrongly.'
+          ? `ONNX Runtime asked for more memory than any GPU has${nodeOf(situation) ?? ''}. Likely a wrong shape, or a size that was computed wrongly.`
           : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
-      remedies: (situation) => [lessInOnnx(), whoHolds(situation)],
+      remedies: (situation, { requested_bytes: asked = Infinity }) =>
+        asked > IMPOSSIBLE
+          ? [{ text: 'Look at the shapes of the inputs that reach this node: an empty, negative or far too large dimension.' }]
+          : [lessInOnnx(), whoHolds(situation)],
     },
     {
       pattern: /Available memory of (\d{1,18}) is smaller than requested bytes of (\d{1,18})/,

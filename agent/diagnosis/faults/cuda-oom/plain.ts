@@ -1,10 +1,10 @@
 // CUDA's and HIP's own words for "no memory", whoever prints them: the runtime, the driver API, RAPIDS, CuPy, Julia, PaddlePaddle.
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
-import { bytesOf, integerIn, SIZE } from '../quantity.ts'
+import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { partlyLoaded } from './less/others.ts'
+import { lessInCupy, lessInRapids, partlyLoaded } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -27,6 +27,20 @@ const atStart = (situation: Situation): readonly Piece[] => [
   },
   situation.system === 'wsl' && { text: 'Under WSL 2 restart it from Windows, and update the driver there.', command: 'wsl --shutdown' },
 ]
+/** PaddlePaddle says which share of the card it may use; a little more of nearly all of it would not help. */
+function raiseFraction(situation: Situation): Piece {
+  const share = Number(/FLAGS_fraction_of_gpu_memory_to_use is (0\.\d{1,4})/.exec(situation.text)?.[1] ?? 1)
+  return (
+    share < 0.85 && {
+      text: `Let PaddlePaddle use more of the card, if nothing else runs on it: it may take ${Math.round(100 * share)} % now.`,
+      command: setVariables(situation, { FLAGS_fraction_of_gpu_memory_to_use: '0.92' }),
+    }
+  )
+}
+/** RMM's pool, whose largest size was set, or else is what was free at its start. */
+const LARGER_POOL: Piece = {
+  text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
+}
 const unknown = (gpu: number | undefined, situation: Situation): string =>
   `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
 
@@ -44,6 +58,7 @@ export const cudaOomPlain = memoryFamily(
     '<out of memory>',
     'Gpu API call) out of memory',
     'OutOfMemoryError: Out of memory allocating',
+    'out of memory to allocate ',
     'Out of GPU memory trying to allocate',
     'Out of memory error on GPU',
     'System is out of GPU',
@@ -67,9 +82,20 @@ export const cudaOomPlain = memoryFamily(
   ],
   [
     {
-      pattern: new RegExp(`OutOfMemoryError: Out of memory allocating ${SIZE}(?: \\(allocated so far: ([\\d,]{1,24}) bytes)?`),
+      // Before 6.1 "out of memory to allocate 8 bytes (total 9 bytes, limit set to 10 bytes)"; with and without a limit of its pool.
+      pattern: new RegExp(
+        `(?:OutOfMemoryError: Out of memory allocating|out of memory to allocate) ${SIZE}(?: \\((?:allocated so far:|total) ([\\d,]{1,24}) bytes(?:, limit set to:? ([\\d,]{1,24}) bytes)?)?`,
+      ),
       who: 'CuPy',
-      facts: ([, amount, unit, held]) => known({ requested_bytes: bytesOf(amount, unit), allocated_bytes: bytesOf(held, '') }),
+      facts: ([, amount, unit, held, limit]) =>
+        known({ requested_bytes: bytesOf(amount, unit), allocated_bytes: bytesOf(held, ''), allowed_bytes: bytesOf(limit, '') }),
+      remedies: (situation, { allowed_bytes: limit }) => [
+        limit !== undefined && {
+          text: `Raise the limit that is set on CuPy's pool (${gib(limit)}): CUPY_GPU_MEMORY_LIMIT, or cupy.get_default_memory_pool().set_limit().`,
+        },
+        lessInCupy(),
+        whoHolds(situation),
+      ],
     },
     {
       pattern: new RegExp(`Out of GPU memory trying to allocate ${SIZE}`),
@@ -78,7 +104,7 @@ export const cudaOomPlain = memoryFamily(
     },
     {
       pattern: new RegExp(
-        `Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}(?: memory on GPU \\d{1,4}, ${SIZE} memory has been allocated and available memory is only ${SIZE})?`,
+        `Out of memory error on GPU (\\d{1,4})\\. Cannot allocate ${SIZE}(?:(?: memory on GPU \\d{1,4}| GPU memory), (?:${SIZE} memory has been allocated and )?available memory is (?:only )?${SIZE})?`,
       ),
       who: 'PaddlePaddle',
       facts: ([, device, amount, unit, held, heldUnit, free, freeUnit]) =>
@@ -88,6 +114,7 @@ export const cudaOomPlain = memoryFamily(
           allocated_bytes: held === undefined ? undefined : bytesOf(held, heldUnit),
           free_bytes: free === undefined ? undefined : bytesOf(free, freeUnit),
         }),
+      remedies: (situation, facts) => [raiseFraction(situation), lessMemory(situation, facts), whoHolds(situation)],
     },
     {
       // accelerate's find_executable_batch_size gives up so.
@@ -117,7 +144,15 @@ export const cudaOomPlain = memoryFamily(
       ],
     },
     {
-      pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)|Maximum pool size exceeded/,
+      pattern: /(?:std::bad_alloc|RMM).{0,300}Maximum pool size exceeded/,
+      who: 'RAPIDS',
+      facts: (_, message) => known({ requested_bytes: sizeIn(message, new RegExp(`failed to allocate ${SIZE}`)) }),
+      verdict: ({ requested_bytes: asked }) =>
+        `The memory pool of RAPIDS (RMM) has reached its largest size${asked === undefined ? '' : `: ${gib(asked)} more was asked for`}. Other programs have no part in it.`,
+      remedies: (situation) => [LARGER_POOL, lessInRapids(situation)],
+    },
+    {
+      pattern: /std::bad_alloc: out_of_memory: (?:CUDA|RMM)/,
       who: 'RAPIDS',
     },
     {

@@ -11,6 +11,7 @@ import type { Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
+import { lessToLoad, loadsWeights, makesOptimizer, phasePieces } from './less/phase.ts'
 import { relaxLimit } from './xpu.ts'
 
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
@@ -43,6 +44,8 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
   ]
 }
 
+/** What holds GPU memory that PyTorch knows nothing of. */
+const OUTSIDE_PYTORCH = ['jax', 'tensorflow', 'tensorrt_llm', 'onnxruntime'] as const
 const visible = (amd: boolean): Piece => ({
   text: `Give the job a GPU of its own: ${amd ? 'HIP' : 'CUDA'}_VISIBLE_DEVICES names those that a program may use.`,
 })
@@ -117,8 +120,9 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
             text: 'Use a smaller resolution, batch or number of frames, decode the VAE in tiles, and use attention that builds no full matrix (PyTorch 2: scaled_dot_product_attention).',
           },
         ]
+      if (loadsWeights(situation)) return lessToLoad(situation)
       return [
-        {
+        !makesOptimizer(situation) && {
           text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
         },
       ]
@@ -131,7 +135,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
     case 'non_pytorch_memory':
       return [
         { text: 'Find what else the process loads onto the GPU: a second framework, NCCL buffers, cuDNN workspaces.' },
-        (situation.programs.has('jax') || situation.programs.has('tensorflow')) && lessMemory(situation, facts),
+        OUTSIDE_PYTORCH.some((program) => situation.programs.has(program)) && lessMemory(situation, facts),
       ]
     case 'capacity':
     case undefined:
@@ -164,6 +168,7 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
     spilled,
     situation.vendor === 'intel' && relaxLimit(facts, situation),
     judged.causes[0] !== 'fraction_cap' && raiseShare(facts, situation),
+    (judged.causes[0] === 'fragmentation' || judged.causes[0] === 'oversized_request') && phasePieces(situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),

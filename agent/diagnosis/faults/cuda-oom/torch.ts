@@ -7,18 +7,21 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { causeSentence, gpuName, judgeCauses, oomTitle, withoutHidden } from './causes.ts'
 import { torchFigures } from './figures.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { MIG } from './less/others.ts'
+import { loadsWeights, makesOptimizer, MIG } from './less/phase.ts'
 import { DUMMY_REQUESTS } from './less/vllm.ts'
 import { remediesOf } from './remedies.ts'
 import { overSingleLimit, singleLimitSentence } from './xpu.ts'
 
 type CudaOom = Extract<Recognised, { readonly kind: 'cuda_oom' }>
 
-const START = /\b(?:CUDA|HIP|XPU)(?:\u0020|[-_])out of memory|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
+const START =
+  /\b(?:CUDA|HIP|XPU)(?:\u0020|[-_])out of memory|\bcan NOT allocate memory block with size larger than 4GB|\bOOM on device \d{1,4} while trying|\bmemory allocation failed with OOM on device/gi
 const FIGURES_FOLLOW = /^[\s.:)"'!;,…-]{0,12}(?:Tried|tried) to allocate |^OOM on device/
 /** Advice and descriptions speak of the message without anything having failed. */
 const ADVICE =
-  /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|may cause|might|could|risk of|potential|to handle|handles|reduces?|without) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
+  /\b(?:if|avoid|avoids|avoiding|prevent|prevents|in case of|fix|fixes|fixed|fixing|catch|catches|catching|may cause|might|could|risk of|potential|to handle|handles|reduces?|without) (?:[\w-]{1,20} ){0,4}(?:"|'|`)?$/i
+/** nnU-Net measures how much fits. */
+const MEASURED = /\bdo not worry\W{1,4}$/
 const ADVICE_AFTER = /^["'`]? ?(?:errors|issues|problems|exceptions|can |may |might |could |handling|protection|guard|prevention)\b/i
 /** A title in quotes within a sentence; a record or an exception has other marks before it. */
 const MENTIONED_BEFORE = /\w ["'“`]$/
@@ -40,12 +43,13 @@ function samplerSentence(rest: string): string | undefined {
 function recogniseOne(message: string, before: string, situation: () => Situation): Omit<CudaOom, 'lines'> | undefined {
   START.lastIndex = 0
   const start = START.exec(message)
-  const warned = start !== null && !/out of memory$/i.test(start[0])
+  const warned = start !== null && /OOM/.test(start[0])
   const rest = warned ? message.slice(message.indexOf('OOM on device')) : message.slice(start?.[0].length ?? 0)
   const detailed = FIGURES_FOLLOW.test(rest)
   if (
-    !detailed &&
-    (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON_WITH_LESS.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest)))
+    MEASURED.test(before) ||
+    (!detailed &&
+      (ADVICE.test(before) || ADVICE_AFTER.test(rest) || GOES_ON_WITH_LESS.test(rest) || (MENTIONED_BEFORE.test(before) && MENTIONED_AFTER.test(rest))))
   )
     return undefined
   const end = ENDS.exec(rest)
@@ -57,7 +61,15 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
     figures.requested_bytes === undefined
       ? `PyTorch ran out of memory on ${gpuName(figures.gpu_index)}.`
       : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free`}.`
-  const cause = start?.[0].startsWith('XPU') === true && overSingleLimit(figures) ? singleLimitSentence(figures) : causeSentence(sound, judged)
+  const xpu = start?.[0].startsWith('XPU') === true || start?.[0].startsWith('can') === true
+  const cause =
+    xpu && overSingleLimit(figures)
+      ? singleLimitSentence(figures)
+      : judged.causes[0] === 'oversized_request' && makesOptimizer(situation())
+        ? 'It is the state of the optimizer, which DeepSpeed makes before the first batch.'
+        : judged.causes[0] === 'oversized_request' && loadsWeights(situation())
+          ? "It is the room for the model's weights, which do not fit the card."
+          : causeSentence(sound, judged)
   return {
     kind: 'cuda_oom',
     severity: 'critical',
@@ -109,6 +121,7 @@ export const cudaOomTorch: FaultFamily = {
     'CUDA OUT OF MEMORY',
     'cuda out of memory',
     'OOM on device ',
+    'can NOT allocate memory block',
     'memory allocation failed with',
   ],
   recognise,

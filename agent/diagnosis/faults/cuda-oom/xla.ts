@@ -7,7 +7,7 @@ import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
 import { lessAnyway } from './less/others.ts'
-import { lessInJax, lessInTensorflow, neededGib } from './less/xla.ts'
+import { lessInJax, lessInTensorflow, needed } from './less/xla.ts'
 import { IMPOSSIBLE } from './less/ggml.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
@@ -38,14 +38,21 @@ const taken = (situation: Situation, { requested_bytes: asked }: Facts): readonl
 const asked =
   (what = 'memory') =>
   (facts: Facts, situation: Situation): string => {
-    const need = neededGib(situation.text)
+    const need = needed(situation.text)
     const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
     if ((facts.requested_bytes ?? 0) > IMPOSSIBLE)
       return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`
-    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${need} GiB.`}`
+    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${gib(need)}.`}`
   }
 const tensors = (situation: Situation): readonly string[] =>
   [...new Set([...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{0,120}\])/g)].map((match) => match[1] ?? ''))].slice(0, 3)
+const BYTES: Readonly<Record<string, number>> = { double: 8, int64: 8, float: 4, int32: 4, half: 2, bfloat16: 2, bool: 1, uint8: 1 }
+/** In brackets, of the first tensor, where its type is given. */
+function sizeOf({ text }: Situation): string {
+  const [, shape, type, older] = /tensor (?:with|of) shape ?\[([\d,\s]{1,120})\](?: and type (\w{1,12})|[^]{0,400}?\bT=DT_(\w{1,12}))?/.exec(text) ?? []
+  const bytes = BYTES[(type ?? older ?? '').toLowerCase()]
+  return shape === undefined || bytes === undefined ? '' : ` (${gib(shape.split(',').reduce((size, each) => size * Number(each), bytes))})`
+}
 /** Elements of 8 bytes at most: even so much is little. */
 const isLittle = (shape: string): boolean => 8 * (shape.match(/\d+/g) ?? []).reduce((size, each) => size * Number(each), 1) < LITTLE
 const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] =>
@@ -113,7 +120,7 @@ export const cudaOomXla = memoryFamily(
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
       verdict: (facts, situation) =>
-        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : ''}`,
+        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : ''}`,
       unless: HARMLESS,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),
       remedies: ofTensor,

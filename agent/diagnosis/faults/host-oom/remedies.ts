@@ -63,7 +63,7 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
       pod === undefined && uid !== undefined
         ? {
             text: 'See which pod it is: the kernel names it by its uid.',
-            command: `kubectl get pods -A -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,UID:.metadata.uid | grep ${uid}`,
+            command: `kubectl get pods -A -o custom-columns=ns:.metadata.namespace,name:.metadata.name,uid:.metadata.uid | grep ${uid}`,
           }
         : // The text is what that prints.
           !DESCRIBED.test(situation.text) && {

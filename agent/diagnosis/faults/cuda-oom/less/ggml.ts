@@ -100,7 +100,8 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
   if (OVER_LIMIT.test(situation.text)) return [smallerBatch, shorter, buffer !== 'compute' && cache]
   switch (buffer) {
     case 'compute':
-      return [split, shorter, smallerBatch, onePipeline, fewerLayers]
+      // No number of layers makes room for a buffer that no card can hold.
+      return asked > IMPOSSIBLE ? [smallerBatch, shorter, onePipeline] : [split, shorter, smallerBatch, onePipeline, fewerLayers]
     case 'cache':
       return [split, shorter, cache, fewerLayers]
     case 'model':
@@ -120,6 +121,10 @@ function inServer({ programs, text, system }: Situation): string {
   return /\bollama\[\d|systemd|ollama\.service/.test(text) ? ' Set it for the service (systemctl edit ollama, Environment=), then restart it.' : ''
 }
 
+/** Its server prints the variables that it knows; releases of 2023, which log without levels, know none of these. */
+const reads = (text: string, name: string): boolean =>
+  /\bconfig"? env="?map\[/.test(text) ? text.includes(`${name}:`) : !/^.{0,80}\d{4}\/\d\d\/\d\d [\d:]{8} \w{1,20}\.go:\d{1,5}: /m.test(text)
+
 export function lessInOllama(situation: Situation): readonly Piece[] {
   const { text } = situation
   const half = context(situation)
@@ -127,7 +132,7 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
   // The default was 2048, then 4096, and follows the card today: without a figure a fixed one may be more than now.
   const shorter: Piece =
     half === undefined || Number(half) < 1_024
-      ? { text: 'Use a shorter context, where more than the default is set (num_ctx, OLLAMA_CONTEXT_LENGTH): the KV cache grows with it.' }
+      ? { text: 'Use a shorter context, where more than the default is set (num_ctx): the KV cache grows with it.' }
       : {
           text: `Use a shorter context (half of the present one): the KV cache grows with it (in a request: the option num_ctx).${where}`,
           command: setVariables(situation, { OLLAMA_CONTEXT_LENGTH: half }),
@@ -135,6 +140,7 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
   const noFlash = /flash attention (?:enabled but )?not supported/.test(text)
   const set = /OLLAMA_FLASH_ATTENTION[:=] ?["']?(?:1|true)/i.test(text)
   const cache: Piece = !noFlash &&
+    reads(text, 'OLLAMA_KV_CACHE_TYPE') &&
     !(set && /OLLAMA_KV_CACHE_TYPE[:=] ?["']?q/.test(text)) && {
       text: `Keep the KV cache in 8 bit (with flash attention, which not every model supports).${where}`,
       command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0' }),
@@ -145,10 +151,11 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
   }
   // envconfig/config.go: a number of bytes, taken off each GPU when the layers are placed.
   const wrong = /key=OLLAMA_GPU_OVERHEAD value=(\S{1,20})/.exec(text)?.[1]
-  const reserve: Piece = !/OLLAMA_GPU_OVERHEAD[:=] ?["']?[1-9]/.test(text) && {
-    text: `Let Ollama leave room on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
-    command: setVariables(situation, { OLLAMA_GPU_OVERHEAD: '1073741824' }),
-  }
+  const reserve: Piece = reads(text, 'OLLAMA_GPU_OVERHEAD') &&
+    !/OLLAMA_GPU_OVERHEAD[:=] ?["']?[1-9]/.test(text) && {
+      text: `Let Ollama leave room on each GPU when it places the layers${wrong === undefined ? '' : `: OLLAMA_GPU_OVERHEAD is a number of bytes, and ${wrong} was ignored`}.${where}`,
+      command: setVariables(situation, { OLLAMA_GPU_OVERHEAD: '1073741824' }),
+    }
   const container = situation.subject.container ?? /^([\w.-]{0,40}ollama[\w.-]{0,40}) {1,10}\| /m.exec(text)?.[1]
   const loaded: Piece = {
     text: 'See which models are loaded; `ollama stop` unloads one.',

@@ -27,6 +27,7 @@ import {
   lessInTensorrtLlm,
   lessInTgi,
 } from './servers.ts'
+import { lessBeforeBatch } from './phase.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
 
@@ -45,6 +46,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
   ['cupy', lessInCupy],
+  ['numba', () => lessInCupy().slice(0, 1)],
   ['tei', lessInTei],
   ['exllama', lessInExllama],
   ['ctranslate2', lessInCtranslate2],
@@ -64,7 +66,8 @@ export function lessMemory(situation: Situation, facts: Facts, othersBytes?: num
     ([program]) =>
       situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
   )
-  const pieces = known === undefined ? (situation.training ? lessInTraining(situation) : lessAnyway(situation)) : known[1](situation, facts, othersBytes)
+  const general = (): readonly Piece[] => lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
+  const pieces = known === undefined ? general() : known[1](situation, facts, othersBytes)
   // Callers may take the first ones only.
   return pieces.filter((piece) => piece !== false && piece !== undefined)
 }

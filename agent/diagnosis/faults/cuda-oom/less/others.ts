@@ -5,6 +5,7 @@ import { setVariables } from '../../remedies/environment.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
+import { LARGER_INSTANCE, loadsWeights, MIG, phasePieces } from './phase.ts'
 
 const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
 /** What ComfyUI says of the model that it loaded last, where the card was too small for it. */
@@ -37,9 +38,18 @@ export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
     text: `Use a smaller resolution or batch${/\[GPU Setting\]/.test(text) ? ', and lower "GPU Weights" at the top of Forge' : text.includes('--lowvram') ? ' (--lowvram is already set), and upscale the image in tiles afterwards' : `, and start with ${text.includes('--medvram') ? '' : '--medvram or '}--lowvram in COMMANDLINE_ARGS`}.`,
   },
 ]
-export const lessInDiffusers = (): readonly Piece[] => [
-  { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
-  { text: 'Keep on the GPU only what works: pipe.enable_model_cpu_offload() of diffusers.' },
+/** huggingface.co/docs/diffusers, "Reduce memory usage". */
+const BUILDS_PIPELINE = /\bin (?:load_sub_model|from_pretrained|load_flow_model)\b/
+export const lessInDiffusers = (situation: Situation): readonly Piece[] => [
+  // While it is loaded, no image is made.
+  !BUILDS_PIPELINE.test(situation.text) &&
+    !loadsWeights(situation) && { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
+  /enable_sequential_cpu_offload\(/.test(situation.text)
+    ? undefined
+    : /enable_model_cpu_offload\(/.test(situation.text)
+      ? { text: 'Keep single layers on the GPU instead of whole models (much slower): pipe.enable_sequential_cpu_offload().' }
+      : { text: 'Keep on the GPU only what works: pipe.enable_model_cpu_offload() of diffusers, instead of moving the whole pipeline there.' },
+  { text: 'Load the transformer and the text encoder quantized (fp8 or 4 bit), if they are not.' },
 ]
 
 /** docs.rapids.ai: RMM managed memory; cuDF spilling. */
@@ -107,18 +117,8 @@ const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:
 const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
-/** Where in a run it failed: a smaller batch does not help when the state is gathered, or the outputs of an evaluation. */
-const GATHERS =
-  /\bin (?:_unshard_params|_unshard_fsdp_state_params|summon_full_params|_full_pre_state_dict_hook|_full_post_state_dict_hook|get_model_state_dict|_consolidated_16bit_state_dict)\b/
-const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|nested_concat|pad_across_processes|gather_for_metrics)\b/
-
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
-  GATHERS.test(situation.text) && {
-    text: 'It failed while the whole state was gathered on one GPU: save it in shards (SHARDED_STATE_DICT), or on the host (FullStateDictConfig(offload_to_cpu=True, rank0_only=True)).',
-  },
-  EVALUATES.test(situation.text) && {
-    text: 'It failed in the evaluation, whose outputs stay on the GPU: set eval_accumulation_steps, a smaller per_device_eval_batch_size, or preprocess_logits_for_metrics, which keeps only what the metric needs.',
-  },
+  ...phasePieces(situation),
   smallerBatch(situation),
   {
     text: inForce(situation.text, CHECKPOINTS)
@@ -140,11 +140,9 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
           },
 ]
 
-/** A program that was given one instance names it so. */
-export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG\b[^\n]{0,16}\b(?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
 /** Nothing tells whether a model is trained or used. */
-export const lessAnyway = ({ text }: Situation): readonly Piece[] => [
-  ...(MIG.test(text) ? [{ text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }] : []),
+export const lessAnyway = (situation: Situation): readonly Piece[] => [
+  ...(MIG.test(situation.text) ? [LARGER_INSTANCE] : []),
   { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]

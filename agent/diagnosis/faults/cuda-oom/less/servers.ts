@@ -18,6 +18,8 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
   const needed = outOf === 'start' && left !== undefined ? 1 - Number(left) / (Number(left) + Number(held)) + 0.03 : 0
   const next = needed > more ? needed : outOf === 'memory' ? (share ?? SGLANG_SHARE) - 0.08 : more
   const capture = /[Cc]apture (?:cuda|CUDA) graph|cuda_graph_runner/.test(situation.text)
+  // The pool of the KV cache was made, and no request ran.
+  const pool = /\bin init_memory_pool\b|memory_pool\.py/.test(situation.text)
   const largest = numberSet(situation.settings, 'cuda_graph_max_bs')
   const chunk = numberSet(situation.settings, 'chunked_prefill_size')
   const running = numberSet(situation.settings, 'max_running_requests')
@@ -45,12 +47,14 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
     },
     capture && situation.text.includes('--enable-torch-compile') && { text: 'Leave out --enable-torch-compile: compiled kernels take memory of their own.' },
     outOf !== 'start' &&
-      !capture && {
+      !capture &&
+      !pool && {
         text: 'Process long prompts in smaller pieces.',
         command: `--chunked-prefill-size ${chunk === undefined ? 2048 : Math.max(256, Math.floor(chunk / 2))}`,
       },
     outOf !== 'start' &&
-      !capture && {
+      !capture &&
+      !pool && {
         text: 'Let fewer requests run at once.',
         command: `--max-running-requests ${running === undefined ? 16 : Math.max(1, Math.floor(running / 2))}`,
       },

@@ -5,7 +5,7 @@ import type { Situation } from '../../../situation/situation.ts'
 import { compareVersions } from '../../../situation/versions.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
-import { MIG } from './others.ts'
+import { MIG } from './phase.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
@@ -91,7 +91,11 @@ function moreGpus(situation: Situation, facts: Facts = {}): Piece {
 }
 /** The engine is made by a script: options are arguments there. */
 const CALL = /\b(LLM|[A-Z]\w{1,40})\([^()\n]{0,200}?(?:gpu_memory_utilization|max_model_len|tensor_parallel_size)=|\b(LLM)\(/
+/** verl trains on the cards that vLLM generates on, and has names of its own for its options. */
+const VERL = /\bactor_rollout_ref\b/
+const OF_VERL = 'actor_rollout_ref.'
 function option({ text: log }: Situation, text: string, name: string, value?: string | number): Piece {
+  if (VERL.test(log)) return { text, command: `${OF_VERL}rollout.${name.replace('tensor_', 'tensor_model_')}=${value ?? 'True'}` }
   const call = CALL.exec(log)
   return call === null
     ? { text, command: `--${name.replaceAll('_', '-')}${value === undefined ? '' : ` ${value}`}` }
@@ -132,8 +136,8 @@ export function moreCache(situation: Situation): readonly Piece[] {
         percent(larger),
       ),
     longest !== undefined && fp8(situation),
-    eager(situation),
-    moreGpus(situation),
+    // The graphs are captured after the cache was sized: where the share cannot rise, they are not what is lacking.
+    ...(larger === undefined ? [moreGpus(situation), eager(situation)] : [eager(situation), moreGpus(situation)]),
     longest !== undefined && longest < SHORT && shorter,
     longest === undefined && fewerSequences(situation),
   ]
@@ -156,7 +160,9 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const total = facts.total_bytes
   const share = shareOf(situation)
   const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
-  const lower = Math.floor(Math.min(share - 0.05, fitting) * 100 + 1e-6) / 100
+  // What the training holds is there again after each step.
+  const verl = VERL.test(situation.text)
+  const lower = Math.floor(Math.min(share - (verl ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     halfWeights(situation),
@@ -168,7 +174,16 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         'gpu_memory_utilization',
         percent(lower),
       ),
-    fewerSequences(situation),
+    verl && {
+      text: 'Keep weights and optimizer of the training in host memory while vLLM generates on the same card.',
+      command: ['param', 'optimizer'].map((what) => `${OF_VERL}actor.fsdp_config.${what}_offload=True`).join(' '),
+    },
+    verl &&
+      /\bin update_(?:policy|actor)\b/.test(situation.text) && {
+        text: 'It failed in a step of the training: use a smaller micro-batch.',
+        command: `${OF_VERL}actor.ppo_micro_batch_size_per_gpu=1`,
+      },
+    !verl && fewerSequences(situation),
     eager(situation),
     moreGpus(situation, facts),
   ]

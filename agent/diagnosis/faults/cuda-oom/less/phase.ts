@@ -1,0 +1,62 @@
+// Where in a run GPU memory ran out, as the frames of the traceback tell: weights, optimizer state and gathered outputs get no smaller with the batch.
+import type { Situation } from '../../../situation/situation.ts'
+import { smaller } from '../../../situation/work.ts'
+import type { Piece } from '../../remedies/plan.ts'
+
+const GATHERS =
+  /\bin (?:_unshard_params|_unshard_fsdp_state_params|summon_full_params|_full_pre_state_dict_hook|_full_post_state_dict_hook|get_model_state_dict|_consolidated_16bit_state_dict)\b/
+const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|nested_concat|torch_pad_and_concatenate|pad_across_processes|gather_for_metrics)\b/
+/** DeepSpeed makes the state of the optimizer before the first batch. */
+const OPTIMIZER = /\b_setup_for_real_optimizer\b|\binitialize_optimizer_states\b|\b_create_fp32_partitions\b|\b_configure_zero_optimizer\b/
+
+/** The weights are copied, or room for all of them is asked for at once. */
+const LOADS =
+  /\bin convert\s{1,20}(?:\d{1,5} {0,20})?return t\.to\(|_apply\(lambda t: t\.cuda\(|\bin (?:caching_allocator_warmup|set_module_tensor_to_device|_load_state_dict_into_meta_model|load_checkpoint_in_model|_load_parameter_into_model)\b/
+/** Weights that lie in host memory are copied for each layer that runs. */
+export const loadsWeights = ({ text }: Situation): boolean => LOADS.test(text) && !/\bin pre_forward\b/.test(text)
+const HALF = /torch_?dtype=["']?(?:torch\.)?(?:b?float16|half|auto)|\bdtype=torch\.b?float16|\.half\(\)|--(?:fp16|bf16)\b|fp16: ?[Tt]rue|bf16: ?[Tt]rue/
+/** A program that was given one instance names it so. */
+export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG\b[^\n]{0,16}\b(?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
+export const LARGER_INSTANCE: Piece = { text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }
+/** No batch makes the weights smaller. */
+export const lessToLoad = (situation: Situation): readonly Piece[] => [
+  {
+    text: `It failed while the model's weights were copied to the GPU, before any batch: load ${HALF.test(situation.text) ? '' : 'them in 16 bit, or '}a ${smaller(situation) === 'smaller' ? 'smaller model' : 'model in 8 or 4 bit'}.`,
+  },
+  MIG.test(situation.text)
+    ? LARGER_INSTANCE
+    : { text: "Or spread the weights over more GPUs, or let a part stay in host memory, which is slow (transformers and accelerate: device_map='auto')." },
+]
+
+/** The last words of the traceback count: an evaluation is called by a training. */
+export const makesOptimizer = ({ text }: Situation): boolean => OPTIMIZER.test(text)
+
+/** Nothing of a batch is held any more when the optimizer makes its step. */
+const STEPS = /\bin (?:_multi_tensor_\w{2,20}|_single_tensor_\w{2,20}|_init_group)\b/
+const makesStep = ({ text }: Situation): boolean => STEPS.test(text)
+const ADAPTER = /\blora|\bpeft|unsloth/i
+export const phasePieces = (situation: Situation): readonly Piece[] => [
+  GATHERS.test(situation.text) && {
+    text: 'It failed while the whole state was gathered on one GPU: save it in shards (SHARDED_STATE_DICT), or on the host (FullStateDictConfig(offload_to_cpu=True, rank0_only=True)).',
+  },
+  EVALUATES.test(situation.text) && {
+    text: 'It failed in the evaluation, whose outputs stay on the GPU: set eval_accumulation_steps, a smaller per_device_eval_batch_size, or preprocess_logits_for_metrics, which keeps only what the metric needs.',
+  },
+  makesStep(situation) && {
+    text: 'It failed in the step of the optimizer, when no batch is held any more: use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO).',
+  },
+  /_multi_tensor_/.test(situation.text) && {
+    text: 'Or give the optimizer foreach=False: its temporary copies then have the size of one tensor, not of all weights (slower).',
+  },
+  ...(makesOptimizer(situation)
+    ? [
+        !/offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/.test(situation.text) && {
+          text: 'It failed while DeepSpeed made the state of the optimizer, before any batch: keep that in host memory (zero_optimization: offload_optimizer, device cpu).',
+        },
+        { text: `Or spread it over more GPUs${ADAPTER.test(situation.text) ? '' : ', or train an adapter (LoRA), whose optimizer is small'}.` },
+      ]
+    : []),
+]
+/** Where no batch was in play: instead of everything that is said of batches. */
+export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefined =>
+  loadsWeights(situation) ? lessToLoad(situation) : makesOptimizer(situation) || makesStep(situation) ? phasePieces(situation) : undefined
