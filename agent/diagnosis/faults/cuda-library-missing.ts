@@ -114,6 +114,25 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`Unable to load any of \\{${L}`, 'was not found in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),
     missing(`depends on ["']?${L}["']? which is missing`, 'was not found in PATH'),
+    {
+      // The images of L4T hold empty files, over which the runtime mounts those of the host.
+      pattern: /\/usr\/lib\/aarch64-linux-gnu\/(?:\S{0,80}\/)?(lib[\w.+-]{1,60}): file too short/,
+      severity: 'critical',
+      title: 'CUDA library cannot be loaded',
+      verdict: ({ match }) => `${match[1]} is an empty file. In a container on a Jetson that is the place where the runtime mounts the file of the host.`,
+      remedies: ({ situation }) => [
+        {
+          text: 'On a Jetson: start the container with the runtime of NVIDIA, from an image for the JetPack of the board.',
+          command: `docker run --runtime nvidia ${situation().subject.image ?? '<IMAGE>'}`,
+        },
+        {
+          text: 'See which JetPack the board has, and whether the file is whole there.',
+          command: 'cat /etc/nv_tegra_release; ls -lL /usr/lib/aarch64-linux-gnu/nvidia',
+        },
+        { text: 'On another machine: install the package again that brings the file.' },
+      ],
+      facts: ({ match }) => known({ library: match[1] }),
+    },
     missing(`${L}: file too short`, 'is an empty or cut file'),
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),

@@ -54,20 +54,20 @@ function limitNear(text: LogText, at: number): number | undefined {
   const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
   return bytes
 }
-const EVICTED = /node was low on resource: memory\..{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12})/
+const EVICTED = /node was low on resource: memory\.(?:.{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12}))?/
 
 /** A container has a limit of its own, and its engine says whether it was reached. */
 const container = (situation: Situation): readonly Piece[] =>
-  situation.programs.has('docker') || situation.programs.has('compose')
-    ? [
-        {
-          text: 'See whether the engine saw the container reach its memory limit.',
-          command: `docker inspect --format '{{.State.OOMKilled}}' ${situation.subject.container ?? '<CONTAINER>'}`,
-        },
-        raiseLimit({}, situation),
-      ]
-    : situation.programs.has('kubernetes')
-      ? raiseLimit({}, situation)
+  situation.programs.has('kubernetes')
+    ? raiseLimit({}, situation)
+    : situation.programs.has('docker') || situation.programs.has('compose')
+      ? [
+          {
+            text: 'See whether the engine saw the container reach its memory limit.',
+            command: `docker inspect --format '{{.State.OOMKilled}}' ${situation.subject.container ?? '<CONTAINER>'}`,
+          },
+          raiseLimit({}, situation),
+        ]
       : [{ text: 'If it ran in a container or a job with a memory limit: raise that limit.' }]
 
 /** `script: line 28:  8156 Killed  python3 main.py` of a shell. */
@@ -175,12 +175,12 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     const [, name, used, request] = evicted
     const { pod, namespace } = situation().subject
     return said(
-      `The kubelet evicted ${pod ?? 'the pod'} because its node ran low on memory: container ${name} used ${gib(Number(used) * 1024)}, its request is ${request}.`,
+      `The kubelet evicted ${pod ?? 'the pod'} because its node ran low on memory${used === undefined ? '' : `: container ${name} used ${gib(Number(used) * 1024)}, its request is ${request}`}.`,
       {},
       [at],
       [
         {
-          text: `Request what the container needs (resources.requests.memory, now ${request}): pods above their request go first.`,
+          text: `Request what the container needs (resources.requests.memory${request === undefined ? '' : `, now ${request}`}): pods above their request go first.`,
           ...(pod === undefined ? {} : { command: `kubectl describe pod ${pod}${namespace === undefined ? '' : ` -n ${namespace}`}` }),
         },
         { text: 'See what takes the memory of the node.', command: 'kubectl top pods -A --sort-by=memory | head -n 20' },

@@ -30,7 +30,8 @@ const PATTERNS = {
   ctranslate2: /ctranslate2|faster[-_]whisper|whisperx/i,
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
-  diffusers: /\bdiffusers\b|\bflux-(?:dev|schnell)\b|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel/,
+  diffusers:
+    /\bdiffusers\b|\bflux-(?:dev|schnell)\b|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
   bitsandbytes: /bitsandbytes|\bbnb_/i,
   deepspeed: /deepspeed|"zero_optimization"/i,
   accelerate: /\baccelerate\b/i,

@@ -147,6 +147,38 @@ test.each([
     'gpu_not_visible',
     /^The container has no GPU[^]*--gpus all nvcr\.io\/nvidia\/pytorch:24\.05-py3/,
   ],
+  [
+    'a pod that was evicted, without figures',
+    'Reason:           Evicted\nMessage:          The node was low on resource: memory.\n',
+    'host_oom_kill',
+    /The kubelet evicted the pod because its node ran low on memory\.(?![^]*docker)[^]*resources\.requests\.memory\)/,
+  ],
+  [
+    'torch.compile without the compiler of Windows',
+    'torch._inductor.exc.InductorError: RuntimeError: Compiler: cl is not found.\n',
+    'compile_error',
+    /Desktop development with C\+\+/,
+  ],
+  [
+    'a validation that keeps what only a training needs',
+    'Epoch 1/50 (valid):   3%|#         | 1/30\nTraceback (most recent call last):\n  File "train.py", line 210, in check\n    out = model(x)\nRuntimeError: CUDA out of memory. Tried to allocate 392.00 MiB (GPU 0; 7.79 GiB total capacity; 6.10 GiB already allocated; 301.31 MiB free; 6.25 GiB reserved in total by PyTorch)\n',
+    'cuda_oom',
+    /torch\.no_grad\(\)(?![^]*accumulation)/,
+  ],
+  [
+    'a pipeline of diffusers that is moved to the GPU first',
+    'pipe = CogVideoXPipeline.from_pretrained(MODEL).to("cuda")\npipe.enable_model_cpu_offload()\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.31 GiB. GPU 0 has a total capacity of 23.99 GiB of which 1.01 GiB is free.\n',
+    'cuda_oom',
+    /Leave out \.to\("cuda"\)/,
+  ],
+  [
+    'vLLM that tries its encoder',
+    'vllm serve lab/vlm\nEncoder cache will be initialized with a budget of 16384 tokens, and profiled with 1 video items of the maximum feature size.\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.50 GiB. GPU 0 has a total capacity of 23.52 GiB of which 3.10 GiB is free.\n',
+    'cuda_oom',
+    /--limit-mm-per-prompt '\{"image": 1, "video": 0\}'/,
+  ],
+  ['an empty file of a Jetson', 'OSError: /usr/lib/aarch64-linux-gnu/nvidia/libcudla.so: file too short\n', 'cuda_library_missing', /--runtime nvidia/],
+  ['the host engine of DCGM without NVML', 'Err: Failed to start DCGM Server: -15\nFailed to initialize NVML\n', 'gpu_not_visible', /^NVML cannot be started/],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

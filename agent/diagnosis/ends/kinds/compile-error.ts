@@ -20,6 +20,12 @@ function tooOld({ situation }: EndTold): Piece {
 const bringsCompiler = ({ situation: { text } }: EndTold): boolean => /[\\/]triton[\\/]{1,2}runtime[\\/]{1,2}tcc[\\/]/.test(text)
 function onWindows(told: EndTold): Piece {
   const { text, system } = told.situation
+  // torch/_inductor/cpp_builder.py
+  if (/Compiler: cl is not found/.test(text))
+    return {
+      text: 'torch.compile needs the C++ compiler of Visual Studio: install its build tools with "Desktop development with C++", then start the program from "x64 Native Tools Command Prompt".',
+      command: 'winget install --exact --id Microsoft.VisualStudio.2022.BuildTools',
+    }
   if (system !== 'windows' || !/triton/i.test(text)) return undefined
   if (/Python\.h' not found|Failed to find Python libs|library 'python3/.test(text))
     return {

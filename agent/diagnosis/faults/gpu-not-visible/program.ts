@@ -40,6 +40,7 @@ export const LITERALS = [
   'No visible GPU devices',
   'failed to initialize CUDA',
   "Can't initialize NVML",
+  'Failed to initialize NVML',
   'Failed to infer device type',
   'Invalid CUDA ',
   'visible CUDA devices',
@@ -250,10 +251,11 @@ export const programRules: readonly Rule[] = [
     ],
   },
   {
-    pattern: /Can't initialize NVML/,
+    // DCGM's host engine gives no reason.
+    pattern: /Can't initialize NVML|Failed to initialize NVML\s*$/,
     severity: 'warning',
     title: 'NVML cannot be started',
-    verdict: "PyTorch could not start NVML: the driver's libraries are missing here, do not fit, or the GPU is not given to this container.",
+    verdict: "The program could not start NVML: the driver's libraries are missing here, do not fit, or the GPU is not given to this container.",
     remedies: program,
     unless: explained,
   },

@@ -6,8 +6,7 @@ import { around, known, whole } from '../parts/window.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { KERNEL_LOG, needLess } from './remedies.ts'
 
-const SAYS =
-  /Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|node was low on resource: memory|exceeds the memory usage threshold of/
+const SAYS = /Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|exceeds the memory usage threshold of/
 const TASK = /\((?:task|actor) ID: \w{1,80}, name=([^,\n]{1,80}), pid=(\d{1,10}), memory used=([\d.]{1,9}) ?GB\)/
 const LARGEST = /PID\s{1,8}MEM\(GB\)\s{1,8}COMMAND\s{1,8}(\d{1,10})\s{1,8}([\d.]{1,9})\s{1,8}(\S{1,300})/
 /** Ray says how full the node was. */
@@ -49,7 +48,7 @@ export function byRayMonitor(
     pieces: [
       elsewhere && { text: `Look at ${largest} first: the worker that Ray ended held little.` },
       needLess({}, situation()),
-      /Perhaps/.test(line) ? KERNEL_LOG : !/low on resource/.test(line) && logs(around(text, at, 0, 5)),
+      /Perhaps/.test(line) ? KERNEL_LOG : logs(around(text, at, 0, 5)),
     ],
   }
 }

@@ -5,7 +5,7 @@ import { setVariables } from '../../remedies/environment.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
-import { LARGER_INSTANCE, loadsWeights, MIG, phasePieces } from './phase.ts'
+import { LARGER_INSTANCE, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
 
 const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
 /** What ComfyUI says of the model that it loaded last, where the card was too small for it. */
@@ -47,7 +47,9 @@ export const lessInDiffusers = (situation: Situation): readonly Piece[] => [
   /enable_sequential_cpu_offload\(/.test(situation.text)
     ? undefined
     : /enable_model_cpu_offload\(/.test(situation.text)
-      ? { text: 'Keep single layers on the GPU instead of whole models (much slower): pipe.enable_sequential_cpu_offload().' }
+      ? /\.to\(["']cuda/.test(situation.text)
+        ? { text: 'Leave out .to("cuda"): it puts the whole pipeline on the GPU before pipe.enable_model_cpu_offload() can keep it away.' }
+        : { text: 'Keep single layers on the GPU instead of whole models (much slower): pipe.enable_sequential_cpu_offload().' }
       : { text: 'Keep on the GPU only what works: pipe.enable_model_cpu_offload() of diffusers, instead of moving the whole pipeline there.' },
   { text: 'Load the transformer and the text encoder quantized (fp8 or 4 bit), if they are not.' },
 ]
@@ -119,8 +121,8 @@ const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
   ...phasePieces(situation),
-  smallerBatch(situation),
-  {
+  !validates(situation) && smallerBatch(situation),
+  !validates(situation) && {
     text: inForce(situation.text, CHECKPOINTS)
       ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or shorter sequences.`
       : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or shorten the sequences.`,

@@ -6,6 +6,10 @@ import type { Piece } from '../../remedies/plan.ts'
 const GATHERS =
   /\bin (?:_unshard_params|_unshard_fsdp_state_params|summon_full_params|_full_pre_state_dict_hook|_full_post_state_dict_hook|get_model_state_dict|_consolidated_16bit_state_dict)\b/
 const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|nested_concat|torch_pad_and_concatenate|pad_across_processes|gather_for_metrics)\b/
+/** A loop of one's own: its frame, or the bar that stood last. */
+const VALIDATES =
+  /\bin (?:validate|validation|validation_step|run_validation|(?:eval|val|valid|validate)_epoch|do_eval)\b|\b[Vv]alid(?:at(?:ion|ing|e))?\b[^\n]{0,120}%\|[^\n]{0,160}\s{1,4}Traceback/
+export const validates = ({ text }: Situation): boolean => VALIDATES.test(text)
 /** DeepSpeed makes the state of the optimizer before the first batch. */
 const OPTIMIZER = /\b_setup_for_real_optimizer\b|\binitialize_optimizer_states\b|\b_create_fp32_partitions\b|\b_configure_zero_optimizer\b/
 
@@ -41,6 +45,9 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
   },
   EVALUATES.test(situation.text) && {
     text: 'It failed in the evaluation, whose outputs stay on the GPU: set eval_accumulation_steps, a smaller per_device_eval_batch_size, or preprocess_logits_for_metrics, which keeps only what the metric needs.',
+  },
+  validates(situation) && {
+    text: 'It failed in the validation: run it under torch.no_grad() (a method of Lightning has that), with a smaller batch of its own, and keep no outputs on the GPU.',
   },
   makesStep(situation) && {
     text: 'It failed in the step of the optimizer, when no batch is held any more: use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO).',

@@ -54,6 +54,18 @@ function computedLongest(text: string): number | undefined {
   return Math.floor((0.95 * length * available) / needed / 256) * 256
 }
 
+/** At its start vLLM runs the encoder with as many and as large images and videos as a request may hold. */
+const ENCODES =
+  /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b/
+const fewerImages = (situation: Situation): Piece =>
+  ENCODES.test(situation.text) &&
+  option(
+    situation,
+    'Let one request hold fewer images and videos: the encoder is tried with the largest ones at the start.',
+    'limit_mm_per_prompt',
+    `'{"image": 1, "video": 0}'`,
+  )
+
 export const DUMMY_REQUESTS = /warming up sampler with (\d{1,6}) dummy requests/
 function fewerSequences(situation: Situation): Piece {
   const dummies = DUMMY_REQUESTS.exec(situation.text)?.[1]
@@ -166,6 +178,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     halfWeights(situation),
+    fewerImages(situation),
     sampler && fewerSequences(situation),
     lower >= 0.1 &&
       option(
