@@ -23,6 +23,8 @@ const MIB = 2 ** 20
 /** A reading that is older says nothing of now; instances are read every ten seconds. */
 const READ_WITHIN_MS = 5_000
 const INSTANCE_WITHIN_MS = 25_000
+/** GPM compares two readings ten seconds apart: an agent that is restarted again and again has none for a while, and the instances go on as before. */
+const RESTORED_WITHIN_MS = 60_000
 const MAX_CARDS = 1_024
 /** A look waits so long at most for who a process belongs to; shorter than what counts as a gap. */
 const WAITS_MS = 5_500
@@ -68,7 +70,7 @@ export type Looks = ReturnType<typeof createLooks>
 export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: (key: string) => LiveRun | undefined, book: LedgerBook) {
   const counters = new Map<string, { readonly t: number; readonly value: number }>()
   const waiting = new Map<string, Waiting[]>()
-  const instances = new Map<string, Map<string, { readonly t: number; readonly value: number }>>()
+  const instances = new Map<string, Map<string, { readonly t: number; readonly value: number; readonly withinMs: number }>>()
   const enter = (uuid: string, { gpu, held, look }: Waiting): void => {
     const holders = holdersOf(held)
     // One that ended while its look waited is no longer among those that run.
@@ -102,24 +104,24 @@ export function createLooks(running: ReadonlyMap<string, LiveRun>, endedLately: 
   }
   const isFresh = (at: number, t: number, ms: number): boolean => Math.abs(t - at) <= ms
   const ratiosOf = (uuid: string, t: number): Pick<CardLook, 'instances' | 'instancesAt'> => {
-    const fresh = [...(instances.get(uuid) ?? [])].filter(([, { t: at }]) => isFresh(at, t, INSTANCE_WITHIN_MS))
+    const fresh = [...(instances.get(uuid) ?? [])].filter(([, { t: at, withinMs }]) => isFresh(at, t, withinMs))
     if (fresh.length === 0) return {}
     return { instances: new Map(fresh.map(([gi, { value }]) => [gi, value])), instancesAt: Math.max(...fresh.map(([, { t: at }]) => at)) }
   }
-  const instance = (uuid: string, gi: string, value: number, t: number): void => {
-    const known = instances.get(uuid) ?? new Map<string, { readonly t: number; readonly value: number }>()
+  const instance = (uuid: string, gi: string, value: number, t: number, withinMs = INSTANCE_WITHIN_MS): void => {
+    const known = instances.get(uuid) ?? new Map<string, { readonly t: number; readonly value: number; readonly withinMs: number }>()
     if (instances.size < MAX_CARDS || instances.has(uuid)) instances.set(uuid, known)
-    known.set(gi, { t, value })
+    known.set(gi, { t, value, withinMs })
   }
   return {
     counter(uuid: string, value: number, t: number): void {
       if (counters.size < MAX_CARDS || counters.has(uuid)) counters.set(uuid, { t, value })
     },
-    instance,
-    /** What the agent before had read of instances holds on as long as for that one. */
+    instance: (uuid: string, gi: string, value: number, t: number): void => instance(uuid, gi, value, t),
+    /** What the agent before had read of instances holds on for a while. */
     restore(checkpoints: readonly CardCheckpoint[]): void {
       for (const { uuid, instances: ratios = {}, instancesAt } of checkpoints)
-        if (instancesAt !== undefined) for (const [gi, value] of Object.entries(ratios)) instance(uuid, gi, value, instancesAt)
+        if (instancesAt !== undefined) for (const [gi, value] of Object.entries(ratios)) instance(uuid, gi, value, instancesAt, RESTORED_WITHIN_MS)
     },
     /** `isAwaited`: a holder has just come, or the agent has, and what it belongs to is being looked up: the look waits, so that its time counts for its owner. */
     look(uuid: string, gpu: string, held: readonly Held[], now: CardNow, t: number, isAwaited: boolean): void {
