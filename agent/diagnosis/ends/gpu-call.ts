@@ -1,6 +1,6 @@
 // What CUDA and HIP mean by the errors that a program brings about itself, for the ends of programs: a wrong call, something unsupported, a graph.
 import { REPORTED_LATE } from '../faults/illegal-memory-access.ts'
-import { setVariables } from '../faults/remedies/environment.ts'
+import { setVariables, withoutPeers } from '../faults/remedies/environment.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { synchronous } from '../faults/remedies/debug.ts'
 import type { Situation } from '../situation/situation.ts'
@@ -29,7 +29,7 @@ const noPeers = (situation: Situation): readonly Piece[] => [
     text: 'Let the server do without its own all-reduce between GPUs.',
     command: '--disable-custom-all-reduce',
   },
-  { text: 'Let NCCL do without direct access between the GPUs (slower).', command: setVariables(situation, { NCCL_P2P_DISABLE: '1' }) },
+  withoutPeers(situation),
 ]
 const capability = ({ vendor }: Situation): Piece =>
   vendor === 'amd'

@@ -2,6 +2,7 @@
 import { lookup } from '../../text/lookup.ts'
 import type { Situation } from '../situation/situation.ts'
 import { ruleFamily } from './parts/rules.ts'
+import { WHICH_GPU } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const rule = { severity: 'critical' } as const
@@ -63,7 +64,7 @@ export const builtForAnother = ruleFamily({
       title: 'LMDeploy has no kernel for this GPU',
       verdict: 'TurboMind holds no code for this GPU: its wheels are built for compute capability 7.0 (Volta) and newer, for Blackwell only in newer releases.',
       remedies: [
-        { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        WHICH_GPU,
         {
           text: 'A newer GPU: update LMDeploy (a wheel for CUDA 12.8 or newer). An older one: llama.cpp, which runs from Maxwell on.',
           command: 'pip install --upgrade lmdeploy',
@@ -112,7 +113,7 @@ export const builtForAnother = ruleFamily({
       remedies: [
         { text: 'Update the server, or take an image that was built for this GPU (for GB10: nvcr.io/nvidia/vllm).' },
         { text: 'Or serve a quantization that uses other kernels (AWQ, or unquantized BF16).' },
-        { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        WHICH_GPU,
       ],
     },
   ],

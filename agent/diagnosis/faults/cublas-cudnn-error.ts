@@ -3,7 +3,7 @@ import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
 import { PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
-import { whoHolds } from './remedies/gpu.ts'
+import { WHICH_GPU, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
@@ -122,7 +122,7 @@ const MEANINGS: readonly Meaning[] = [
     says: 'the GPU is too old for this version of the library: cuBLAS of CUDA 13 needs compute capability 7.5 (Turing) or newer.',
     pieces: () => [
       { text: 'Install a build of the program for CUDA 12, or of an older release.' },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      WHICH_GPU,
       { text: 'Or let this part compute on the CPU.' },
     ],
   },
@@ -131,7 +131,7 @@ const MEANINGS: readonly Meaning[] = [
     says: 'cuBLASLt cannot multiply these types on this GPU. FP8, for example, needs compute capability 8.9 (Ada) or newer.',
     pieces: (matched) => [
       { text: 'Use float16 or bfloat16 weights instead of FP8, without options for fast FP8 (ComfyUI: --fast).' },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      WHICH_GPU,
       versions(matched),
     ],
   },

@@ -20,7 +20,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
   if (server === 'celery')
     return [
       {
-        text: 'Celery forks its workers from a parent that has used CUDA: let it run the tasks without a fork (one process, or threads).',
+        text: 'Let Celery run the tasks without a fork.',
         command: 'celery -A <APP> worker --pool=solo',
       },
       { text: 'Or load the model in worker_process_init, and touch no CUDA while the module is imported.' },
@@ -28,16 +28,15 @@ function remedies({ situation }: Matched): readonly Piece[] {
   if (server !== undefined)
     return [
       {
-        text: `Load the model in each worker, after ${server === 'gunicorn' ? 'Gunicorn' : 'uWSGI'} has forked it: ${server === 'gunicorn' ? 'without --preload (in a post_fork hook or at the first request)' : 'with lazy-apps = true'}, and call nothing of torch.cuda while the application is imported. spawn does not help: the server itself forks.`,
+        text: `Load the model in each worker, after the server has forked it: ${server === 'gunicorn' ? 'Gunicorn without --preload (in a post_fork hook or at the first request)' : 'with lazy-apps = true'}; touch no CUDA while the application is imported. spawn does not help: the server itself forks.`,
       },
-      { text: 'Each worker then holds a model of its own in GPU memory: start one worker for each GPU, with threads for requests.' },
+      { text: 'Each worker then holds a model of its own: start one for each GPU.' },
     ]
   if (INFERENCE.some((one) => now.programs.has(one)))
     return [
       {
-        text: "Touch no CUDA before the server starts its workers (an import may do so), and protect the start of a script of your own with if __name__ == '__main__'.",
+        text: "Touch no CUDA before the server starts its workers (an import may do so), or let Python spawn them: multiprocessing.set_start_method('spawn').",
       },
-      { text: "Let Python start processes with spawn before that: multiprocessing.set_start_method('spawn')." },
     ]
   return [
     {

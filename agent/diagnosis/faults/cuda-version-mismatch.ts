@@ -190,7 +190,7 @@ export const cudaVersionMismatch = ruleFamily({
       remedies: ({ match }) => [
         {
           text: `Compile it again for this GPU${match[1] === undefined ? ' (-gpu=cc and its compute capability without the point)' : `, with ${match[1]}`}; several can be given, separated by commas.`,
-          command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+          command: COMPUTE_CAP,
         },
       ],
     },
@@ -280,7 +280,7 @@ export const cudaVersionMismatch = ruleFamily({
         {
           text: `Use a version of the model without ${match[1]}: 16 bit where it fits${Number(match[4]) * 10 + Number(match[5]) >= 75 && !/awq|gptq/i.test(match[1] ?? '') ? ', else AWQ or GPTQ (4 bit), which GPUs from compute capability 7.5 on run' : ''}.`,
         },
-        { text: `Or run it on a GPU of compute capability ${match[2]}.${match[3]} or newer.`, command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+        { text: `Or run it on a GPU of compute capability ${match[2]}.${match[3]} or newer.`, command: COMPUTE_CAP },
       ],
     },
     {

@@ -135,11 +135,12 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
         text: `Write checkpoints to a larger disk, and keep fewer of them (${keeper(around)}). The file that failed is incomplete: do not resume from it.`,
       },
     ]
+  const tmp = /^\/(?:var\/)?tmp\b/.exec(path ?? '')?.[0]
   if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))
     return [
-      see(/^(?:\/var)?\/tmp(?=\/)/.exec(path ?? '')?.[0] ?? path, quota),
+      see(tmp ?? path, quota),
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
-      { text: 'See what fills it.', command: `du -xh --max-depth=1 ${/^\/(?:var\/)?tmp\b/.exec(path ?? '')?.[0] ?? '/tmp'} | sort -h | tail` },
+      { text: 'See what fills it.', command: `du -xh --max-depth=1 ${tmp ?? '/tmp'} | sort -h | tail` },
     ]
   // df -i, just below its head: space is left, inodes are not.
   if (/IUse%[^\n]{0,80}\n\S{1,80} {1,20}\d{1,15} {1,20}\d{1,15} {1,20}0 {1,20}100%/.test(around))

@@ -22,8 +22,6 @@ export const driverInstall = ruleFamily({
     'Building rpms failed; see ',
     'nvidia-persistenced: Failed to query',
     ']: Failed to query NVIDIA devices',
-    'is to be installed',
-    'is not going to be installed',
     'unrecognized command-line option',
     'Bad return status for module build',
     'probe with driver ',
@@ -159,22 +157,6 @@ export const driverInstall = ruleFamily({
         {
           text: 'See whether the module is loaded, and why not.',
           command: "lsmod | grep nvidia; ls -l /dev/nvidia*; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
-        },
-      ],
-    },
-    {
-      pattern:
-        /((?:lib)?nvidia-[\w.-]{2,40}) : (?:Pre)?Depends: ((?:lib)?nvidia-[\w.-]{2,40})(?: \((?:=|>=|<=) ?([\w.:+~-]{3,60})\))? but (?:([\w.:+~-]{3,60}) is to be installed|it is not going to be installed)/,
-      kind: 'config_error',
-      severity: 'critical',
-      title: "The driver's packages do not fit together",
-      verdict: ({ match }) =>
-        `${match[1]} needs ${match[2]}${match[3] === undefined ? '' : ` ${match[3]}`}${match[4] === undefined ? ', which apt will not install' : `, and apt would install ${match[4]}`}: packages of two repositories (the distribution's and NVIDIA's) are mixed, or one is held back. Nothing was installed.`,
-      remedies: ({ match }) => [
-        { text: 'See from which repository each version comes, and what is held.', command: `apt-cache policy ${match[1]} ${match[2]}; apt-mark showhold` },
-        {
-          text: "Take all of the driver from one of them: disable NVIDIA's repository, or prefer it for all its packages (a file in /etc/apt/preferences.d).",
-          command: 'grep -rl nvidia /etc/apt/sources.list.d /etc/apt/preferences.d',
         },
       ],
     },

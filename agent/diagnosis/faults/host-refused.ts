@@ -170,16 +170,14 @@ const ROWS: readonly Row[] = [
       /(cuda[\w.-]{0,40}|lib(?:cud|nv)\w[\w.-]{0,40}|nvidia-[\w.-]{2,40}|rocm[\w.-]{0,40}|amdgpu[\w.-]{0,40}) : (?:Pre)?Depends: ([\w.+-]{2,60})(?: \((?:=|>=|<=|>>|<<) ?([\w.:+~-]{3,60})\))? but (?:([\w.:+~-]{3,60}) is to be installed|it is not (?:going to be installed|installable))/,
     title: 'The packages do not fit together',
     verdict: ({ match }) =>
-      `${match[1]} needs ${match[2]}${match[3] === undefined ? '' : ` ${match[3]}`}${match[4] === undefined ? ', which apt will not install' : `, and apt would install ${match[4]}`}: packages of two repositories are mixed, one is held back, or the repository is for another release of the system. Nothing was installed.`,
+      `${match[1]} needs ${match[2]}${match[3] === undefined ? '' : ` ${match[3]}`}${match[4] === undefined ? ', which apt will not install' : `, and apt would install ${match[4]}`}: packages of two repositories (the distribution's and NVIDIA's or AMD's) are mixed, one is held back, or the repository is for another release of the system. Nothing was installed.`,
     remedies: [
       step('See from which repository each version comes, and what is held.', 'apt-cache policy {1} {2}; apt-mark showhold; cat /etc/os-release | head -n 2'),
       step(
-        'Take all of it from one repository, made for this release of the system, then try again.',
+        "Take all of it from one repository, made for this release of the system: disable the other (NVIDIA's or AMD's), or prefer it for all its packages in /etc/apt/preferences.d.",
         'grep -rlE "nvidia|cuda|rocm|amdgpu" /etc/apt/sources.list.d /etc/apt/preferences.d',
       ),
     ],
-    // The rule for the driver's own packages.
-    unless: ({ match }) => /^(?:lib)?nvidia-/.test(match[1] ?? '') && /^(?:lib)?nvidia-/.test(match[2] ?? ''),
   },
   {
     kind: 'gpu_not_visible',

@@ -68,16 +68,8 @@ function remedies(matched: Matched): readonly Piece[] {
     ]
   const commits = COMMITS.exec(message)
   if (commits !== null)
-    return [
-      {
-        text: `Put many files into one commit (upload_folder or upload_large_folder, not a file at a time), and wait for the hour to end: the hub takes ${commits[1] === undefined ? 'a limited number of' : commits[1]} commits to a repository in an hour.`,
-      },
-      {
-        text: 'Save less often to the hub (Trainer: hub_strategy="end", a larger save_steps); fewer, larger files (Parquet shards, archives) need fewer commits.',
-      },
-    ]
-  if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message))
-    return [pause, { text: 'Upload less often: one commit with many files (Trainer: hub_strategy="end", a larger save_steps).' }]
+    return [{ text: 'Wait for the hour to end, and put many files into one commit (upload_folder or upload_large_folder, not a file at a time).' }, LESS_OFTEN]
+  if (/\/(?:branch|commit|preupload|upload)\b|Branch creation|create_commit/.test(message)) return [pause, LESS_OFTEN]
   if (/api-inference\.huggingface|router\.huggingface|InferenceClient/.test(`${message} ${situation().text}`))
     return [
       pause,
@@ -92,7 +84,7 @@ function remedies(matched: Matched): readonly Piece[] {
     pause,
     !anonymous &&
       wait === undefined && {
-        text: 'Wait for the window to end (five minutes), then ask less often: fewer requests in parallel, one commit or archive for many files. Paid accounts have a higher limit.',
+        text: 'Wait five minutes, then ask less often: fewer requests in parallel, one commit or archive for many files. Paid accounts may ask more.',
       },
     anonymous && login,
     // Git LFS sends or fetches a working copy: no cache stands in for that.
@@ -107,6 +99,7 @@ const facts = (seen: Seen): Facts =>
 const severity = 'warning'
 const title = ({ message }: Seen): string => (REGISTRY.test(message) ? 'The registry refuses: too many pulls' : 'Model hub: too many requests')
 const REGISTRY = /toomanyrequests|docker\.io|pull rate limit/
+const LESS_OFTEN = { text: 'Upload less often: one commit with many files (Trainer: hub_strategy="end", a larger save_steps).' }
 /** The hub counts commits by the hour, apart from requests. */
 const COMMITS = /rate limit for repository commits(?: \((\d{1,5}) per hour\))?|hourly quotas for action: commit/
 const QUOTA = /quota of (\d{2,6}) (\w{2,12}) requests per/

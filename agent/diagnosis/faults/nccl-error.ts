@@ -106,7 +106,7 @@ export const ncclError = ruleFamily({
         seen.match[0].startsWith('ranks')
           ? 'Two processes came as the same rank, so NCCL does not start.'
           : /Duplicate GPU/.test(seen.message)
-            ? `NCCL refused: two ranks are on the same GPU${/ ?: (rank \d{1,6} and rank \d{1,6}) both on CUDA device (\w{1,12})/.exec(seen.message)?.slice(1).join(' on device ').replace(/^/, ' (').concat(')') ?? ''}.`
+            ? `NCCL refused: two ranks are on the same GPU${/: rank \d{1,6} and rank \d{1,6} both on CUDA device \w{1,12}/.exec(seen.message)?.[0] ?? ''}.`
             : `NCCL refused: ${said(seen) === undefined ? 'two ranks are on the same GPU, or the ranks do not call the same things' : `"${said(seen)}"`}.`,
       remedies: usage,
     },

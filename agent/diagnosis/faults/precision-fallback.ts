@@ -91,7 +91,7 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
   if (/ctranslate2|faster.?whisper|compute type/i.test(`${message} ${situation().text}`))
     return [
       {
-        text: `Choose the number type yourself: compute_type="int8" (or "int8_float32") needs least memory${facts.to === 'fp32' ? ', and float32 twice that of float16' : ''}; "auto" takes the fastest that works. On a CPU by mistake: device="cuda".`,
+        text: `Choose the number type yourself: compute_type="int8" needs least memory${facts.to === 'fp32' ? ', and float32 twice that of float16' : ''}; "auto" takes the fastest that works. On a CPU by mistake: device="cuda".`,
       },
       { text: 'See what this device supports.', command: 'python -c "import ctranslate2; print(ctranslate2.get_supported_compute_types(\'cuda\'))"' },
     ]

@@ -84,7 +84,7 @@ test.each<readonly [name: string, text: string, kind: string, says: RegExp, neve
     'commits by the hour',
     "429 Too Many Requests: you have reached your 'api' rate limit.\nRetry after 90 seconds (910/1000 requests remaining in current 300s window).\nUrl: https://huggingface.co/api/datasets/acme/clips/commit/main.\nYou have exceeded the rate limit for repository commits (128 per hour).\n",
     'hub_rate_limited',
-    /128 commits/,
+    /it takes 128/,
     /Wait 90 s|HF_HUB_OFFLINE/,
   ],
   [

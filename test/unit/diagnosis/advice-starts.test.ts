@@ -10,7 +10,7 @@ test.each<readonly [name: string, text: string, kind: string, says: RegExp, neve
     'two ranks on one GPU, by name',
     'node3:812:990 [0] init.cc:700 NCCL WARN Duplicate GPU detected : rank 3 and rank 2 both on CUDA device 5e000\n',
     'nccl_error',
-    /rank 3 and rank 2 on device 5e000/,
+    /GPU: rank 3 and rank 2 both on CUDA device 5e000\./,
     /NCCL_DEBUG=WARN/,
   ],
   ["NCCL's own number", 'RuntimeError: NCCL Error 5: invalid usage (run with NCCL_DEBUG=WARN for details)\n', 'nccl_error', /NCCL_DEBUG=WARN/, /CUDA error 5/],

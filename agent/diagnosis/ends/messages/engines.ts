@@ -1,9 +1,9 @@
 // What engines of language models refuse while they start: kernels that do not fit the GPU, libraries of other versions, options that were renamed.
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
+import { WHICH_GPU } from '../../faults/remedies/gpu.ts'
 import type { Known } from './message.ts'
 
-const CAPABILITY: Piece = { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' }
 const update = ({ programs }: Situation): Piece => ({
   text: `Update ${programs.has('sglang') ? 'SGLang' : programs.has('vllm') ? 'vLLM' : 'the server'} and FlashInfer together: support of a GPU comes with releases.`,
 })
@@ -90,7 +90,7 @@ export const ENGINES: readonly Known[] = [
       update(situation),
       situation.programs.has('vllm') && { text: 'Or choose kernels that run on most GPUs for the experts (recent releases).', command: '--moe-backend marlin' },
       { text: 'Or serve another quantization of the model (FP8, AWQ).' },
-      CAPABILITY,
+      WHICH_GPU,
     ],
   },
   {
@@ -109,7 +109,7 @@ export const ENGINES: readonly Known[] = [
       },
       situation.programs.has('sglang') && { text: 'Choose other kernels.', command: '--attention-backend triton --moe-runner-backend triton' },
       update(situation),
-      CAPABILITY,
+      WHICH_GPU,
     ],
   },
   {

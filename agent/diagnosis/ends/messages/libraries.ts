@@ -1,4 +1,5 @@
 // Messages of training libraries with one reason each; those of which figures or names of the text are used stand at the end.
+import { COMPUTE_CAP } from '../../faults/remedies/gpu.ts'
 import { pipInstall } from '../../faults/remedies/pip.ts'
 import { FRAMEWORKS } from './frameworks.ts'
 import type { Known } from './message.ts'
@@ -15,7 +16,7 @@ const ROWS: readonly Row[] = [
   [
     /setup doesn't support bf16|bf16[^\n]{0,60}not support(?:ed)? (?:on|by) (?:this|your) (?:GPU|device)|[Bb]float16 is not supported on (?:this|your)/,
     'Use fp16 in place of bf16 (fp16=True, bf16=False): bf16 needs an Ampere GPU or newer (compute capability 8.0).',
-    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+    COMPUTE_CAP,
     'The GPU has no bf16, or PyTorch sees no GPU at all.',
   ],
   [

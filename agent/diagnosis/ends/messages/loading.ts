@@ -1,5 +1,6 @@
 // What servers of models say while they load weights and size their caches: a state for each request, neighbours on the GPU, tensors without a place.
 import type { Piece } from '../../faults/remedies/plan.ts'
+import { WHICH_GPU } from '../../faults/remedies/gpu.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { OF_WEIGHT } from '../kinds/checkpoint-mismatch.ts'
 import type { Known } from './message.ts'
@@ -108,7 +109,7 @@ export const LOADING: readonly Known[] = [
       situation.programs.has('sglang') && { text: 'Choose other kernels.', command: '--attention-backend triton' },
       situation.programs.has('vllm') && { text: 'Take out what chooses them: vLLM then takes kernels by the GPU.', command: 'env | grep VLLM_' },
       { text: `Update ${server(situation)}: kernels for more GPUs come with releases; or serve another quantization of the model.` },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      WHICH_GPU,
     ],
   },
   {

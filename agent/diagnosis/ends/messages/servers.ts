@@ -1,5 +1,6 @@
 // Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, SGLang.
 import type { Situation } from '../../situation/situation.ts'
+import { COMPUTE_CAP, WHICH_GPU } from '../../faults/remedies/gpu.ts'
 import type { Known } from './message.ts'
 
 const issues = (who: string): { readonly text: string } => ({ text: `Update ${who}, and search its issues for this message with the name of the model.` })
@@ -25,7 +26,7 @@ export const SERVERS: readonly Known[] = [
     remedies: () => [
       { text: 'Run it on one GPU, without sharding, if the model fits there (quantized if need be).', command: '--num-shard 1' },
       { text: 'Or use a GPU of compute capability 8.0 or newer, or a server that does without Flash Attention (vLLM runs from 7.0 on).' },
-      { text: 'See which GPU it is.', command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv' },
+      WHICH_GPU,
     ],
   },
   {
@@ -107,7 +108,7 @@ export const SERVERS: readonly Known[] = [
     remedies: () => [
       {
         text: 'Use a newer GPU, or a server that runs on this one: vLLM from 7.0 (Volta) on, llama.cpp from 5.0 on.',
-        command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+        command: COMPUTE_CAP,
       },
     ],
   },

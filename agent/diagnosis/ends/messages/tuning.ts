@@ -1,4 +1,5 @@
 // Messages of fine-tuning: samples that are not tokenized, ZeRO-3, processors of models, Unsloth and TRL.
+import { trlServer } from '../../faults/remedies/trl.ts'
 import { only, type Known } from './message.ts'
 
 export const TUNING: readonly Known[] = [
@@ -98,13 +99,7 @@ export const TUNING: readonly Known[] = [
   {
     pattern: /Attempting to use the same CUDA device \(UUID: ([\w-]{8,60})\) for multiple distinct roles/,
     title: 'The vLLM server and the training share a GPU',
-    remedies: ([, uuid]) => [
-      {
-        text: `Run the server on other GPUs than the training (both use ${uuid}).`,
-        command: 'CUDA_VISIBLE_DEVICES=<GPU> trl vllm-serve --model <MODEL>',
-      },
-      { text: 'With one GPU let vLLM run inside the trainer: vllm_mode="colocate", with a low vllm_gpu_memory_utilization.' },
-    ],
+    remedies: ([, uuid]) => trlServer(`Run the server on other GPUs than the training (both use ${uuid}).`),
   },
   {
     // https://github.com/unslothai/unsloth/issues/3183

@@ -47,7 +47,7 @@ const lacksOptionalFile = ({ match, message }: Seen): boolean =>
 const holderOf = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefined => /is already bound to ([\w-]{2,30})/.exec(around(text, at, 8, 0))?.[1]
 /** The kernel's own words: address and release. */
 const unsupported = ({ text, at }: Pick<Seen, 'text' | 'at'>): readonly (string | undefined)[] =>
-  /GPU ([\da-f]{4,8}:[\da-f]{2}:[\da-f]{2}\.\d)[^\n]{0,60}\s{1,20}(?:\[[ \d.]{1,20}\] )?(?:NVRM: )?installed in this system is not supported by the\s{1,20}(?:\[[ \d.]{1,20}\] )?(?:NVRM: )?(?:NVIDIA )?(\d{3}\.[\d.]{2,9})/i.exec(
+  /GPU ([\da-f]{4,8}:[\da-f:]{5}\.\d)[^\n]{0,60}\n[^\n]{0,60}installed in this system is not supported by the\s(?:[^\n]{0,60} )?(\d{3}\.[\d.]{2,9})/i.exec(
     around(text, at, 2, 3),
   ) ?? []
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
@@ -160,21 +160,26 @@ export const driverRules: readonly Rule[] = [
       return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
     },
     remedies: (matched) => [
-      unsupported(matched)[2] !== undefined && {
-        text: 'Install a release that supports it: see which GPU it is, and look it up in the list of the release (Appendix A of its README); a new GPU needs the newest branch, an old one a legacy branch.',
-        command: 'lspci -nn -d 10de:; apt-cache search --names-only "^nvidia-driver-[0-9]+$"',
-      },
       holderOf(matched) === 'vfio-pci' && {
         text: 'vfio-pci keeps the GPU for virtual machines. If the host is to use it, take its ids out of vfio-pci and reboot.',
         command: 'grep -r vfio /etc/modprobe.d /etc/default/grub /proc/cmdline',
       },
-      unsupported(matched)[2] === undefined &&
-        holderOf(matched) === undefined && { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
-      unsupported(matched)[2] === undefined &&
-        holderOf(matched) === undefined && {
-          text: 'See what the driver said of the card before: it names the reason.',
-          command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
-        },
+      ...(unsupported(matched)[2] === undefined
+        ? holderOf(matched) === undefined
+          ? [
+              { text: 'See which kernel driver holds the card.', command: 'lspci -nnk -d 10de:' },
+              {
+                text: 'See what the driver said of the card before: it names the reason.',
+                command: "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+              },
+            ]
+          : []
+        : [
+            {
+              text: 'Install a release that supports it: a new GPU needs the newest branch, an old one a legacy branch.',
+              command: 'lspci -nn -d 10de:; apt-cache search --names-only "^nvidia-driver-[0-9]+$"',
+            },
+          ]),
       // The module is loaded.
       /nouveau/i.test(matched.situation().text) && NO_NOUVEAU,
     ],

@@ -92,11 +92,7 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
     return [
       {
         text: "The GPU Operator's toolkit pod writes this description on the node: see whether it runs, and restart it after a change of driver or GPUs.",
-        command: 'kubectl get pods -A -o wide | grep nvidia-container-toolkit; ls -l /var/run/cdi',
-      },
-      {
-        text: 'Without the operator write it on the node, and again after each update of the driver.',
-        command: 'sudo nvidia-ctk cdi generate --vendor=management.nvidia.com --output=/var/run/cdi/management.nvidia.com-gpu.yaml',
+        command: 'kubectl get pods -A -o wide | grep nvidia-container-toolkit; ls -l /var/run/cdi/management.nvidia.com*',
       },
       HOST_DRIVER,
     ]

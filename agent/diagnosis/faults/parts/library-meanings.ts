@@ -1,5 +1,6 @@
 // What an error of cuBLAS or cuDNN means where its message holds no status by name.
 import { setVariables } from '../remedies/environment.ts'
+import { COMPUTE_CAP } from '../remedies/gpu.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from './rules.ts'
@@ -63,7 +64,7 @@ export const WITHOUT_STATUS: readonly Meaning[] = [
       { text: 'Let TensorFlow take memory as it needs it.', command: setVariables(situation(), { TF_FORCE_GPU_ALLOW_GROWTH: 'true' }) },
       {
         text: 'See whether the build knows this GPU: compute capability 7.5 needs CUDA 10, 8.0 and newer CUDA 11.',
-        command: 'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+        command: COMPUTE_CAP,
       },
     ],
   },

@@ -2,7 +2,7 @@
 import { architectureIn, capabilityText } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
-import { COMPUTE_CAP } from './gpu.ts'
+import { WHICH_GPU } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
 
@@ -46,14 +46,14 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
         text: 'Update Ollama, and the driver: its releases hold code for the GPUs of their time, and a library of an older installation may be found first.',
         command: 'ollama --version; ls -d /usr/lib/ollama /usr/local/lib/ollama',
       },
-      { text: 'See which GPU it is.', command: COMPUTE_CAP },
+      WHICH_GPU,
     ]
   if (programs.has('llamacpp'))
     return [
       {
         text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
       },
-      { text: 'See which GPU it is.', command: COMPUTE_CAP },
+      WHICH_GPU,
     ]
   if (arch === undefined)
     return [

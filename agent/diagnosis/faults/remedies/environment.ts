@@ -11,3 +11,7 @@ export const python = (code: string): string => `python -c "${code}"`
 
 /** Prints what this PyTorch says of itself. */
 export const printTorch = (values: string): string => python(`import torch; print(${values})`)
+export const withoutPeers = (situation: Situation): { readonly text: string; readonly command: string } => ({
+  text: 'Let NCCL do without direct access between the GPUs (slower).',
+  command: setVariables(situation, { NCCL_P2P_DISABLE: '1' }),
+})

@@ -1,7 +1,7 @@
 // What NCCL's own warnings mean, one by one, where the words name the cause (source: its WARN calls, up to NCCL 2.29).
 import type { Matched } from '../parts/rules.ts'
 import { step } from '../parts/rows.ts'
-import { setVariables } from './environment.ts'
+import { setVariables, withoutPeers } from './environment.ts'
 import { peerLog, set, STATUS } from './infiniband-status.ts'
 import type { Piece } from './plan.ts'
 
@@ -9,13 +9,21 @@ type Pieces = (matched: Matched, found: RegExpExecArray) => readonly Piece[]
 type Warning = { readonly title: string; readonly verdict: string; readonly remedies: readonly Piece[] }
 type Row = readonly [pattern: RegExp, title: string, verdict: string, remedies: Pieces]
 
-const MEMLOCK_TEXT = 'Let the job lock as much memory as it wants: InfiniBand registers what it sends, and the limit is mostly the reason. '
-const memlock = (slurm: boolean): string =>
-  slurm
-    ? 'In Slurm slurmd hands its own limit on (LimitMEMLOCK=infinity in its unit).'
-    : 'On the host: memlock unlimited in /etc/security/limits.conf, then log in again; in a container: docker run --ulimit memlock=-1.'
+const memlock = (slurm: boolean): Piece =>
+  step(
+    `Let the job lock as much memory as it wants: the network card registers what it sends, and the limit is mostly the reason. ${slurm ? 'In Slurm slurmd hands its own limit on (LimitMEMLOCK=infinity in its unit).' : 'On the host: memlock unlimited in /etc/security/limits.conf, then log in again; in a container: docker run --ulimit memlock=-1.'}`,
+    'ulimit -l',
+  )
+/** Direct access between two GPUs was refused. */
+export const noPeers = (matched: Pick<Matched, 'situation'>): readonly Piece[] => [
+  withoutPeers(matched.situation()),
+  {
+    text: 'See which GPUs can reach each other; with IOMMU or ACS on, in virtual machines, and between ranks in containers of their own they often cannot.',
+    ...(matched.situation().vendor === 'amd' ? {} : { command: 'nvidia-smi topo -p2p r' }),
+  },
+]
 const MEMLOCK: Pieces = ({ situation }) => [
-  { text: MEMLOCK_TEXT + memlock(situation().programs.has('slurm')), command: 'ulimit -l' },
+  memlock(situation().programs.has('slurm')),
   step('See whether the device files are there: a container needs them, and the right to lock memory (IPC_LOCK).', 'ls -l /dev/infiniband; ibv_devinfo | head'),
 ]
 const PORT = (near: string): string => /\b((?:mlx\d{1,2}|bnxt_re|irdma|efa|rocep?|ib)\w{0,12})(?::\d)?/.exec(near)?.[1] ?? ''
@@ -32,7 +40,7 @@ const ROWS: readonly Row[] = [
     'The network card could not register memory',
     'libfabric (EFA) could not register a buffer: "Cannot allocate memory", mostly the limit of locked memory, or more registrations than the card allows.',
     ({ situation }) => [
-      { text: MEMLOCK_TEXT.replace('InfiniBand', 'EFA') + memlock(situation().programs.has('slurm')), command: 'ulimit -l' },
+      memlock(situation().programs.has('slurm')),
       step('If it is unlimited already: update aws-ofi-nccl and the EFA driver together, and exchange with fewer peers at once (all-to-all registers most).'),
     ],
   ],
@@ -40,13 +48,7 @@ const ROWS: readonly Row[] = [
     /(?:failed to (?:open CUDA IPC handle|peer with device)[^\n]{0,60}?: \d{1,3} |(?:cuda|hip)Ipc\w{3,24} failed ?: ?)([a-z]{3,20}(?: [a-z]{1,20}){1,10})(?= |$)/,
     'A GPU cannot reach the memory of another',
     'NCCL wanted to use direct access between two GPUs (P2P), and it was refused: "$1".',
-    (matched) => [
-      step('Let NCCL do without direct access between the GPUs (slower).', set(matched, { NCCL_P2P_DISABLE: '1' })),
-      {
-        text: 'See which GPUs can reach each other; with IOMMU or ACS on, in virtual machines, and between ranks in containers of their own they often cannot.',
-        ...(matched.situation().vendor === 'amd' ? {} : { command: 'nvidia-smi topo -p2p r' }),
-      },
-    ],
+    noPeers,
   ],
   [
     /Error while attaching to shared memory segment (\S{3,80})/,

@@ -8,7 +8,9 @@ import { synchronous, xidsBeside } from './debug.ts'
 import { printTorch, setVariables } from './environment.ts'
 import { whoHolds } from './gpu.ts'
 import { peerLog } from './infiniband-status.ts'
+import { noPeers } from './nccl-warnings.ts'
 import type { Piece } from './plan.ts'
+import { trlServer } from './trl.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
 
@@ -214,13 +216,7 @@ export function usage({ text, at, match, situation }: Matched): readonly Piece[]
     ]
   // TRL sends the weights to its server as a rank of its own. https://github.com/huggingface/trl/issues/3487
   if (/vllm_client/.test(around(text, at, 12, 2)))
-    return [
-      {
-        text: 'Start the vLLM server on other GPUs than the training: the trainer sends it the weights by NCCL, which takes one rank for each GPU.',
-        command: 'CUDA_VISIBLE_DEVICES=<GPU> trl vllm-serve --model <MODEL>',
-      },
-      { text: 'With one GPU let vLLM run inside the trainer: vllm_mode="colocate", with a low vllm_gpu_memory_utilization.' },
-    ]
+    return trlServer('Start the vLLM server on other GPUs than the training: the trainer sends it the weights by NCCL, which takes one rank for each GPU.')
   const pair = /rank (\d{1,6}) and rank (\d{1,6}) both on CUDA device (\w{1,12})/.exec(around(text, at, 4, 4))
   const { programs } = situation()
   const server = INFERENCE.some((one) => programs.has(one))
@@ -265,14 +261,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         text: 'Let NCCL share host memory in the older way, which needs no access between the GPUs; each rank must have the variable (a launcher such as Ray passes on only what it is told to).',
         command: setVariables(now, { NCCL_CUMEM_HOST_ENABLE: '0' }),
       },
-      !WITHOUT_PEERS.test(now.text) && {
-        text: 'Let NCCL do without direct access between the GPUs (slower).',
-        command: setVariables(now, { NCCL_P2P_DISABLE: '1' }),
-      },
-      {
-        text: 'See which GPUs can reach each other; with IOMMU or ACS on, and in virtual machines, they often cannot.',
-        ...(now.vendor === 'amd' ? {} : { command: 'nvidia-smi topo -m' }),
-      },
+      ...noPeers({ situation }).slice(WITHOUT_PEERS.test(now.text) ? 1 : 0),
     ]
   if (NVLS.test(near))
     return [
