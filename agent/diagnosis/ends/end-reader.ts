@@ -92,7 +92,7 @@ export function createEndReader(): EndReader {
     const unit = UNIT.exec(raw)?.[1]
     if (unit === undefined) return false
     if (units.size < MANY_UNITS) units.add(unit)
-    return units.size === MANY_UNITS && !RUNS_JOBS.test(unit)
+    return unit.startsWith('systemd-') || (units.size === MANY_UNITS && !RUNS_JOBS.test(unit))
   }
 
   const keepText = (number: number, raw: string): void => {
