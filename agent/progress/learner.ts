@@ -37,7 +37,7 @@ export type Learner = { readonly learn: (shape: string, fields: readonly Field[]
 const NO_COUNTER =
   /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter|count|chunks?|bins?|splits?|quantiles?|points|sees|residuals?|players?|depth|height|blob|bucket)\b/
 const NO_LOSS =
-  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|mean|std|median|mspt|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr)\b/
+  /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|mean|std|median|mspt|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr|force|imbalance)\b/
 /** Of all steps since the last line, where others say `duration` of one. */
 const SINCE_LAST = /\btraining time\b|\bwall time\b|\bsince last\b/
 const MAX_SHAPES = 32
@@ -168,7 +168,13 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
       out.total = next.value
   }
   const floats = all.filter(
-    (at) => free(at) && !NO_LOSS.test(fields[at]?.key ?? '') && fields[at]?.whole === false && fields[at]?.total === undefined && moves(column(at)),
+    (at) =>
+      free(at) &&
+      !NO_LOSS.test(fields[at]?.key ?? '') &&
+      fields[at]?.whole === false &&
+      fields[at]?.total === undefined &&
+      moves(column(at)) &&
+      !isEnergy(fields[at], column(at)),
   )
   const falls = floats.filter((at) => (fields[at]?.key.length ?? 9) <= 2 && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
   const loss = floats.length === 1 ? floats[0] : (floats.find((at) => isSum(at, floats, rows)) ?? falls[0])
@@ -218,6 +224,9 @@ function isElapsed(field: Field | undefined, role: Role | undefined, values: Val
   const clock = values.length > ENOUGH + 1 && sinceLong(values)
   return grows(values) || long || clock || (/^(?:train|total|training|wall) /.test(field.key) && sinceLong(values))
 }
+
+/** A column without a name that stays far below zero: an energy of a simulation. */
+const isEnergy = (field: Field | undefined, values: Values): boolean => field?.key === '' && values.every((value) => value < -1_000)
 
 /** One of several figures is the sum of the others in each row: the whole of a loss beside its parts. */
 const isSum = (at: number, among: readonly number[], rows: readonly Row[]): boolean =>

@@ -53,6 +53,11 @@ const LONGEST_LINE = 16_384
 /** Told by a family, not by a reader of ends. */
 /** `[ERROR] store - …`, `ERROR:store:…`: levels that no date precedes. */
 const LOGGED = /^\[?(?:ERROR|WARNING)\b[\]:]/
+/** `Feb 03 04:05:06 node7 netwatch[812]: …`: who wrote a line of the journal. */
+const UNIT = /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} ([\w./()-]{1,64})\[\d{1,10}\]: /
+const MANY_UNITS = 6
+const RUNS_JOBS =
+  /^(?:systemd$|docker|containerd|kubelet|crio|podman|conmon|slurm|python|torchrun|bash|sh$|java|node$|julia|ollama|vllm|triton|airflow|supervisord|cron|nvidia)/i
 const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
 const LEAD = /^\S.{0,100}[\]:|>] $/
 /** An exception whose message is the traceback of a worker: its next line of that name is its own. */
@@ -81,6 +86,14 @@ export function createEndReader(): EndReader {
   /** Headers of tracebacks that stand right below a logger's word of a failure; and whether the last line is such a word. */
   const logged = new Set<number>()
   let reported = false
+  const units = new Set<string>()
+  /** A program of the host in a journal of many: that a command of its own failed is no end of a job. */
+  const ofHost = (raw: string): boolean => {
+    const unit = UNIT.exec(raw)?.[1]
+    if (unit === undefined) return false
+    if (units.size < MANY_UNITS) units.add(unit)
+    return unit.startsWith('systemd-') || (units.size === MANY_UNITS && !RUNS_JOBS.test(unit))
+  }
 
   const keepText = (number: number, raw: string): void => {
     texts.set(number, raw.slice(0, TEXT_LENGTH))
@@ -128,6 +141,11 @@ export function createEndReader(): EndReader {
       }
       // Ray's, whose level stands behind a tab.
       if (token === 'detail' && line.record) life.add(line, failedAt)
+      return
+    }
+    if (token === 'other' && ofHost(raw)) {
+      life.add(line, failedAt)
+      if (!inside) speech.add(line, failedAt)
       return
     }
     lsf.add(line)

@@ -36,6 +36,13 @@ describe('no end', () => {
       '[   30.1] eth0: link up',
     ],
     [
+      'commands of services in a journal of many',
+      ...['netwatch', 'disksd', 'accountsd', 'timesyncd', 'printersd', 'displayd'].map((unit, at) => `Feb 03 04:05:0${at} node7 ${unit}[${800 + at}]: ready`),
+      "Feb 03 04:05:07 node7 systemd-udevd[468]: sda: Process '/usr/bin/own auto-import' failed with exit code 1.",
+      'Feb 03 04:05:08 node7 netwatch[800]: /etc/netwatch/up.d/names: 12: statedir: not found',
+      'Feb 03 04:05:09 node7 disksd[801]: state written',
+    ],
+    [
       'parts that a tool cannot read',
       ...['FAN1', 'FAN2', 'FAN3', 'VCORE', 'VBAT'].flatMap((part) => [`===== ${part} =====`, `Error: reading ${part} on this board is not supported.`, '']),
     ],

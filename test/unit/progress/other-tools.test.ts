@@ -19,12 +19,20 @@ describe('no progress', () => {
     ],
     ['their health and power', many((at) => `| ${at}     X100    | OK            | 1${at}.5       40                0    / 0             |`)],
     ['tests in the Test Anything Protocol', many((at) => `# Subtest: step ${at} of 12`)],
+    ['files with a figure each', many((at) => `${at * 7} pose_${at}.pdb 0.${600 + ((at * 37) % 100)}`)],
     ['what a run was given', ["Hyperparameters: {'alpha': 0.001, 'n_episodes': 10000, 'max_steps': 200}"]],
     ['fractions that a model adds', many((at) => `   * Rewrite ${at}/9 as ${at * 8}/72, so ${at * 8}/72 + 27/72 = ${at * 8 + 27}/72`)],
   ])('%s', (_, lines) => {
     const { step, total, loss } = read(...lines) ?? {}
     expect({ step, total, loss }).toEqual({})
   })
+})
+
+test('an energy is no loss', () => {
+  expect({ ...read(...many((at) => `\t1\t${at * 500}\t-25${700 + ((at * 37) % 100)}.5`)) }).not.toHaveProperty('loss')
+})
+test('nor is what a simulation says of its load', () => {
+  expect({ ...read(...many((at) => `DD  step ${at * 5_000 - 1} load imb.: force 2${at % 7}.4%  mesh/force 1.1${(at * 37) % 90}`)) }).not.toHaveProperty('loss')
 })
 
 describe('progress', () => {
