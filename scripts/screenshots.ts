@@ -104,7 +104,7 @@ async function storyOf(agent: RunningAgent): Promise<Story> {
   const { container } = incident?.subject ?? {}
   const slurm = incident?.facts.job_id
   const job =
-    container?.pod === undefined ? (container?.name ?? (slurm === undefined ? undefined : `slurm:${slurm}`)) : `${container.namespace}/${container.pod}`
+    container?.pod === undefined ? (container?.name ?? (slurm === undefined ? undefined : `slurm:${String(slurm)}`)) : `${container.namespace}/${container.pod}`
   return { incident: incident?.id, gpu: incident?.subject.gpu?.index ?? divided?.index, job }
 }
 

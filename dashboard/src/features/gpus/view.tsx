@@ -99,7 +99,7 @@ function GpuPage({ view }: { readonly view: GpuView }) {
           </h2>
           <Activity of={of} />
         </header>
-        <GpuAlarms of={of} calm={<p class="calm">{trouble === undefined && 'No incident now'}</p>} moreHref={hrefOf('incidents', [], { text: uuid })} />
+        <GpuAlarms of={of} calm={<p class="calm sub">{trouble === undefined && 'No incident now'}</p>} moreHref={hrefOf('incidents', [], { text: uuid })} />
         <ChartBar probed={probed} />
         <div class="gpu-body">
           <GpuMemory

@@ -1,10 +1,11 @@
-// Below an incident: what it led to, who silenced or acknowledged it, and the buttons to do so.
+// Of an incident what comes a moment after its words: what it led to, who silenced or acknowledged it, the buttons to do so, and its report.
 import { since, timeWithSeconds } from '../../../../agent/text/time.ts'
 import type { IncidentLink, IncidentSummary } from '../../../../agent/model/incident.ts'
 import { MOST_LINKS } from '../../parts/incident/subject.ts'
 import { incidents } from '../../parts/incident/known.ts'
 import { acknowledge, silenceForAnHour } from '../../parts/incident/operator.ts'
 import { agentNow } from '../../parts/live/state.ts'
+import { getText, storedToken } from '../../parts/connection/api.ts'
 import { hrefOf } from '../../parts/route.ts'
 
 /** By its title where the page knows it, and the time, as several of one title may stand together. */
@@ -67,5 +68,24 @@ export function IncidentWords({ incident, listed }: Props) {
         )}
       </p>
     </>
+  )
+}
+
+/** A link cannot carry a token, so with one the report is fetched and opened from here. */
+function open(event: MouseEvent, path: string): void {
+  const token = storedToken()
+  if (token === undefined) return
+  event.preventDefault()
+  getText(path, token)
+    .then((text) => window.open(URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))))
+    .catch((error: unknown) => console.warn(error))
+}
+
+export function Report({ id }: { readonly id: string }) {
+  const path = `api/v1/incidents/${id}/report`
+  return (
+    <a class="report" href={path} target="_blank" rel="noreferrer" onClick={(event) => open(event, path)}>
+      report
+    </a>
   )
 }

@@ -72,7 +72,7 @@ export function GpuAlarms({ of, calm = null, moreHref }: AlarmsProps) {
   if (all.length === 0) return <>{calm}</>
   const shown = all.slice(0, 1)
   return (
-    <ul class="alarms one" data-severity={all[0]?.severity} aria-label={`What is wrong with GPU ${view.index}`}>
+    <ul class="alarms" data-severity={all[0]?.severity} aria-label={`What is wrong with GPU ${view.index}`}>
       {shown.map(({ id, severity, text, incident, memory }) => (
         <li key={id} data-severity={severity} data-forecast={memory === 'forecast' ? '' : undefined} data-full={memory === 'full' ? '' : undefined}>
           {incident === undefined ? (

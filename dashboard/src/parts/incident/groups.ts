@@ -32,3 +32,27 @@ export function groups(rows: readonly Repeated[]): readonly Group[] {
 
 /** What needs attention now: it fires, or it comes and goes. */
 export const isCurrent = ({ incident, flapping, members }: Group): boolean => incident.status === 'firing' || flapping || members.some(fires)
+
+/** `seat` stays the same while the row stands, whichever of its incidents heads it. */
+export type Seated = { readonly seat: string; readonly group: Group }
+export type Standing = {
+  /** The rows as they were laid out, each as it is now. */
+  readonly rows: readonly Seated[]
+  /** Current ones that had no room when the rows were laid out. */
+  readonly hidden: readonly Group[]
+  /** Current ones that came since. */
+  readonly arrived: readonly Group[]
+  /** What is over and has no row. */
+  readonly over: readonly Group[]
+}
+
+/** Nothing is laid out yet: what is current stands open, as far as there is room. */
+export function fresh(groups: readonly Group[], room: number): Standing {
+  const current = groups.filter(isCurrent)
+  return {
+    rows: current.slice(0, room).map((group) => ({ seat: group.incident.id, group })),
+    hidden: current.slice(room),
+    arrived: [],
+    over: groups.filter((group) => !isCurrent(group)),
+  }
+}

@@ -3,12 +3,11 @@ import { computed, signal } from '@preact/signals'
 import type { IncidentSummary } from '../../../../agent/model/incident.ts'
 import { agentNow, views } from '../live/state.ts'
 import { ordered } from './subject.ts'
-import { groups, isCurrent } from './groups.ts'
-import { type Laid, layOut, standing } from './laid.ts'
+import { fresh, type Group, groups, isCurrent, type Standing } from './groups.ts'
 import { repeats } from './repeats.ts'
 
 const KEPT = 100
-const SHOWN = 6
+export const SHOWN = 6
 /** A resolved one is news for an hour. */
 const RECENT_MS = 3_600_000
 
@@ -43,13 +42,9 @@ export const current = computed(() => listed(incidents.value.values(), minute.va
 /** One row for all that has one cause. */
 export const grouped = computed(() => groups(repeats(current.value)))
 const needed = computed(() => grouped.value.filter(isCurrent))
-/** What was there when the reader opened the view; undefined while nobody looks. */
-const laid = signal<Laid | undefined>(undefined)
-export const shown = computed(() => standing(grouped.value, laid.value, SHOWN))
-/** Lays out what is current now: what came since gets a row, what is over loses its own. */
-export const lay = (): void => void (laid.value = layOut(grouped.peek(), SHOWN))
-export const isLaid = computed(() => laid.value !== undefined)
-export const unlay = (): void => void (laid.value = undefined)
+/** Which of them stand open; `news.tsx` of the overview keeps it as it was laid out. */
+export const arranged = signal<(all: readonly Group[], room: number) => Standing>(fresh)
+export const shown = computed(() => arranged.value(grouped.value, SHOWN))
 
 /** What fires and was not silenced: critical ones first, then by their beginning, so that their order does not change while they last. */
 export const firing = computed(() =>

@@ -1,6 +1,6 @@
 // What stands open above the cards stays as it was laid out, whatever arrives or is over.
 import { describe, expect, test } from 'vitest'
-import { groups } from '../../../../dashboard/src/parts/incident/groups.ts'
+import { fresh, groups } from '../../../../dashboard/src/parts/incident/groups.ts'
 import { layOut, standing, type Laid } from '../../../../dashboard/src/parts/incident/laid.ts'
 import { repeats } from '../../../../dashboard/src/parts/incident/repeats.ts'
 import { ordered } from '../../../../dashboard/src/parts/incident/subject.ts'
@@ -21,7 +21,7 @@ const over = (id: string, more: Partial<IncidentSummary> = {}): IncidentSummary 
 const grouped = (...all: readonly IncidentSummary[]) => groups(repeats(ordered(all)))
 /** By their heads. */
 const seen = (laid: Laid | undefined, ...all: readonly IncidentSummary[]) => {
-  const { rows, hidden, arrived, over: past } = standing(grouped(...all), laid, ROOM)
+  const { rows, hidden, arrived, over: past } = laid === undefined ? fresh(grouped(...all), ROOM) : standing(grouped(...all), laid)
   const heads = (list: readonly { readonly incident: IncidentSummary }[]): readonly string[] => list.map((group) => group.incident.id)
   return { rows: heads(rows.map(({ group }) => group)), hidden: heads(hidden), arrived: heads(arrived), over: heads(past) }
 }
@@ -48,7 +48,7 @@ describe('rows of incidents', () => {
     const effect = incident('b', { story: 'cause' })
     const cause = incident('cause', { story: 'cause' })
     expect(seen(laid, a, effect, cause)).toEqual({ rows: ['a', 'cause'], hidden: [], arrived: [], over: [] })
-    expect(standing(grouped(a, effect, cause), laid, ROOM).rows.map(({ seat }) => seat)).toEqual(['a', 'b'])
+    expect(standing(grouped(a, effect, cause), laid).rows.map(({ seat }) => seat)).toEqual(['a', 'b'])
   })
 
   test('become one when two of them turn out to have one cause', () => {

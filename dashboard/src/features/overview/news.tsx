@@ -1,0 +1,110 @@
+// The line above the rows of incidents: what arrived since they were laid out, what is over, and the button that lays them out anew. It comes a moment after them.
+import { effect } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { fresh, isCurrent, type Group } from '../../parts/incident/groups.ts'
+import { arranged, grouped, listing, shown, SHOWN } from '../../parts/incident/known.ts'
+import { layOut, standing } from '../../parts/incident/laid.ts'
+import { refused } from '../../parts/incident/silences.ts'
+import { placedTitle } from '../../parts/live/summary.ts'
+import { hrefOf } from '../../parts/route.ts'
+import { whenText } from './when.ts'
+import css from './news.css?inline'
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(css)
+document.adoptedStyleSheets.push(sheet)
+
+const LISTING = { asked: 'Asking for incidents …', failed: 'The list of incidents could not be fetched.', there: 'None in the last hour.' } as const
+
+const SHOWN_OVER = 3
+
+/** What arrived since the rows were laid out: the first of it by its title, all of it by its number. */
+function Arrived({ of: [first, ...others] }: { readonly of: readonly Group[] }) {
+  if (first === undefined) return null
+  const { incident, severity } = first
+  return (
+    <span class="incident-new" data-kind={incident.kind} data-severity={severity}>
+      <span class="state-mark" data-severity={severity} data-status="firing">
+        <span aria-hidden="true">{severity === 'critical' ? '▲' : '◆'}</span>
+        {`${others.length + 1} new`}
+      </span>
+      <b>
+        <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+      </b>
+      <span>{whenText(incident)}</span>
+    </span>
+  )
+}
+
+function lay(): void {
+  const laid = layOut(grouped.peek(), SHOWN)
+  arranged.value = (all) => standing(all, laid)
+}
+
+/** The rows keep the height that they have when something arrives; what a reader does gives it free. */
+function useLaid(box: RefObject<HTMLDivElement | null>): () => void {
+  const free = (): void => void (box.current !== null && (box.current.style.height = ''))
+  const layAnew = (): void => {
+    free()
+    lay()
+  }
+  useEffect(() => {
+    const back = (): void => {
+      if (document.visibilityState === 'visible') layAnew()
+    }
+    document.addEventListener('visibilitychange', back)
+    addEventListener('resize', free)
+    const stopLaying = effect(() => {
+      if (listing.value === 'there' && arranged.value === fresh) lay()
+    })
+    let known: unknown
+    const stopHolding = effect(() => {
+      // It runs before the change is drawn: this is the height before it.
+      if (known !== undefined && arranged.peek() !== fresh && box.current !== null) box.current.style.height = `${box.current.offsetHeight}px`
+      known = grouped.value
+    })
+    return () => {
+      document.removeEventListener('visibilitychange', back)
+      removeEventListener('resize', free)
+      stopLaying()
+      stopHolding()
+      arranged.value = fresh
+    }
+  }, [])
+  return layAnew
+}
+
+export function News({ box, count }: { readonly box: RefObject<HTMLDivElement | null>; readonly count: number }) {
+  const layAnew = useLaid(box)
+  const { rows, arrived, over } = shown.value
+  const shownOver = over.slice(0, SHOWN_OVER)
+  return (
+    <>
+      {refused.value !== undefined && (
+        <p class="refused" role="alert">
+          That was not taken: {refused.value}
+        </p>
+      )}
+      <p class={listing.value === 'failed' ? 'over bad' : 'over'} aria-live="polite">
+        <Arrived of={arrived} />
+        {count === 0 && over.length === 0 && LISTING[listing.value]}
+        {shownOver.map(({ incident, times, members }) => (
+          <span key={incident.id} class="incident-over" data-kind={incident.kind} data-status="resolved">
+            <b>
+              <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+            </b>{' '}
+            {whenText(incident)}
+            {times + members.length > 1 ? `, ${times + members.length} times` : ''}
+          </span>
+        ))}
+        {over.length > SHOWN_OVER && <a class="more" href={hrefOf('incidents', [], { since: '1h' })}>{`${over.length - SHOWN_OVER} more`}</a>}
+      </p>
+      {(arrived.length > 0 || rows.some(({ group }) => !isCurrent(group))) && (
+        <button type="button" class="word" onClick={layAnew}>
+          {arrived.length > 0 ? 'Show' : 'Hide resolved'}
+        </button>
+      )}
+    </>
+  )
+}
