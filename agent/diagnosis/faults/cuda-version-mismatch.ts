@@ -4,51 +4,16 @@ import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
+import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import type { Situation } from '../situation/situation.ts'
-import type { Piece } from './remedies/plan.ts'
-import { compareVersions, group } from '../situation/versions.ts'
+import { compareVersions } from '../situation/versions.ts'
 
 /** Before its version 1 engine: options for attention came with that. */
 const olderVllm = ({ text, versions }: Situation): boolean =>
   versions.vllm === undefined ? /vllm\/(?:worker|engine)\/|\bengine\.py:\d/.test(text) : compareVersions(versions.vllm, '0.11') < 0
-/** What nvidia-smi showed. */
-const now = ({ versions: { driver, driverCuda } }: Situation): string =>
-  driverCuda === undefined ? '' : ` (now ${driver === undefined ? '' : `${driver}, `}CUDA ${driverCuda})`
-/** Of the toolkit or the image that the log shows. */
-const TOOLKIT = /nvidia\/cuda:(\d{1,2}\.\d)|release (\d{1,2}\.\d), V\d/
-/** The program's CUDA, where the driver is new enough for it: from 11 on any release of the major version is. */
-function runsOn({ text, versions: { cuda, driverCuda } }: Situation): string | undefined {
-  const needs = cuda ?? group(TOOLKIT.exec(text))
-  if (needs === undefined || driverCuda === undefined) return undefined
-  const isEnough =
-    compareVersions(driverCuda, needs) >= 0 || (compareVersions(needs, '11') >= 0 && compareVersions(driverCuda, needs.split('.')[0] ?? needs) >= 0)
-  return isEnough ? needs : undefined
-}
-const unreached = ({ situation }: Seen): readonly Piece[] => {
-  const { programs, subject } = situation()
-  const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes')
-  return [
-    {
-      text: inContainer
-        ? 'See in the container whether it has the driver, and which libcuda comes first: one of a cuda-compat package or of the image hides that of the host.'
-        : 'See which libcuda the program finds: one of another release, or of a cuda-compat package, may come before that of the driver.',
-      command: 'nvidia-smi; ldconfig -p | grep libcuda; printenv LD_LIBRARY_PATH',
-    },
-    inContainer &&
-      !programs.has('kubernetes') && {
-        text: 'A container has the driver only when it was started with the GPU.',
-        command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}`,
-      },
-    {
-      text: 'If it does reach the driver, the program was built for a newer CUDA than that of the image: take a build for this one, or update the driver of the host.',
-    },
-  ]
-}
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
-const dotted = (found: string | undefined): string =>
-  found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
 
 export const cudaVersionMismatch = ruleFamily({
   id: 'cuda-version-mismatch',
@@ -122,8 +87,8 @@ export const cudaVersionMismatch = ruleFamily({
       verdict: ({ match }) => `The container image requires ${match[1] ?? ''}, which the driver of this host does not give, so the container was not started.`,
       remedies: ({ match, situation }) => [
         {
-          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${now(situation())}, or use an image of an older CUDA.`,
-          ...(now(situation()) === '' ? { command: 'nvidia-smi' } : {}),
+          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${shown(situation())}, or use an image of an older CUDA.`,
+          ...(shown(situation()) === '' ? { command: 'nvidia-smi' } : {}),
         },
         { text: 'NVIDIA_DISABLE_REQUIRE=1 switches the check off; programs that need the newer driver then fail later.' },
       ],

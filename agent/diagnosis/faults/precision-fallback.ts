@@ -164,25 +164,8 @@ export const precisionFallback = ruleFamily({
     'Failed to create TensorrtExecutionProvider',
     'no usable GPU found',
     'offloaded 0/',
-    'because they were offloaded to the',
   ],
   rules: [
-    {
-      // accelerate, after device_map="auto" (big_modeling.py).
-      pattern: /parameters are on the meta device(?: device)? because they were offloaded to the (cpu and disk|cpu|disk)\b/,
-      severity,
-      title: 'A part of the model lies outside the GPU',
-      verdict: ({ match }) =>
-        `The model does not fit the free memory of the GPUs, so accelerate keeps a part of it ${match[1] === 'cpu' ? 'in host memory' : match[1] === 'disk' ? 'on disk' : 'in host memory and on disk'}: each pass copies it, many times slower.`,
-      remedies: ({ situation }) => [
-        whoHolds(situation()),
-        { text: 'Load a smaller model or a smaller quantization, or spread it over more GPUs (device_map="auto" with all of them visible).' },
-        {
-          text: 'If it should fit one GPU: see what was placed where (model.hf_device_map), and place all of it there (device_map={"": 0}); what is too large then fails at once instead of being slow.',
-        },
-      ],
-      facts: toCpu,
-    },
     {
       pattern: /offloaded 0\/([1-9]\d{0,3}) layers to GPU/,
       severity,

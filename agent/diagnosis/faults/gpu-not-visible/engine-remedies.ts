@@ -1,6 +1,8 @@
 // What to do when an engine cannot give a GPU: the toolkit, its hook, CDI.
+import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
+import { requestGpu } from './request.ts'
 import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, WSL } from './driver-remedies.ts'
 
 /** A pod's RuntimeClass names a runtime that the containerd of its node does not know. */
@@ -232,3 +234,19 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
     situation().system === 'wsl' && WSL[0],
   ]
 }
+
+const podman = ({ subject }: Situation): readonly Piece[] => [
+  {
+    text: 'Podman gives a GPU by its CDI name; older releases ignore --gpus.',
+    command: `podman run --device nvidia.com/gpu=all ${subject.image ?? '<IMAGE>'}`,
+  },
+  {
+    text: 'It needs the CDI description of the GPUs, again after each update of the driver.',
+    command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml',
+  },
+]
+/** The image lacks what the toolkit brings with the GPU. */
+export const withoutTool = (matched: Matched): readonly Piece[] =>
+  /crun: /.test(matched.message) || matched.situation().programs.has('podman')
+    ? podman(matched.situation())
+    : [requestGpu(matched.situation()), toolkit(matched)]

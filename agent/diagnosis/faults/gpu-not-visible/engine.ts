@@ -3,8 +3,7 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, refusal, toolkit } from './engine-remedies.ts'
-import { requestGpu } from './request.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -86,19 +85,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container has no GPU',
     verdict: 'nvidia-smi is not in the container. The toolkit brings it with the GPU: the container was started without one.',
-    remedies: (matched) =>
-      /crun: /.test(matched.message) || matched.situation().programs.has('podman')
-        ? [
-            {
-              text: 'Podman gives a GPU by its CDI name; older releases ignore --gpus.',
-              command: `podman run --device nvidia.com/gpu=all ${matched.situation().subject.image ?? '<IMAGE>'}`,
-            },
-            {
-              text: 'It needs the CDI description of the GPUs, again after each update of the driver.',
-              command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml',
-            },
-          ]
-        : [requestGpu(matched.situation()), toolkit(matched)],
+    remedies: withoutTool,
   },
   {
     pattern: /could not select device driver\s{1,3}(?:\\?"[\w.-]{0,30}\\?"|'[\w.-]{0,30}')?[^\n]{0,40}(?:gpu|nvidia|capabilities)/,

@@ -1,13 +1,30 @@
-// A quantized model that is computed without the CUDA kernels made for it: it works, many times slower.
+// A model that works, many times slower than it could: quantized without the CUDA kernels made for that, or in part outside the GPU.
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily } from './parts/rules.ts'
+import { whoHolds } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 
-export const slowKernels = ruleFamily({
-  id: 'slow-kernels',
+export const slowModel = ruleFamily({
+  id: 'slow-model',
   kind: 'precision_fallback',
-  literals: ['kernels for auto_gptq are not installed', 'CUDA extension not installed'],
+  literals: ['kernels for auto_gptq are not installed', 'CUDA extension not installed', 'because they were offloaded to the'],
   rules: [
+    {
+      // accelerate, after device_map="auto" (big_modeling.py).
+      pattern: /parameters are on the meta device(?: device)? because they were offloaded to the (cpu and disk|cpu|disk)\b/,
+      severity: 'warning',
+      title: 'A part of the model lies outside the GPU',
+      verdict: ({ match }) =>
+        `The model does not fit the free memory of the GPUs, so accelerate keeps a part of it ${match[1] === 'cpu' ? 'in host memory' : match[1] === 'disk' ? 'on disk' : 'in host memory and on disk'}: each pass copies it, many times slower.`,
+      remedies: ({ situation }) => [
+        whoHolds(situation()),
+        { text: 'Load a smaller model or a smaller quantization, or spread it over more GPUs (device_map="auto" with all of them visible).' },
+        {
+          text: 'If it should fit one GPU: see what was placed where (model.hf_device_map), and place all of it there (device_map={"": 0}); what is too large then fails at once instead of being slow.',
+        },
+      ],
+      facts: () => ({ from: 'cuda', to: 'cpu' }),
+    },
     {
       // auto_gptq/modeling/_base.py; which PyTorch its wheels were built against: docs/INSTALLATION.md of AutoGPTQ.
       pattern: /CUDA kernels for auto_gptq are not installed|CUDA extension not installed/,

@@ -1,0 +1,42 @@
+// Driver and CUDA as a text shows them: a driver that is new enough by its version is one that the program does not reach.
+import type { Situation } from '../../situation/situation.ts'
+import { compareVersions, group } from '../../situation/versions.ts'
+import type { Seen } from '../parts/rules.ts'
+import type { Piece } from './plan.ts'
+
+/** What nvidia-smi showed. */
+export const shown = ({ versions: { driver, driverCuda } }: Situation): string =>
+  driverCuda === undefined ? '' : ` (now ${driver === undefined ? '' : `${driver}, `}CUDA ${driverCuda})`
+/** 12040 is CUDA 12.4. */
+export const dotted = (found: string | undefined): string =>
+  found !== undefined && /^\d{4,5}$/.test(found) ? `${Math.floor(Number(found) / 1000)}.${Math.floor((Number(found) % 1000) / 10)}` : (found ?? '')
+/** Of the toolkit or the image that the log shows. */
+const TOOLKIT = /nvidia\/cuda:(\d{1,2}\.\d)|release (\d{1,2}\.\d), V\d/
+/** The program's CUDA, where the driver is new enough for it: from 11 on any release of the major version is. */
+export function runsOn({ text, versions: { cuda, driverCuda } }: Situation): string | undefined {
+  const needs = cuda ?? group(TOOLKIT.exec(text))
+  if (needs === undefined || driverCuda === undefined) return undefined
+  const isEnough =
+    compareVersions(driverCuda, needs) >= 0 || (compareVersions(needs, '11') >= 0 && compareVersions(driverCuda, needs.split('.')[0] ?? needs) >= 0)
+  return isEnough ? needs : undefined
+}
+export const unreached = ({ situation }: Seen): readonly Piece[] => {
+  const { programs, subject } = situation()
+  const inContainer = programs.has('docker') || programs.has('compose') || programs.has('kubernetes')
+  return [
+    {
+      text: inContainer
+        ? 'See in the container whether it has the driver, and which libcuda comes first: one of a cuda-compat package or of the image hides that of the host.'
+        : 'See which libcuda the program finds: one of another release, or of a cuda-compat package, may come before that of the driver.',
+      command: 'nvidia-smi; ldconfig -p | grep libcuda; printenv LD_LIBRARY_PATH',
+    },
+    inContainer &&
+      !programs.has('kubernetes') && {
+        text: 'A container has the driver only when it was started with the GPU.',
+        command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}`,
+      },
+    {
+      text: 'If it does reach the driver, the program was built for a newer CUDA than that of the image: take a build for this one, or update the driver of the host.',
+    },
+  ]
+}
