@@ -85,8 +85,11 @@ describe.skipIf(WHY !== '')(`actions${WHY}`, () => {
 `
     const hostWith = (lost: number) => Array.from({ length: lost }, (_, gpu) => gpu).reduce((now, gpu) => withGpu(now, gpu, { lost: 1 }), hostOf(GPUS))
     for (let kills = 0; kills < AT_ANY_MOMENT;) {
-      let running = (agent = await startAgent({ scenario: hostWith(0), config: once, ready: true }))
+      const first = (agent = await startAgent({ scenario: hostWith(0), config: once, ready: true }))
+      let running = first
       const { dataDir } = running
+      // A GPU that is lost before it was read has no UUID yet.
+      await poll(async () => (await first.metrics()).value('warpwatch_gpu_memory_used_bytes', { gpu: String(GPUS - 1) }), { what: 'the GPUs to be read' })
       writeFileSync(file('once'), '')
       const noted = (): readonly string[] => linesOf('once').filter((line) => line !== '')
       running.tell(hostWith(1))
