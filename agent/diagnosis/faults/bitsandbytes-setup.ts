@@ -67,7 +67,21 @@ function remedies(matched: Matched): readonly Piece[] {
     command: `cmake -DCOMPUTE_BACKEND=${backend} -S . && make && pip install -e .`,
   }
   const neighbour = cuda === undefined ? undefined : NEWEST[cuda.slice(0, 2)]
+  if (/libbitsandbytes_\w{1,20}\.dll: invalid ELF header/.test(text))
+    return [
+      {
+        text: 'The library that it loads is one of Windows: install bitsandbytes anew on this Linux, and without packages or patches for Windows.',
+        command: pipInstall(situation, 'bitsandbytes', '--force-reinstall --no-deps --upgrade'),
+      },
+    ]
   return [
+    /libcuda\.so not found/.test(text) && {
+      text: "libcuda.so, which comes with the driver, is not where the loader looks: a container needs the GPU (--gpus all), and under WSL the driver's folder may have to be named.",
+      command:
+        situation.system === 'wsl'
+          ? 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH'
+          : 'ldconfig -p | grep libcuda.so; ls /usr/lib/wsl/lib 2>/dev/null',
+    },
     (kepler || (source && !old)) && compile,
     old && {
       text: 'Leave the folder with the sources, which belong to an old release, and install the newest wheel.',

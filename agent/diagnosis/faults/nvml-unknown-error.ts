@@ -13,8 +13,10 @@ const MISMATCH = /API mismatch|version mismatch/i
 
 /** The same text shows an nvidia-smi that answers: the driver and the GPUs work. */
 const WORKS = /^\s*GPU \d{1,2}: [^\n]{4,80}\(UUID: GPU-|\bNVIDIA-SMI \d{3}\.\d|\b[Dd]river [Vv]ersion: {1,3}\d{3}\./m
+/** A container that was started a moment ago has lost nothing yet. */
+const STARTS = /\b(?:docker|podman) run\b[^\n]{0,240}\bnvidia-smi\b/
 /** The toolkit's own program runs on the host; a program in a container may have lost its device files. */
-function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
+function remedies(situation: Situation, onHost: boolean, starts: boolean): readonly Remedy[] {
   const { programs, subject, text } = situation
   const kubernetes = programs.has('kubernetes') || programs.has('containerd')
   if (/\bnode-debugger-|kubectl debug node/.test(text))
@@ -28,6 +30,21 @@ function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
       },
     )
   const works = WORKS.test(text) && !onHost
+  if (!onHost && !kubernetes && starts)
+    return plan(
+      {
+        text: 'See whether the toolkit lets containers use the device files: no-cgroups must be false, but for an engine without root.',
+        command: 'grep -n no-cgroups /etc/nvidia-container-runtime/config.toml',
+      },
+      {
+        text: 'If it is false: name the devices by CDI, which does not depend on how the engine manages cgroups.',
+        command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml\ndocker run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi',
+      },
+      !works && {
+        text: 'See whether NVML works on the host. If it fails there too, the driver or a GPU is at fault: look at the kernel log.',
+        command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
+      },
+    )
   return plan(
     !works && {
       text: 'See whether NVML works on the host. If it fails there too, the driver or a GPU is at fault: look at the kernel log.',
@@ -59,10 +76,11 @@ function remedies(situation: Situation, onHost: boolean): readonly Remedy[] {
   )
 }
 
-function verdictOf(text: string, near: string): string {
+function verdictOf(text: string, near: string, starts: boolean): string {
   if (/nvidia-container-cli/.test(near)) return 'The container toolkit could not start NVML on the host, so the container was not started.'
   if (/daemon-reload/.test(text))
     return "The container lost its access to the GPU's device files: systemctl daemon-reload on the host makes systemd rewrite the device rules of running containers without the GPUs."
+  if (starts) return 'NVML could not talk to the driver in a container that was just started: it was not given the right to use the device files of the GPU.'
   if (WORKS.test(text))
     return 'NVML could not talk to the driver here, and nvidia-smi answers elsewhere in the same text: the driver works, and most likely a container lost its access to the device files while it ran.'
   return "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state."
@@ -74,13 +92,14 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const near = around(text, at, 8, 3)
   // Drivers before about 340 said so where newer ones say "version mismatch"; only the lines above tell.
   if (MISMATCH.test(near)) return undefined
+  const starts = STARTS.test(around(text, at, 24, 1)) && !situation().text.includes('daemon-reload')
   return {
     kind: 'nvml_unknown_error',
     severity: 'critical',
     title: 'NVML cannot start: Unknown Error',
-    verdict: verdictOf(situation().text, near),
+    verdict: verdictOf(situation().text, near, starts),
     facts: known({ exit_code: whole(/\b(?:rc|exit code|exit status)[ =:]{1,2}(\d{1,3})\b/.exec(line)?.[1]) }),
-    remedies: remedies(situation(), /nvidia-container-cli|detection error|OCI runtime/.test(near)),
+    remedies: remedies(situation(), /nvidia-container-cli|detection error|OCI runtime/.test(near), starts),
     lines: [at],
   }
 }

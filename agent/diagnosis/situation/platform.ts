@@ -46,7 +46,7 @@ const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|d
 
 /** Linux only where something shows it, so that advice for one system is not given to all. */
 export function system(text: string): System | undefined {
-  if (WINDOWS.test(text) || (text.includes('.dll') && DLL.test(text))) return 'windows'
+  if (WINDOWS.test(text) || (text.includes('.dll') && DLL.test(text) && !text.includes('.dll: invalid ELF header'))) return 'windows'
   if (WSL.test(text)) return 'wsl'
   if (NAMES_WINDOWS.test(text)) return 'windows'
   if (MAC.test(text)) return 'mac'

@@ -179,6 +179,30 @@ test.each([
   ],
   ['an empty file of a Jetson', 'OSError: /usr/lib/aarch64-linux-gnu/nvidia/libcudla.so: file too short\n', 'cuda_library_missing', /--runtime nvidia/],
   ['the host engine of DCGM without NVML', 'Err: Failed to start DCGM Server: -15\nFailed to initialize NVML\n', 'gpu_not_visible', /^NVML cannot be started/],
+  [
+    'a container that had no right to its devices from the start',
+    'docker run --rm --runtime=nvidia --gpus all ubuntu nvidia-smi\nFailed to initialize NVML: Unknown Error\n',
+    'nvml_unknown_error',
+    /just started(?![^]*docker restart)[^]*no-cgroups/,
+  ],
+  [
+    'a container that lost them',
+    'docker exec trainer nvidia-smi\nFailed to initialize NVML: Unknown Error\n',
+    'nvml_unknown_error',
+    /docker restart(?![^]*no-cgroups)/,
+  ],
+  [
+    'bitsandbytes without the library of the driver',
+    'CUDA SETUP: WARNING! libcuda.so not found! Do you have a CUDA driver installed?\nCUDA SETUP: CUDA detection failed! Possible reasons:\n',
+    'bitsandbytes_setup',
+    /libcuda\.so, which comes with the driver/,
+  ],
+  [
+    'a library of Windows on Linux',
+    'CUDA SETUP: Loading binary /home/ada/env/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda116.dll...\n/home/ada/env/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda116.dll: invalid ELF header\nRuntimeError: CUDA Setup failed despite GPU being available. Inspect the CUDA SETUP outputs above\n',
+    'bitsandbytes_setup',
+    /one of Windows[^]*--force-reinstall(?![^]*\bset )/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)
