@@ -203,6 +203,24 @@ test.each([
     'bitsandbytes_setup',
     /one of Windows[^]*--force-reinstall(?![^]*\bset )/,
   ],
+  [
+    'XLA without a name of its program',
+    'Original error: RESOURCE_EXHAUSTED: Failed to allocate request for 176.00MiB (184549376B) on device ordinal 0\n',
+    'cuda_oom',
+    /XLA_PYTHON_CLIENT_MEM_FRACTION/,
+  ],
+  [
+    'the same of Keras',
+    'File "/w/keras/model.py", line 4, in fit\nRESOURCE_EXHAUSTED: Failed to allocate request for 176.00MiB (184549376B) on device ordinal 0\n',
+    'cuda_oom',
+    /TF_FORCE_GPU_ALLOW_GROWTH(?![^]*XLA_PYTHON)/,
+  ],
+  [
+    'a GPU that cannot be opened',
+    'W external/xla/xla/service/platform_util.cc:200] unable to create StreamExecutor for CUDA:3: failed initializing StreamExecutor for CUDA device ordinal 3: INTERNAL: failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY: out of memory; total memory reported: 34089730048\n',
+    'cuda_oom',
+    /^Out of GPU memory on GPU 3[^]*JAX could not open(?![^]*smaller)[^]*CUDA_VISIBLE_DEVICES=<GPU>/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

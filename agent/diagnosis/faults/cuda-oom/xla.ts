@@ -3,6 +3,7 @@ import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { bytesOf, integerIn, SIZE } from '../quantity.ts'
+import { setVariables } from '../remedies/environment.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
@@ -144,8 +145,16 @@ export const cudaOomXla = memoryFamily(
     {
       pattern: /failed initializing StreamExecutor for CUDA device ordinal (\d{1,4}).{0,160}CUDA_ERROR_OUT_OF_MEMORY/,
       facts: (_, message) => known({ gpu_index: integerIn(message, /device ordinal (\d{1,4})/) }),
-      verdict: 'TensorFlow could not open the GPU: no memory was left even for its context. Another process holds nearly all of the card.',
-      remedies: taken,
+      verdict: (_, situation) =>
+        `${speaker(situation)} could not open the GPU: no memory was left even for its context. Another process holds nearly all of the card.`,
+      // Not even a context fits: nothing that the program does is too large.
+      remedies: (situation) => [
+        whoHolds(situation),
+        {
+          text: 'Wait for that process, stop it, or take another GPU: on a cluster the one that the scheduler gave to the job.',
+          command: setVariables(situation, { CUDA_VISIBLE_DEVICES: '<GPU>' }),
+        },
+      ],
     },
     {
       pattern: /[Ff]ailed to allocate (\d{1,18}) bytes for new constant/,
