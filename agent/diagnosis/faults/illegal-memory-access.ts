@@ -6,8 +6,24 @@ import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { INFERENCE } from '../situation/programs.ts'
+import type { Situation } from '../situation/situation.ts'
 import { xidFacts } from './xid.ts'
 
+const OVERRIDE = /HSA_OVERRIDE_GFX_VERSION["']?[=:] ?["']?(\d{1,2}\.\d\.\d{1,2})/
+/** ROCm names no kernel: what it was made to run may be of another chip. */
+const otherChip = ({ text }: Situation): Piece => {
+  const override = OVERRIDE.exec(text)?.[1]
+  return (
+    override !== undefined && {
+      text: `HSA_OVERRIDE_GFX_VERSION=${override} makes the GPU run code of another chip, which fails where the two differ: leave it out where ROCm supports the GPU, else set that of its nearest relative.`,
+      command: 'rocminfo | grep -i gfx',
+    }
+  )
+}
+const DRIVER_OF_AMD: Piece = {
+  text: 'See what the driver says of it in the same second: the process, page faults, a reset of the GPU.',
+  command: "sudo dmesg -T | grep -iE 'amdgpu.*(fault|ring|reset)' | tail",
+}
 /** What helps to find the failing kernel, for the program that runs. */
 function remedies(matched: Matched): readonly Piece[] {
   const { situation, facts } = matched
@@ -16,7 +32,8 @@ function remedies(matched: Matched): readonly Piece[] {
   const device = facts.gpu_index === undefined ? '' : ` on GPU ${facts.gpu_index}`
   const named = sanitized(matched)
   return [
-    named === undefined && synchronous(at),
+    vendor === 'amd' && otherChip(at),
+    named === undefined && !/AMD_SERIALIZE_KERNEL["']?[=:] ?["']?3/.test(at.text) && synchronous(at),
     programs.has('sglang') &&
       /cuda_?graph_?runner|[Cc]uda graph|CudaGraph/.test(at.text) && { text: 'See whether it goes away without CUDA graphs.', command: '--disable-cuda-graph' },
     programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
@@ -24,6 +41,7 @@ function remedies(matched: Matched): readonly Piece[] {
       text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,
     },
     named === undefined && !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
+    vendor === 'amd' && at.system !== 'windows' && DRIVER_OF_AMD,
     facts.xid === undefined && vendor !== 'amd' && at.system !== 'windows' && xidsBeside,
     facts.xid !== undefined && diagnose(facts, at, 'If it happens on one GPU only, with programs that run well elsewhere, test that GPU.'),
   ]

@@ -27,7 +27,7 @@ const POD =
   /^\s{0,4}Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority): |\[pod\/([a-z0-9.-]{1,80})\/|\bpods?[/ "']{1,2}(?!anti-|topology-)([a-z0-9](?:[a-z0-9.-]{0,60})-[a-z0-9]{5,10}(?:-[a-z0-9]{5})?|[a-z0-9-]{3,60}-\d{1,4})\b|^(?:[a-z0-9-]{1,60} {1,40})?([a-z0-9][a-z0-9.-]{2,80}) {1,40}\d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|Error|CrashLoop|Pending|Evicted|Init:)/m
 const NAMESPACE = /^\s{0,4}Namespace: {1,20}([a-z0-9-]{1,60})\s*$|\bnamespace[=: "']{1,4}([a-z0-9-]{1,60})\b|(?:^| )-n ([a-z0-9-]{1,60}) /m
 const JOB =
-  /\bStepId=(\d{1,12})\b|\bJOB (\d{1,12})\b|\bSTEP (\d{1,12})\.|\bstep (\d{1,12})(?:\.\w{1,12})? cgroup|\bSLURM_JOB_ID=(\d{1,12})\b|\bslurm[-_](?:job[-_])?(\d{3,12})\b/
+  /\bStepId=(\d{1,12})\b|\bJOB (\d{1,12})\b|\bSTEP (\d{1,12})\.|\bstep (\d{1,12})(?:\.\w{1,12})? cgroup|\bSLURM_JOB_ID=(\d{1,12})\b|\bslurm[-_](?:job[-_])?(\d{3,12})\b|\/job0*([1-9]\d{0,11})\/slurm_script\b/
 /** Steps of an OOM first: another job may have been cancelled beside it. */
 const OOM_JOB = /oom[-_ ]?kill[^\n]{0,80}?(?:StepId=|step )(\d{1,12})/
 const LXC = /\/lxc\/(\d{1,8}|[\w-]{1,40})\b/

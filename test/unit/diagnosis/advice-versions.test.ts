@@ -221,6 +221,30 @@ test.each([
     'cuda_oom',
     /^Out of GPU memory on GPU 3[^]*JAX could not open(?![^]*smaller)[^]*CUDA_VISIBLE_DEVICES=<GPU>/,
   ],
+  [
+    'code for another chip on an AMD GPU',
+    'HSA_OVERRIDE_GFX_VERSION=11.0.0 AMD_SERIALIZE_KERNEL=3 python train.py\nMemory access fault by GPU node-1 (Agent handle: 0x559e) on address 0x7fe05f439000. Reason: Page not present or supervisor privilege.\n',
+    'illegal_memory_access',
+    /GFX_VERSION=11\.0\.0 makes the GPU run code of another chip(?![^]*synchronous)[^]*amdgpu/,
+  ],
+  [
+    'a credential of Slurm that ran out',
+    'srun: error: Task launch for 36.0 failed on node cn131: Job credential expired\n',
+    'job_failed',
+    /clocks of the hosts differ[^]*chronyc tracking/,
+  ],
+  [
+    'a batch script that the controller saw killed',
+    '[2026-05-27T11:37:57.377] _job_complete: JobId=127441 WTERMSIG 9\n[2026-05-27T11:37:57.377] _job_complete: JobId=127441 done\n',
+    'job_killed',
+    /SIGKILL[^]*sacct -j 127441/,
+  ],
+  [
+    'an argument that a server does not know itself',
+    "(EngineCore pid=611) ERROR [core.py:1229] TypeError: Attention.__init__() got an unexpected keyword argument 'use_irope'\n(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}\n",
+    'python_exception',
+    /Compare the installed versions(?![^]*Correct the call)/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

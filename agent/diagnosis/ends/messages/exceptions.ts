@@ -3,6 +3,7 @@ import { frameName } from '../../traceback/user-frame.ts'
 import { calledFrom, failedCall, failedInLibrary, identifiersIn } from '../failed-call.ts'
 import { packageOfClass } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
+import { INFERENCE } from '../../situation/programs.ts'
 import { packagesOf, versions } from './releases.ts'
 import { article, missingKey, none, otherType, short } from './values.ts'
 
@@ -43,6 +44,9 @@ export const EXCEPTIONS: readonly Known[] = [
           },
           versions(told),
         ]
+      // Where only the message of a server stands, its own code made the call.
+      const ofServer = told.error?.frames.length === 0 && INFERENCE.some((program) => told.situation.programs.has(program))
+      if (ofServer) return [versions(told)]
       return failedInLibrary(told)
         ? [versions(told), { text: `Leave ${argument} out, or look up in the release notes where it went.` }]
         : [

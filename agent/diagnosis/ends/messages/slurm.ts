@@ -124,6 +124,20 @@ const ROWS: readonly Row[] = [
     [do1('See what became of it.', 'sacct -j <JOB_ID> --format=JobID,State,ExitCode,Elapsed')],
   ],
   [
+    /Job credential expired/,
+    'The node got the order of the step when its credential had run out: the clocks of the hosts differ, or slurmd was too slow for it.',
+    [
+      do1(
+        'Compare the clocks of this host and of the nodes, and let all of them follow the same time server.',
+        'srun --overlap --ntasks-per-node=1 date; chronyc tracking',
+      ),
+      do1(
+        'If they agree: see why slurmd of that node is slow (a prolog, a file system that hangs).',
+        'scontrol show node <NODE>; sudo tail -n 50 /var/log/slurm/slurmd.log',
+      ),
+    ],
+  ],
+  [
     /Unable to (?:confirm allocation|attach to step)|Application launch failed|Task launch for .{0,60} failed|Communication connection failure/,
     'Slurm could not start the step on its nodes: slurmd of a node does not answer, or it cannot call back to this host.',
     [
@@ -140,7 +154,7 @@ const FROM_SLURM =
   /\b(?:sbatch|srun|salloc|squeue|sinfo|scontrol|scancel|slurm|munge)|SLURM_|Batch job submission|Unable to allocate resources|Unable to create step/i
 
 const titleOf = ({ source }: RegExp): string =>
-  source.includes('attach to step')
+  /attach to step|credential expired/.test(source)
     ? 'Slurm could not start the step'
     : source.includes('rpc_node')
       ? 'Slurm does not take a node in'

@@ -51,6 +51,12 @@ const RULES: readonly OrderRule[] = [
     kind: 'cancelled',
     facts: () => ({ signal: 'SIGINT' }),
   },
+  {
+    // slurmctld.log: the batch script was ended by a signal.
+    pattern: /_job_complete: JobId=(?<job>\d{1,12}) WTERMSIG (?<signal>\d{1,2})\b/,
+    kind: 'job_killed',
+    facts: ({ groups }) => ({ signal: signalName(groups?.['signal']) ?? 'SIGKILL', job_id: Number(groups?.['job']) }),
+  },
   { pattern: /^(?:This|The|Your) job (?:was|has been) (?:killed|terminated)\b/, kind: 'job_killed' },
   {
     pattern: /(?<!TensorBoard )(?:[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:Signals\.)?(SIGTERM|SIGHUP|SIGQUIT)\b|[Rr]eceived (15|1) death signal/,
@@ -70,7 +76,7 @@ const RULES: readonly OrderRule[] = [
   ...PLATFORM_RULES,
 ]
 const MAY =
-  /LIMIT|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
+  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
 
