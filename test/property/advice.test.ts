@@ -82,14 +82,14 @@ const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
   [/OLLAMA_|\bollama /, /ollama|\bsource=\w+\.go:\d|llama runner process|requires more system memory/i],
   [/--n-gpu-layers|--ctx-size|--ubatch-size/, /ggml|llama|cudaMalloc|(?:CUDA|ROCm)\d? buffer|compute buffers|kv cache/i],
   // Paths of JAX's build; TensorFlow's are external/local_xla.
-  [/XLA_PYTHON_CLIENT/, /jax|XlaRuntime|executable_name|\bexternal\/xla\//i],
+  [/XLA_PYTHON_CLIENT/, /jax|XlaRuntime|executable_name|\bexternal\/xla\/|\bpjrt_|RESOURCE_EXHAUSTED: Failed to/i],
   [/TF_FORCE_GPU/, /tensorflow|keras|ResourceExhausted|TF_|tf_/i],
   [/CUDF_SPILL/, /rmm|cudf|cuml|cugraph|rapids/i],
   [
     /\bkubectl\b/,
-    /kube|k8s|k3s|nvidia\.com\/|amd\.com\/|\bpods?\b|device[- ]plugin|gpu-operator|Restart Count|Last State|CrashLoopBackOff|Container Toolkit|Evicted|\bnodes? are available/i,
+    /kube|k8s|k3s|nvidia\.com\/|amd\.com\/|\bpods?\b|device[- ]plugin|gpu-operator|Restart Count|Last State|CrashLoopBackOff|Reason: {1,20}OOMKilled|node was low on resource|Container Toolkit|Evicted|\bnodes? are available/i,
   ],
-  [/\b(?:scontrol|sacct|sbatch|srun|sinfo)\b/, /slurm|srun|sbatch|StepId|CANCELLED AT|\bJOB \d|SLURM_/i],
+  [/\b(?:scontrol|sacct|sbatch|srun|sinfo)\b/, /slurm|srun|sbatch|StepId|CANCELLED AT|\bJOB \d|SLURM_|_job_complete: JobId=/i],
 ]
 const NVIDIA_ONLY = /\bnvidia-smi\b|\bnvidia-ctk\b|\bdcgmi\b|whl\/cu\d|compute-sanitizer|CUDA_LAUNCH_BLOCKING/
 const AMD_ONLY = /\brocm-smi\b|\bamd-smi\b|\brocminfo\b|whl\/rocm|HSA_OVERRIDE|AMD_SERIALIZE|HIP_LAUNCH_BLOCKING|PYTORCH_HIP_ALLOC_CONF/

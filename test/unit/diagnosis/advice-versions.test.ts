@@ -241,7 +241,7 @@ test.each([
   ],
   [
     'an argument that a server does not know itself',
-    "(EngineCore pid=611) ERROR [core.py:1229] TypeError: Attention.__init__() got an unexpected keyword argument 'use_irope'\n(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}\n",
+    "(EngineCore pid=611) ERROR 06-20 19:18:46 [core.py:1229] TypeError: Attention.__init__() got an unexpected keyword argument 'use_irope'\n(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}\n",
     'python_exception',
     /Compare the installed versions(?![^]*Correct the call)/,
   ],
