@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     expect(await page.textContent('.status')).toMatch(/GPU 3 has not answered since \d\d:\d\d/)
     expect(await page.textContent('#gpu-3 .trouble')).toMatch(/No answer for \d+ s · figures of \d\d:\d\d:\d\d/)
     expect(parseFigure((await cards(page))[3]?.figures['memory_used_bytes'] ?? '').value).toBeGreaterThan(0)
-    const inkOf = (gpu: number) => page.evaluate(`getComputedStyle(document.querySelector('#gpu-${gpu} .gpu-memory')).color`)
+    const inkOf = (gpu: number) => page.evaluate(`getComputedStyle(document.querySelector('#gpu-${gpu} .gpu-memory > :not(.trouble)')).color`)
     expect(await inkOf(3)).not.toBe(await inkOf(2))
     expect(await page.textContent('.table-note')).toBe('GPU 3 is not read: its processes are missing here.')
     expect(await page.textContent('.facts')).toContain('8 × H100')

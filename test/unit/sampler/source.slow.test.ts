@@ -47,8 +47,11 @@ describe('a healthy child', () => {
     await using running = runScript({ gpus: 1, xids: [31] })
     const count = () => running.value('warpwatch_gpu_xid_errors_total', { xid: '31' }) ?? 0
     await until('an Xid', () => count() >= 1)
-    const before = count()
     process.kill(running.source.samplerPid() ?? 0, 'SIGKILL')
+    // What the killed child had sent may come after it.
+    await until('the end of the first child', () => running.value('warpwatch_agent_sampler_restarts_total', { reason: 'crash' }) === 1)
+    const before = count()
+    expect(before).toBeGreaterThan(0)
     await until('more Xids from the next child', () => count() > before)
     expect(running.gapOf(0), 'nobody can say that the GPU had a part in it').toBeUndefined()
     expect(running.value('warpwatch_gpu_xid_last_code', { gpu: '0' })).toBe(31)
