@@ -66,6 +66,8 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
     await using opened = await openPage(scene.browser, scene.agent.url)
     const { page, complaints } = opened
     await page.waitForSelector('.gpu')
+    // What the tab says comes a moment after the page.
+    await poll(async () => (await page.title()).endsWith(' · Warpwatch'), { what: 'the title of the page' })
     await page.evaluate(`{
       const script = document.createElement('script')
       script.textContent = 'document.title = "broken into"'
