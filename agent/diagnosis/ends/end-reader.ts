@@ -50,7 +50,6 @@ const LAST_SIGNS = 192
 const TEXTS = 512
 const TEXT_LENGTH = 2_000
 const LONGEST_LINE = 16_384
-/** Told by a family, not by a reader of ends. */
 /** `[ERROR] store - …`, `ERROR:store:…`: levels that no date precedes. */
 const LOGGED = /^\[?(?:ERROR|WARNING)\b[\]:]/
 /** `Feb 03 04:05:06 node7 netwatch[812]: …`: who wrote a line of the journal. */
@@ -58,6 +57,7 @@ const UNIT = /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} ([\w./()-]{1,64
 const MANY_UNITS = 6
 const RUNS_JOBS =
   /^(?:systemd$|docker|containerd|kubelet|crio|podman|conmon|slurm|python|torchrun|bash|sh$|java|node$|julia|ollama|vllm|triton|airflow|supervisord|cron|nvidia)/i
+/** Told by a family, not by a reader of ends. */
 const OUT_OF_MEMORY = /out of memory|OutOfMemory/i
 const LEAD = /^\S.{0,100}[\]:|>] $/
 /** An exception whose message is the traceback of a worker: its next line of that name is its own. */

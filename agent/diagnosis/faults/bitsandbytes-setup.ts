@@ -70,7 +70,7 @@ function remedies(matched: Matched): readonly Piece[] {
   if (/libbitsandbytes_\w{1,20}\.dll: invalid ELF header/.test(text))
     return [
       {
-        text: 'The library that it loads is one of Windows: install bitsandbytes anew on this Linux, and without packages or patches for Windows.',
+        text: 'bitsandbytes loads a Windows DLL on Linux: reinstall it, without packages or patches made for Windows.',
         command: pipInstall(situation, 'bitsandbytes', '--force-reinstall --no-deps --upgrade'),
       },
     ]

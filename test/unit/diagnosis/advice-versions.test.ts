@@ -201,7 +201,7 @@ test.each([
     'a library of Windows on Linux',
     'CUDA SETUP: Loading binary /home/ada/env/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda116.dll...\n/home/ada/env/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda116.dll: invalid ELF header\nRuntimeError: CUDA Setup failed despite GPU being available. Inspect the CUDA SETUP outputs above\n',
     'bitsandbytes_setup',
-    /one of Windows[^]*--force-reinstall(?![^]*\bset )/,
+    /Windows DLL on Linux[^]*--force-reinstall(?![^]*\bset )/,
   ],
   [
     'XLA without a name of its program',
@@ -244,6 +244,18 @@ test.each([
     "(EngineCore pid=611) ERROR 06-20 19:18:46 [core.py:1229] TypeError: Attention.__init__() got an unexpected keyword argument 'use_irope'\n(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}\n",
     'python_exception',
     /Compare the installed versions(?![^]*Correct the call)/,
+  ],
+  [
+    'the same in a script',
+    'llm = LLM(model=\'lab/vlm\', max_model_len=8192)\n  File "/opt/vllm/model.py", line 4, in _process_image_input\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.50 GiB. GPU 0 has a total capacity of 23.52 GiB of which 3.10 GiB is free.\n',
+    'cuda_oom',
+    /limit_mm_per_prompt=\{"image": 1, "video": 0\}(?![^]*'\{)/,
+  ],
+  [
+    'the same before vLLM 0.9',
+    'vLLM API server version 0.7.3\n  File "/opt/vllm/model.py", line 4, in _process_image_input\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.50 GiB. GPU 0 has a total capacity of 23.52 GiB of which 3.10 GiB is free.\n',
+    'cuda_oom',
+    /--limit-mm-per-prompt image=1\n/,
   ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)

@@ -62,7 +62,7 @@ describe('no end', () => {
   ])('%s', (_, ...lines) => {
     expect(faultsOf(...lines)).toEqual([])
   })
-  test('a service that ends by what it did not catch is told', () => {
+  test('a service that ends with an uncaught exception is told', () => {
     const [first] = faultsOf(
       'Feb 03 04:05:06 node7 netwatch[812]: Traceback (most recent call last):',
       'Feb 03 04:05:06 node7 netwatch[812]:   File "/usr/bin/netwatch", line 120, in <module>',

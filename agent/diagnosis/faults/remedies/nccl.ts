@@ -258,7 +258,7 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
     return [
       // NVIDIA/nccl#1838: from 2.24 on it also shares host memory by a call that asks for access between the GPUs.
       (WITHOUT_PEERS.test(now.text) || /transport\/shm\.cc/.test(near)) && {
-        text: 'Let NCCL share host memory in the older way, which needs no access between the GPUs; each rank must have the variable (a launcher such as Ray passes on only what it is told to).',
+        text: "Switch off NCCL's newer host buffers (cuMem), which need access between the GPUs. Set the variable for every rank: launchers such as Ray do not pass on all variables.",
         command: setVariables(now, { NCCL_CUMEM_HOST_ENABLE: '0' }),
       },
       ...noPeers({ situation }).slice(WITHOUT_PEERS.test(now.text) ? 1 : 0),

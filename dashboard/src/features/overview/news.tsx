@@ -1,4 +1,4 @@
-// The line above the rows of incidents: what arrived since they were laid out, what is over, and the button that lays them out anew. It comes a moment after them.
+// The line above the incidents: how many are new and how many are over since the list was laid out, and the button that updates it. Loaded after the first view.
 import { effect } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'

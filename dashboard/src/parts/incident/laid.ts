@@ -1,5 +1,5 @@
-// Which incidents stand open above the cards: those that were there when the reader opened the view, or asked for more. One that arrives later is counted in
-// the line above them, and one that is over keeps its place, so that nothing moves while somebody reads. Pure.
+// Which incidents are listed above the cards: those that were there when the reader opened the view, or asked for the new ones. A later one is only counted in
+// the line above the list, and a resolved one keeps its row, so that nothing moves while somebody reads. Pure.
 import { fresh, isCurrent, type Group, type Standing } from './groups.ts'
 
 /** What was laid out, each group by the ids that it had. */

@@ -47,7 +47,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
     text: 'It failed in the evaluation, whose outputs stay on the GPU: set eval_accumulation_steps, a smaller per_device_eval_batch_size, or preprocess_logits_for_metrics, which keeps only what the metric needs.',
   },
   validates(situation) && {
-    text: 'It failed in the validation: run it under torch.no_grad() (a method of Lightning has that), with a smaller batch of its own, and keep no outputs on the GPU.',
+    text: 'It failed in the validation: run it under torch.no_grad() (Lightning does so by itself), use a smaller validation batch, and keep no outputs on the GPU.',
   },
   makesStep(situation) && {
     text: 'It failed in the step of the optimizer, when no batch is held any more: use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO).',

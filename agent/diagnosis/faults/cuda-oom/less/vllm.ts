@@ -57,14 +57,14 @@ function computedLongest(text: string): number | undefined {
 /** At its start vLLM runs the encoder with as many and as large images and videos as a request may hold. */
 const ENCODES =
   /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b/
-const fewerImages = (situation: Situation): Piece =>
-  ENCODES.test(situation.text) &&
-  option(
-    situation,
-    'Let one request hold fewer images and videos: the encoder is tried with the largest ones at the start.',
-    'limit_mm_per_prompt',
-    `'{"image": 1, "video": 0}'`,
-  )
+/** JSON on the command line from 0.9 on, pairs before; a dictionary in a script. */
+function fewerImages({ text: log, versions }: Situation): Piece {
+  if (!ENCODES.test(log) || VERL.test(log)) return undefined
+  const text = 'Let one request hold fewer images and videos: at its start vLLM tries the encoder with as many as it may hold.'
+  if (CALL.test(log)) return { text: `${text} In the script: limit_mm_per_prompt={"image": 1, "video": 0}.` }
+  const old = versions.vllm !== undefined && compareVersions(versions.vllm, '0.9') < 0
+  return { text, command: old ? '--limit-mm-per-prompt image=1' : `--limit-mm-per-prompt '{"image": 1, "video": 0}'` }
+}
 
 export const DUMMY_REQUESTS = /warming up sampler with (\d{1,6}) dummy requests/
 function fewerSequences(situation: Situation): Piece {

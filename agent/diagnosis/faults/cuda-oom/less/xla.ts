@@ -31,9 +31,9 @@ const NEEDS = new RegExp(`(?:only reduced to|total allocation: {1,12}) ?${SIZE}`
 export const needed = (text: string): number | undefined => sizeIn(text, NEEDS)
 const MOST_SHARE = 0.95
 
-/** `little`: so small a request fails only where the card was full before. */
 /** The code of a compiled function goes into memory beside the pool of JAX. */
 const CODE = /Failed to load in-memory CUBIN/
+/** `little`: so small a request fails only where the card was full before. */
 export const lessInJax = (situation: Situation, little = false, need = needed(situation.text) ?? 0): readonly Piece[] => [
   CODE.test(situation.text) && {
     text: 'Leave more memory beside the pool of JAX, which takes 75 % of the card: the code of compiled functions goes there. (That it was compiled for another GPU is a guess of the message.)',
