@@ -155,21 +155,30 @@ export function ownPidOf(pid: number): number {
   return Number(pids.trim().split(/\s+/).at(-1)) || pid
 }
 
-/** All processes below one, nearest first. */
+/** By their start, since folders are listed as text ("100003" before "99998") and pids begin again from the lowest. */
+function statsByAge(procRoot: string): readonly { readonly pid: number; readonly stat: Stat }[] {
+  return readdirSync(procRoot)
+    .flatMap((name) => {
+      const stat = /^\d+$/.test(name) ? statOf(`${procRoot}/${name}/stat`) : undefined
+      return stat === undefined ? [] : [{ pid: Number(name), stat }]
+    })
+    .toSorted((a, b) => a.stat.started - b.stat.started || a.pid - b.pid)
+}
+
+export const pidsByAge = (procRoot: string): readonly number[] => statsByAge(procRoot).map(({ pid }) => pid)
+
+/** All processes below one, nearest first; of those as near, the oldest. */
 export type ProcessTree = { readonly below: (pid: number) => readonly number[] }
 
 const MOST_BELOW = 4_096
 
 /** Of this moment: the list of all processes is read once, however many are asked for. */
-export function readProcessTree(): ProcessTree {
+export function readProcessTree(procRoot = '/proc'): ProcessTree {
   const children = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = statOf(`/proc/${name}/stat`)
-    if (stat === undefined) continue
+  for (const { pid, stat } of statsByAge(procRoot)) {
     const siblings = children.get(stat.parent)
-    if (siblings === undefined) children.set(stat.parent, [Number(name)])
-    else siblings.push(Number(name))
+    if (siblings === undefined) children.set(stat.parent, [pid])
+    else siblings.push(pid)
   }
   return {
     below(pid) {

@@ -1,19 +1,21 @@
 // Who writes a log file: the processes whose standard output or standard error it is.
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { pidsByAge } from './process.ts'
 
-/** Of several in one line of descent the caller looks below each anyway; the first are the oldest. */
+/** Of several in one line of descent the caller looks below each anyway. */
 const MOST_WRITERS = 64
 
-export function writersOf(path: string): readonly number[] {
+/** The oldest first: what a job starts later writes to the same file. */
+export function writersOf(path: string, procRoot = '/proc'): readonly number[] {
   const found: number[] = []
   const wanted = statSync(path)
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid || found.length >= MOST_WRITERS) continue
+  for (const pid of pidsByAge(procRoot)) {
+    if (pid === process.pid || found.length >= MOST_WRITERS) continue
     for (const descriptor of [1, 2]) {
       try {
-        const { dev, ino } = statSync(`/proc/${name}/fd/${descriptor}`)
+        const { dev, ino } = statSync(`${procRoot}/${pid}/fd/${descriptor}`)
         if (dev !== wanted.dev || ino !== wanted.ino) continue
-        found.push(Number(name))
+        found.push(pid)
         break
       } catch {
         // Gone, or of another user.
