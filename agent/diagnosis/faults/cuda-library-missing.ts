@@ -14,6 +14,23 @@ const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
 const DEPENDENCY = new RegExp(`Could not load dynamic library '[^']{1,80}'; dlerror: (${CUDA_LIBRARY}): cannot open`)
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
 
+const NOTICE = new RegExp(TENSORFLOW_NOTICE)
+const NOTICES_APART = 8
+/** TensorFlow tries one library after the other: of one start, the first notice tells them all. */
+const noticedBefore = ({ text, at }: Seen): boolean => text.slice(Math.max(0, at - NOTICES_APART), at).some((line) => NOTICE.test(line))
+function besides({ text, at, match }: Seen): string {
+  if (!NOTICE.test(match[0])) return ''
+  const others = new Set<string>()
+  let last = at
+  for (let n = at + 1; n < text.length && n <= last + NOTICES_APART; n++) {
+    const name = NOTICE.exec(text[n] ?? '')?.[1]
+    if (name === undefined) continue
+    if (name !== match[1]) others.add(name)
+    last = n
+  }
+  return others.size === 0 ? '' : `, nor were ${[...others].join(', ')}`
+}
+
 const lacks = ({ message }: Seen): string | undefined => {
   const owner = ownerOf(message)
   return owner === undefined ? undefined : `needs ${owner.symbol}, which the ${owner.name} that was loaded does not have`
@@ -40,7 +57,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${DEPENDENCY.test(seen.message) ? `${file(seen.match[1] ?? '')} needs ${library(seen)}, which` : library(seen)} ${lacks(seen) ?? how}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)
@@ -107,7 +124,10 @@ export const cudaLibraryMissing = ruleFamily({
     "CUDA wasn't able to be loaded",
   ],
   rules: [
-    missing(TENSORFLOW_NOTICE, 'was not found where the loader looks', { severity: (seen) => (skipsGpu(seen) ? 'critical' : 'warning') }),
+    missing(TENSORFLOW_NOTICE, 'was not found where the loader looks', {
+      severity: (seen) => (skipsGpu(seen) ? 'critical' : 'warning'),
+      unless: noticedBefore,
+    }),
     missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'was not found where the loader looks', { severity: 'warning' }),
     missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'was not found where the loader looks', { unless: toolkit }),
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),

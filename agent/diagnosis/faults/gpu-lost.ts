@@ -10,7 +10,10 @@ import { plan, type Piece } from './remedies/plan.ts'
 
 const PCI = '([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\\.[0-7])?)'
 const OFF_THE_BUS = /fallen off the bus/
-const NO_HANDLE = /Unable to determine the device handle for/
+const NO_HANDLE = /Unable to determine the device handle for|nvmlDeviceGetHandleBy\w{3,16}(?:\(\))?: Unknown Error/
+/** nvdebugdump names the one that it cannot ask. */
+const NAMED_BELOW = /get details on GPU \(0x([\da-f]{1,2})\)/
+const HEARTBEAT = /_kgspIsHeartbeatTimedOut\b[^\n]{0,40}[Hh]eartbeat timed out/
 const LOST = /GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
 const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
 const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|Refused to change power state)`)
@@ -19,6 +22,8 @@ const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
 // An address may follow "GPU" at once: `GPU0000:25:00.0` is no GPU 0, `GPU1: 0000:34:00.0` is GPU 1.
 const INDEX = new RegExp(`GPU ?(\\d{1,3}): ${PCI}`)
 const ADDRESS = new RegExp(`(?<![0-9a-fA-F])${PCI}(?![0-9a-fA-F])`)
+
+const hexadecimal = (digits: string | undefined): number | undefined => (digits === undefined ? undefined : Number.parseInt(digits, 16))
 
 /** The driver's reasons for a failed start, as its lines above tell them: what they mean, and what to do instead of a reset. */
 type Reason = {
@@ -149,7 +154,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   // A line with an Xid is reported as that (79), and the driver's other line about the same loss is not reported twice.
   if (/\bXid \(/.test(line)) return undefined
   const message = wrapped(text, at)
-  const index = whole(INDEX.exec(message)?.[1] ?? /creating nvml\.Device (\d{1,3}):/.exec(message)?.[1])
+  const index = whole(INDEX.exec(message)?.[1] ?? /creating nvml\.Device (\d{1,3}):/.exec(message)?.[1]) ?? hexadecimal(NAMED_BELOW.exec(message)?.[1])
   const found = INDEX.exec(message)?.[2] ?? ADDRESS.exec(message)?.[1] ?? ADDRESS.exec(around(text, at, 2, 0))?.[1]
   const pci = found === undefined ? undefined : pciBusId(found)
   const facts = known({ gpu_index: index, pci_bus_id: pci })
@@ -187,6 +192,18 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     const verdict = `${which} is in a state from which only a reset brings it back.`
     return { ...base, title: 'GPU needs a reset', verdict, remedies: plan(kernelLines(facts), resetGpu(facts)) }
   }
+  if (HEARTBEAT.test(line)) {
+    // With an Xid, or a start that failed, the same is told there.
+    if (/\bXid \(/.test(around(text, at, 20, 40)) || INIT_FAILED.test(around(text, at, 8, 24))) return undefined
+    const number = whole(/\bGPU(\d{1,3}) /.exec(line)?.[1])
+    const gpu = number === undefined ? which : `GPU ${number} (as the driver counts)`
+    return {
+      ...base,
+      title: 'GPU does not answer the driver',
+      verdict: `${gpu}: its system processor (GSP), on which most of the driver runs, has stopped answering. Calls of nvidia-smi and NVML may hang from here on.`,
+      remedies: lost(facts, situation()),
+    }
+  }
   if (LOST.test(line))
     return { ...base, title: 'GPU is lost', verdict: `${which} is lost: the driver no longer reaches it.`, remedies: lost(facts, situation()) }
   return undefined
@@ -206,6 +223,8 @@ export const gpuLost: FaultFamily = {
     'Unable to change power state from',
     'Refused to change power state',
     'GPU requires reset',
+    '_kgspIsHeartbeatTimedOut',
+    'nvmlDeviceGetHandleBy',
     'NVMLError_ResetRequired',
   ],
   recognise,

@@ -17,7 +17,7 @@ import { known } from '../parts/window.ts'
 const GOES_ON = /retrying without pipeline parallelism/
 const ggml = (situation: Situation, facts: Facts): readonly Piece[] =>
   situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation, facts)
-const taken = (situation: Situation, facts: Facts): readonly Piece[] => [whoHolds(situation), smallerShare(facts)]
+const taken = (situation: Situation, facts: Facts): readonly Piece[] => [whoHolds(situation), smallerShare(situation, facts)]
 const figure = (bytes: number | undefined): string => (bytes === undefined ? 'an unknown amount' : gib(bytes))
 const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }: Facts): string =>
   asked === undefined && free === undefined

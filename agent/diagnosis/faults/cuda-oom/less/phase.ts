@@ -64,6 +64,25 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
       ]
     : []),
 ]
+/** Before its first step a trainer of image models encodes all images: kohya's scripts (library/train_util.py, library/strategy_base.py), OneTrainer, ai-toolkit. */
+const CACHES_LATENTS = /\bin (?:new_)?cache_(?:batch_)?latents\w{0,12}\b|\b_default_cache_batch_latents\b/
+const KOHYA = /\bsd-scripts\b|\bkohya|--vae_batch_size|\bvae_batch_size\b/
+const lessToEncode = ({ text }: Situation): readonly Piece[] => [
+  KOHYA.test(text)
+    ? {
+        text: 'It failed while the VAE encoded the images, before the first step of the training, whose batch size has no part in it: encode one image at a time.',
+        command: '--vae_batch_size 1',
+      }
+    : { text: 'It failed while the VAE encoded the images, before the first step of the training: encode fewer of them at once.' },
+  { text: 'Or lower the resolution of the images: what the VAE needs grows with their area.' },
+]
+
 /** Where no batch was in play: instead of everything that is said of batches. */
 export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefined =>
-  loadsWeights(situation) ? lessToLoad(situation) : makesOptimizer(situation) || makesStep(situation) ? phasePieces(situation) : undefined
+  loadsWeights(situation)
+    ? lessToLoad(situation)
+    : CACHES_LATENTS.test(situation.text)
+      ? lessToEncode(situation)
+      : makesOptimizer(situation) || makesStep(situation)
+        ? phasePieces(situation)
+        : undefined

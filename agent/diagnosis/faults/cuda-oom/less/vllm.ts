@@ -6,6 +6,7 @@ import { compareVersions } from '../../../situation/versions.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
 import { MIG } from './phase.ts'
+import { madeByScript, trainerOf, vllmOption as option } from './vllm-host.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
@@ -58,10 +59,11 @@ function computedLongest(text: string): number | undefined {
 const ENCODES =
   /maximum feature size|worst[- ]case[^\n]{0,80}multi-?modal|\bin (?:get_multimodal_embeddings|embed_multimodal|_process_(?:image|video)_input|_execute_mm_encoder)\b/
 /** JSON on the command line from 0.9 on, pairs before; a dictionary in a script. */
-function fewerImages({ text: log, versions }: Situation): Piece {
-  if (!ENCODES.test(log) || VERL.test(log)) return undefined
+function fewerImages(situation: Situation): Piece {
+  const { text: log, versions } = situation
+  if (!ENCODES.test(log) || trainerOf(situation) !== undefined) return undefined
   const text = 'Let one request hold fewer images and videos: at its start vLLM tries the encoder with as many as it may hold.'
-  if (CALL.test(log)) return { text: `${text} In the script: limit_mm_per_prompt={"image": 1, "video": 0}.` }
+  if (madeByScript(situation)) return { text: `${text} In the script: limit_mm_per_prompt={"image": 1, "video": 0}.` }
   const old = versions.vllm !== undefined && compareVersions(versions.vllm, '0.9') < 0
   return { text, command: old ? '--limit-mm-per-prompt image=1' : `--limit-mm-per-prompt '{"image": 1, "video": 0}'` }
 }
@@ -101,19 +103,6 @@ function moreGpus(situation: Situation, facts: Facts = {}): Piece {
     now * 2,
   )
 }
-/** The engine is made by a script: options are arguments there. */
-const CALL = /\b(LLM|[A-Z]\w{1,40})\([^()\n]{0,200}?(?:gpu_memory_utilization|max_model_len|tensor_parallel_size)=|\b(LLM)\(/
-/** verl trains on the cards that vLLM generates on, and has names of its own for its options. */
-const VERL = /\bactor_rollout_ref\b/
-const OF_VERL = 'actor_rollout_ref.'
-function option({ text: log }: Situation, text: string, name: string, value?: string | number): Piece {
-  if (VERL.test(log)) return { text, command: `${OF_VERL}rollout.${name.replace('tensor_', 'tensor_model_')}=${value ?? 'True'}` }
-  const call = CALL.exec(log)
-  return call === null
-    ? { text, command: `--${name.replaceAll('_', '-')}${value === undefined ? '' : ` ${value}`}` }
-    : { text: `${text} In the script: ${call[1] ?? call[2]}(${name}=${value === undefined ? 'True' : name.endsWith('dtype') ? `'${value}'` : value}).` }
-}
-
 const halfWeights = (situation: Situation): Piece =>
   /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) &&
   option(situation, 'Load the weights in 16 bit: float32, which is set, takes twice the memory.', 'dtype', 'half')
@@ -156,15 +145,17 @@ export function moreCache(situation: Situation): readonly Piece[] {
 }
 
 /** vLLM reserves its share at the start: it may take no more than what is free then. */
-export function smallerShare(facts: Facts): Piece {
+export function smallerShare(situation: Situation, facts: Facts): Piece {
   const { free_bytes: free, total_bytes: total } = facts
   if (free === undefined || total === undefined || total <= 0) return undefined
   const share = Math.floor((100 * free) / total - 0.5) / 100
   if (share < 0.1) return undefined
-  return {
-    text: `Or take only what is free: ${percent(share)} of the card (computed from the figures of the message).`,
-    command: `--gpu-memory-utilization ${percent(share)}`,
-  }
+  return option(
+    situation,
+    `Or take only what is free: ${percent(share)} of the card (computed from the figures of the message).`,
+    'gpu_memory_utilization',
+    percent(share),
+  )
 }
 
 /** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
@@ -173,8 +164,8 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const share = shareOf(situation)
   const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
   // What the training holds is there again after each step.
-  const verl = VERL.test(situation.text)
-  const lower = Math.floor(Math.min(share - (verl ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
+  const trainer = trainerOf(situation)
+  const lower = Math.floor(Math.min(share - (trainer === undefined ? 0.05 : 0.2), fitting) * 100 + 1e-6) / 100
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     halfWeights(situation),
@@ -187,16 +178,9 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         'gpu_memory_utilization',
         percent(lower),
       ),
-    verl && {
-      text: 'Keep weights and optimizer of the training in host memory while vLLM generates on the same card.',
-      command: ['param', 'optimizer'].map((what) => `${OF_VERL}actor.fsdp_config.${what}_offload=True`).join(' '),
-    },
-    verl &&
-      /\bin update_(?:policy|actor)\b/.test(situation.text) && {
-        text: 'It failed in a step of the training: use a smaller micro-batch.',
-        command: `${OF_VERL}actor.ppo_micro_batch_size_per_gpu=1`,
-      },
-    !verl && fewerSequences(situation),
+    trainer?.frees,
+    /\bin update_(?:policy|actor)\b/.test(situation.text) && trainer?.lessToTrain,
+    trainer === undefined && fewerSequences(situation),
     eager(situation),
     moreGpus(situation, facts),
   ]

@@ -1,0 +1,76 @@
+// Whose setting it is: the program that starts another one has its own names for what that one is told.
+import { expect, test } from 'vitest'
+import { answer } from './answer.ts'
+
+test.each([
+  [
+    'each library of one start of TensorFlow in one answer, and none that needs itself',
+    "W dso_loader.cc:64] Could not load dynamic library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory\nW dso_loader.cc:64] Could not load dynamic library 'libcublas.so.11'; dlerror: libcublas.so.11: cannot open shared object file: No such file or directory\nW gpu_device.cc:1850] Cannot dlopen some GPU libraries.\n",
+    'cuda_library_missing',
+    /^(?![^]*needs libcudart)[^]*libcudart\.so\.11\.0 was not found where the loader looks, nor were libcublas\.so\.11, so/,
+  ],
+  [
+    'a GPU that nvdebugdump cannot ask, by its own number',
+    'Found 4 NVIDIA devices\nError: nvmlDeviceGetHandleByIndex(): Unknown Error\nFAILED to get details on GPU (0x3): Unknown Error\n',
+    'gpu_lost',
+    /GPU 3 is listed, but the driver gets no answer/,
+  ],
+  [
+    'heartbeats of the GSP that stop, without an Xid',
+    '[ 912.1] NVRM: GPU5 _kgspIsHeartbeatTimedOut: Heartbeat timed out, heartbeat timer 5200\n',
+    'gpu_lost',
+    /GPU 5 \(as the driver counts\): its system processor \(GSP\)[^]*has stopped answering/,
+  ],
+  [
+    'the latents of kohya, whose batch is another one',
+    '  File "/k/sd-scripts/library/train_util.py", line 2080, in cache_latents\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.25 GiB. GPU 0 has a total capacity of 11.76 GiB of which 1.20 GiB is free.\n',
+    'cuda_oom',
+    /^(?![^]*accumulation)[^]*before the first step of the training[^]*--vae_batch_size 1/,
+  ],
+  [
+    'vLLM inside OpenRLHF, whose options have other names',
+    'File "/r/openrlhf/trainer/ray/vllm_engine.py", line 88, in wake_up\nvllm 0.8.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB. GPU 0 has a total capacity of 79.11 GiB of which 512.06 MiB is free. Process 912 has 32.40 GiB memory in use.\n',
+    'cuda_oom',
+    /^(?![^]*--gpu-memory-utilization)[^]*--vllm_gpu_memory_utilization 0\.70[^]*--vllm_enable_sleep --deepspeed_enable_sleep/,
+  ],
+  [
+    'vLLM inside TRL, whose options are in its config',
+    'File "/v/site-packages/trl/trainer/grpo_trainer.py", line 700, in __init__\n    self.llm = LLM(model=model.name_or_path, gpu_memory_utilization=0.9)\nvllm 0.8.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB. GPU 0 has a total capacity of 79.11 GiB of which 512.06 MiB is free.\n',
+    'cuda_oom',
+    /^(?![^]*LLM\()[^]*In the config: vllm_gpu_memory_utilization=0\.\d\d\./,
+  ],
+  [
+    'vLLM inside ms-swift',
+    'swift rlhf --rlhf_type grpo --use_vllm true --vllm_mode colocate\nvllm 0.8.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.02 GiB. GPU 0 has a total capacity of 79.11 GiB of which 512.06 MiB is free.\n',
+    'cuda_oom',
+    /--vllm_gpu_memory_utilization 0\.\d\d[^]*--sleep_level 1/,
+  ],
+  [
+    'an operation that the ONNX parser of TensorRT does not have',
+    '[TRT] [I] No importer registered for op: GridSample. Attempting to import as plugin.\nIn node 21 (importFallbackPluginImporter): UNSUPPORTED_NODE: Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n',
+    'compile_error',
+    /TensorRT has no operation GridSample for ONNX/,
+  ],
+  [
+    'an input that TensorRT wants as a constant',
+    '# trtexec --onnx=net/det.onnx\nWhile parsing node number 60 [TopK]:\nERROR: builtin_op_importers.cpp:31 In function importTopK:\n[8] Assertion failed: (inputs.at(1).is_weights()) && "This version of TensorRT only supports input K as an initializer."\n',
+    'compile_error',
+    /stopped at TopK, node 60: "This version of TensorRT only supports input K as an initializer"\.[^]*polygraphy surgeon sanitize net\/det\.onnx --fold-constants/,
+  ],
+  [
+    'a network that the parser left empty',
+    '[TensorRT] ERROR: Network must have at least one output\n',
+    'compile_error',
+    /did not look at what parse\(\) returned[^]*parser\.get_error/,
+  ],
+  [
+    'a relative path of Windows',
+    "llama_model_load: error loading model: tensor 'blk.12.ffn_down.weight' data is not within the file bounds, model is corrupted or incomplete\nfailed to load model 'models\\chat.Q4_K_M.gguf'\n",
+    'checkpoint_mismatch',
+    /^(?![^]*ls -lL)[^]*models\\chat\.Q4_K_M\.gguf cannot be read/,
+  ],
+] as const)('%s', (_about, text, kind, expected) => {
+  const said = answer(text)
+  expect(said.kind).toBe(kind)
+  expect(said.all).toMatch(expected)
+})
