@@ -271,7 +271,15 @@ export const cudaVersionMismatch = ruleFamily({
               }
             : { text: 'Use another attention backend.', command: '--attention-backend TRITON_ATTN' }),
         /FlashAttention/.test(message) &&
-          !situation().programs.has('vllm') && { text: "Use another attention implementation (transformers: attn_implementation='sdpa')." },
+          !situation().programs.has('vllm') &&
+          (situation().programs.has('tgi') || situation().programs.has('tei')
+            ? {
+                text: 'Start the server without Flash Attention; some models then run without sharding or not at all.',
+                command: '-e USE_FLASH_ATTENTION=false',
+              }
+            : situation().programs.has('sglang')
+              ? { text: 'Use another attention backend.', command: '--attention-backend triton' }
+              : { text: "Use another attention implementation (transformers: attn_implementation='sdpa')." }),
         /FlashAttention/.test(message) &&
           /bfloat16|bf16/.test(situation().text) && {
             text: 'Load the model in float16: GPUs before Ampere have no bfloat16 either.',

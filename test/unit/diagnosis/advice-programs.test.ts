@@ -69,6 +69,18 @@ test.each([
     'checkpoint_mismatch',
     /^(?![^]*ls -lL)[^]*models\\chat\.Q4_K_M\.gguf cannot be read/,
   ],
+  [
+    'vLLM that xinference started',
+    "$ xinference launch --model-name qwen2.5-instruct --model-engine vllm\nRuntimeError: Failed to launch model, detail: [address=0.0.0.0:41231, pid=812] The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (18960). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n",
+    'cuda_oom',
+    /^(?![^]*--max-model-len)[^]*--max_model_len 18960[^]*--gpu_memory_utilization 0\.95/,
+  ],
+  [
+    'Flash Attention of TGI on a GPU that is too old',
+    'text_generation_launcher: Shard 0 failed to start\nRuntimeError: FlashAttention only supports Ampere GPUs or newer.\n',
+    'cuda_version_mismatch',
+    /^(?![^]*attn_implementation)[^]*USE_FLASH_ATTENTION=false/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -1,32 +1,35 @@
-// Who starts vLLM in a log, and how its options are called there: trainers that generate on the cards they train on have names of their own for them.
+// Who starts vLLM in a log, and how its options are called there: trainers that generate on the cards they train on, and managers of models, have names of their own for them.
 import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
 
 type Value = string | number | undefined
-/** A program that trains with PyTorch and generates with vLLM. */
-type Trainer = {
+/** A program that starts vLLM: it trains with PyTorch and generates with vLLM, or it manages models. */
+type Host = {
   readonly pattern: RegExp
   /** How an option of vLLM is given to it; undefined where it has no such option, or none that was looked up. */
   readonly spell: (name: string, value: Value) => string | undefined
+  /** It trains on the same cards. */
+  readonly trains: boolean
   /** What it has to give the memory of one part back while the other works. */
-  readonly frees: Piece
+  readonly frees?: Piece
   readonly lessToTrain?: Piece
   /** Its options are arguments of a script's config, not flags. */
   readonly inScript?: true
 }
 
 const isSet = (value: Value): Value => value ?? 'True'
-const only = (names: readonly string[], spell: (name: string, value: Value) => string): Trainer['spell'] => {
+const only = (names: readonly string[], spell: (name: string, value: Value) => string): Host['spell'] => {
   return (name, value) => (names.includes(name) ? spell(name, value) : undefined)
 }
 const OF_VERL = 'actor_rollout_ref.'
 const WHILE_THE_OTHER_WORKS = 'Let each part give its GPU memory back while the other one works (for engines on the cards of the training)'
 
 /** Names: verl's and NeMo RL's configuration pages, OpenRLHF's `--help`, TRL's GRPOConfig, ms-swift's command-line parameters. */
-const TRAINERS: readonly Trainer[] = [
+const HOSTS: readonly Host[] = [
   {
     pattern: /\bactor_rollout_ref\b/,
     spell: (name, value) => `${OF_VERL}rollout.${name.replace('tensor_', 'tensor_model_')}=${isSet(value)}`,
+    trains: true,
     frees: {
       text: 'Keep weights and optimizer of the training in host memory while vLLM generates on the same card.',
       command: ['param', 'optimizer'].map((what) => `${OF_VERL}actor.fsdp_config.${what}_offload=True`).join(' '),
@@ -42,6 +45,7 @@ const TRAINERS: readonly Trainer[] = [
       name === 'enforce_eager'
         ? '--enforce_eager'
         : only(['gpu_memory_utilization', 'tensor_parallel_size'], (known, set) => `--vllm_${known} ${set ?? ''}`)(name, value),
+    trains: true,
     frees: { text: `${WHILE_THE_OTHER_WORKS}.`, command: '--vllm_enable_sleep --deepspeed_enable_sleep' },
   },
   {
@@ -49,25 +53,33 @@ const TRAINERS: readonly Trainer[] = [
     spell: only(['gpu_memory_utilization', 'tensor_parallel_size', 'max_model_len', 'enforce_eager'], (name, value) => {
       return `policy.generation.vllm_cfg.${name}=${value ?? 'true'}`
     }),
-    frees: undefined,
+    trains: true,
   },
   {
     pattern: /\bswift (?:rlhf|sft|infer|deploy|rollout)\b|\/swift\/(?:llm|trainers|pipelines|rlhf_trainers)\//,
     spell: only(['gpu_memory_utilization', 'tensor_parallel_size', 'max_model_len', 'max_num_seqs', 'enforce_eager'], (name, value) => {
       return `--vllm_${name} ${value ?? 'true'}`
     }),
+    trains: true,
     frees: { text: `${WHILE_THE_OTHER_WORKS}.`, command: '--sleep_level 1' },
   },
   {
     pattern: /\/trl\/trainer\/|\b(?:GRPO|RLOO|OnlineDPO)(?:Trainer|Config)\b/,
     spell: only(['gpu_memory_utilization', 'tensor_parallel_size'], (name, value) => `vllm_${name}=${value ?? ''}`),
+    trains: true,
     frees: { text: `${WHILE_THE_OTHER_WORKS}: vllm_enable_sleep_mode=True in the config (GRPOConfig …).` },
     inScript: true,
+  },
+  {
+    // Arguments that it does not know go to the engine, by the names of vLLM's Python.
+    pattern: /\bxinference\b/i,
+    spell: (name, value) => `--${name} ${isSet(value)}`,
+    trains: false,
   },
 ]
 
 /** The one that runs vLLM here; undefined where vLLM was started by itself or by a script. */
-export const trainerOf = ({ text }: Pick<Situation, 'text'>): Trainer | undefined => TRAINERS.find(({ pattern }) => pattern.test(text))
+export const hostOf = ({ text }: Pick<Situation, 'text'>): Host | undefined => HOSTS.find(({ pattern }) => pattern.test(text))
 
 /** The engine is made by a script: options are arguments there. */
 const CALL = /\b(LLM|[A-Z]\w{1,40})\([^()\n]{0,200}?(?:gpu_memory_utilization|max_model_len|tensor_parallel_size)=|\b(LLM)\(/
@@ -75,11 +87,11 @@ export const madeByScript = ({ text }: Pick<Situation, 'text'>): boolean => CALL
 
 /** What to set, in the words of whoever starts vLLM. `name`: as vLLM's Python calls it. */
 export function vllmOption(situation: Situation, text: string, name: string, value?: string | number): Piece {
-  const trainer = trainerOf(situation)
-  if (trainer !== undefined) {
-    const command = trainer.spell(name, value)
+  const host = hostOf(situation)
+  if (host !== undefined) {
+    const command = host.spell(name, value)
     if (command === undefined) return undefined
-    return trainer.inScript === true ? { text: `${text} In the config: ${command}.` } : { text, command }
+    return host.inScript === true ? { text: `${text} In the config: ${command}.` } : { text, command }
   }
   const call = CALL.exec(situation.text)
   return call === null

@@ -6,7 +6,7 @@ import { compareVersions } from '../../../situation/versions.ts'
 import { manyWorkers, smaller } from '../../../situation/work.ts'
 import type { Piece } from '../../remedies/plan.ts'
 import { MIG } from './phase.ts'
-import { madeByScript, trainerOf, vllmOption as option } from './vllm-host.ts'
+import { madeByScript, hostOf, vllmOption as option } from './vllm-host.ts'
 
 /** Defaults of --gpu-memory-utilization: https://github.com/vllm-project/vllm/pull/38284 raised it in April 2026. */
 const DEFAULT_SHARE = 0.9
@@ -61,7 +61,7 @@ const ENCODES =
 /** JSON on the command line from 0.9 on, pairs before; a dictionary in a script. */
 function fewerImages(situation: Situation): Piece {
   const { text: log, versions } = situation
-  if (!ENCODES.test(log) || trainerOf(situation) !== undefined) return undefined
+  if (!ENCODES.test(log) || hostOf(situation) !== undefined) return undefined
   const text = 'Let one request hold fewer images and videos: at its start vLLM tries the encoder with as many as it may hold.'
   if (madeByScript(situation)) return { text: `${text} In the script: limit_mm_per_prompt={"image": 1, "video": 0}.` }
   const old = versions.vllm !== undefined && compareVersions(versions.vllm, '0.9') < 0
@@ -164,8 +164,8 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   const share = shareOf(situation)
   const fitting = total === undefined || othersBytes === undefined ? share - 0.05 : (total - othersBytes) / total - 0.02
   // What the training holds is there again after each step.
-  const trainer = trainerOf(situation)
-  const lower = Math.floor(Math.min(share - (trainer === undefined ? 0.05 : 0.2), fitting) * 100 + 1e-6) / 100
+  const host = hostOf(situation)
+  const lower = Math.floor(Math.min(share - (host?.trains === true ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     halfWeights(situation),
@@ -178,9 +178,9 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         'gpu_memory_utilization',
         percent(lower),
       ),
-    trainer?.frees,
-    /\bin update_(?:policy|actor)\b/.test(situation.text) && trainer?.lessToTrain,
-    trainer === undefined && fewerSequences(situation),
+    host?.frees,
+    /\bin update_(?:policy|actor)\b/.test(situation.text) && host?.lessToTrain,
+    host?.trains !== true && fewerSequences(situation),
     eager(situation),
     moreGpus(situation, facts),
   ]
