@@ -57,6 +57,17 @@ export const onnxRefused = ruleFamily({
     },
     {
       ...critical,
+      // ONNX Runtime itself puts these nodes between parts of a graph that it optimizes for a GPU.
+      pattern: /NOT_IMPLEMENTED : Failed to find kernel for Memcpy(?:From|To)Host\(\d{1,3}\)/,
+      title: 'The ONNX model was optimized for a GPU, and none is in use',
+      verdict: 'The file holds copies between host and GPU (Memcpy), which the optimizer of a GPU session writes; this session has only the CPU.',
+      remedies: [
+        { text: "Give the session its GPU provider: providers=['CUDAExecutionProvider', 'CPUExecutionProvider'] (optimum: provider='CUDAExecutionProvider')." },
+        { text: 'Or load the model that was not optimized, or optimize it for the CPU.' },
+      ],
+    },
+    {
+      ...critical,
       pattern: /NOT_IMPLEMENTED : (?:Failed to find kernel for|Could not find an implementation for) ([\w.]{1,60}(?:\(\d{1,3}\))?)/,
       title: ({ match }) => `ONNX Runtime has no ${match[1]}`,
       verdict: ({ match }) => `The model uses the operator ${match[1]}, which no execution provider of this session has for these types.`,

@@ -162,6 +162,8 @@ export const precisionFallback = ruleFamily({
     'no compatible GPUs were discovered',
     'Failed to create CUDAExecutionProvider',
     'Failed to create TensorrtExecutionProvider',
+    'is not in available provider names',
+    'registered successfully',
     'no usable GPU found',
     'offloaded 0/',
   ],
@@ -233,6 +235,28 @@ export const precisionFallback = ruleFamily({
       remedies: cpu,
       facts: toCpu,
       verdict: 'Ollama or llama.cpp found no GPU that it can use and works on the CPU: many times slower.',
+    },
+    {
+      pattern: /Specified provider '(?:CUDA|Tensorrt|ROCM|MIGraphX)ExecutionProvider' is not in available provider names[^\n]{0,200}/,
+      severity,
+      title: cpuTitle,
+      remedies: cpu,
+      facts: onnx,
+      verdict: 'This ONNX Runtime has no provider for the GPU, so the model runs on the CPU: many times slower.',
+      // Of several that are named the next one is taken.
+      unless: ({ match }) => /Available providers:[^\n]*(?:CUDA|ROCM|MIGraphX)Exec/.test(match[0]),
+    },
+    {
+      // The Rust binding, pykeio/ort.
+      pattern: /No execution providers (?:from session options )?registered successfully/,
+      severity,
+      title: cpuTitle,
+      remedies: [
+        { text: 'See why each provider failed: ort logs it one level lower.', command: 'RUST_LOG=ort=debug <COMMAND>' },
+        { text: 'Build with the feature "cuda" of ort (and of the crate that uses it), and keep the provider libraries beside the program.' },
+      ],
+      facts: onnx,
+      verdict: 'No provider for the GPU could be started, so ONNX Runtime runs the model on the CPU: many times slower.',
     },
     {
       pattern: /Failed to create (?:CUDA|Tensorrt)ExecutionProvider/,

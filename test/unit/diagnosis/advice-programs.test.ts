@@ -81,6 +81,30 @@ test.each([
     'cuda_version_mismatch',
     /^(?![^]*attn_implementation)[^]*USE_FLASH_ATTENTION=false/,
   ],
+  [
+    'ONNX Runtime without a provider for the GPU, which only warns',
+    "onnxruntime_inference_collection.py:123: UserWarning: Specified provider 'CUDAExecutionProvider' is not in available provider names.Available providers: 'AzureExecutionProvider, CPUExecutionProvider'\n",
+    'precision_fallback',
+    /has no provider for the GPU[^]*pip install --force-reinstall onnxruntime-gpu/,
+  ],
+  [
+    'the Rust binding of ONNX Runtime, on the CPU without an error',
+    '[2026-12-01T14:17:40Z WARN  ort::execution_providers] No execution providers registered successfully. Falling back to CPU.\n',
+    'precision_fallback',
+    /No provider for the GPU could be started[^]*RUST_LOG=ort=debug/,
+  ],
+  [
+    'a model that was optimized for a GPU, in a session of the CPU',
+    "NotImplemented: [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : Failed to find kernel for MemcpyFromHost(1) (node:'Memcpy' ep:'CPUExecutionProvider'). Kernel not found\n",
+    'config_error',
+    /^(?![^]*Let the CPU take)[^]*copies between host and GPU[^]*CUDAExecutionProvider/,
+  ],
+  [
+    'a second GPU asked for by a process with one MIG instance',
+    'CUDA_VISIBLE_DEVICES=MIG-5c89852c torchrun --nproc_per_node=2 train.py\nRuntimeError: CUDA error: invalid device ordinal\n',
+    'gpu_not_visible',
+    /^(?![^]*container)[^]*given one MIG instance[^]*number 0, one process/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -110,8 +110,15 @@ export function build({ situation, message }: Matched): readonly Piece[] {
 }
 
 /** The job or process asks for a number that it does not have. */
+/** What the process was given, not what the host has. */
+export const ONE_INSTANCE = /(?:CUDA|NVIDIA)_VISIBLE_DEVICES\b[^\n]{0,4}\s{0,4}=?["']?MIG-|CUDA_VISIBLE_DEVICES\s{1,4}MIG-/
 export const ordinal = (matched: Matched): readonly Piece[] => {
   const { text } = matched.situation()
+  if (ONE_INSTANCE.test(text))
+    return [
+      { text: 'Let it use one GPU: number 0, one process (torchrun --nproc_per_node=1).' },
+      { text: 'Or give it more: a larger instance, or the whole card without MIG.', command: 'nvidia-smi -L; nvidia-smi mig -lgip' },
+    ]
   const asked = /device index "(\d{1,3})"/.exec(text)?.[1]
   const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]
   return [

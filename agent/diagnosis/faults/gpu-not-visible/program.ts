@@ -5,7 +5,7 @@ import type { Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric } from './driver-remedies.ts'
-import { build, ordinal, program } from './program-remedies.ts'
+import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
 
 export const LITERALS = [
   'No CUDA GPUs are available',
@@ -171,7 +171,10 @@ export const programRules: readonly Rule[] = [
     pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
     severity: 'critical',
     title: 'A GPU number that does not exist here',
-    verdict: 'The program asks for a GPU by a number that it does not have: fewer are visible to it.',
+    verdict: ({ situation }) =>
+      ONE_INSTANCE.test(situation().text)
+        ? 'The program asks for a second GPU, and it was given one MIG instance: a process sees no more than one, as number 0.'
+        : 'The program asks for a GPU by a number that it does not have: fewer are visible to it.',
     remedies: ordinal,
     facts: code,
   },
