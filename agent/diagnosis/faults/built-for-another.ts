@@ -1,9 +1,14 @@
 // Something was built for another GPU or another version than it meets: TensorRT engines, server binaries, kernels of ROCm's libraries, extensions.
 import { lookup } from '../../text/lookup.ts'
 import type { Situation } from '../situation/situation.ts'
+import { compareVersions } from '../situation/versions.ts'
 import { ruleFamily } from './parts/rules.ts'
-import { WHICH_GPU } from './remedies/gpu.ts'
+import { COMPUTE_CAP, WHICH_GPU } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
+
+/** Before its version 1 engine: options for attention came with that. */
+const olderVllm = ({ text, versions }: Situation): boolean =>
+  versions.vllm === undefined ? /vllm\/(?:worker|engine)\/|\bengine\.py:\d/.test(text) : compareVersions(versions.vllm, '0.11') < 0
 
 const rule = { severity: 'critical' } as const
 
@@ -20,6 +25,7 @@ export const builtForAnother = ruleFamily({
     'CUDA runtime error: no kernel image',
     'does not match the version torch was compiled with',
     'This kernel only supports sm',
+    'only supports Ampere GPUs or newer',
   ],
   rules: [
     {
@@ -114,6 +120,41 @@ export const builtForAnother = ruleFamily({
         { text: 'Update the server, or take an image that was built for this GPU (for GB10: nvcr.io/nvidia/vllm).' },
         { text: 'Or serve a quantization that uses other kernels (AWQ, or unquantized BF16).' },
         WHICH_GPU,
+      ],
+    },
+    {
+      pattern: /FlashAttention only supports Ampere GPUs or newer/,
+      severity: 'critical',
+      title: 'GPU too old for this feature',
+      verdict: ({ situation }) => {
+        const gpu = /\b(?:Tesla (?:T4|[VPKM]\d{2,3})|T4|V100|Quadro RTX \d{4}|(?:RTX 20|GTX 1[06])\d{2}(?: Ti)?|P\d{1,3}|Titan \w{1,4})\b/.exec(
+          situation().text,
+        )?.[0]
+        const here = gpu === undefined ? 'the GPU here is older' : `the ${gpu} here is older`
+        return `FlashAttention 2 needs an Ampere or newer GPU (compute capability 8.0); ${here}.`
+      },
+      remedies: ({ situation }) => [
+        situation().programs.has('vllm') &&
+          (olderVllm(situation())
+            ? {
+                text: 'Use another attention backend: xFormers runs on older GPUs (this release of vLLM takes it from the environment).',
+                command: 'export VLLM_ATTENTION_BACKEND=XFORMERS',
+              }
+            : { text: 'Use another attention backend.', command: '--attention-backend TRITON_ATTN' }),
+        !situation().programs.has('vllm') &&
+          (situation().programs.has('tgi') || situation().programs.has('tei')
+            ? {
+                text: 'Start the server without Flash Attention; some models then run without sharding or not at all.',
+                command: '-e USE_FLASH_ATTENTION=false',
+              }
+            : situation().programs.has('sglang')
+              ? { text: 'Use another attention backend.', command: '--attention-backend triton' }
+              : { text: "Use another attention implementation (transformers: attn_implementation='sdpa')." }),
+        /bfloat16|bf16/.test(situation().text) && {
+          text: 'Load the model in float16: GPUs before Ampere have no bfloat16 either.',
+          ...(situation().programs.has('vllm') ? { command: '--dtype half' } : {}),
+        },
+        { text: 'See what the GPU supports.', command: COMPUTE_CAP },
       ],
     },
   ],

@@ -63,7 +63,7 @@ const CACHE =
   /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
 /** It has made itself another folder. */
 const MATPLOTLIB = /Matplotlib created a temporary/
-const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{1,300})/
+const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{0,299}[^\s'"()`,:])/
 const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const facts = (seen: Seen): Facts =>
@@ -117,7 +117,8 @@ export const cachePermission = ruleFamily({
       title,
       verdict,
       remedies,
-      unless: ({ match }) => !CACHE.test(match[0]),
+      // The loader's own cache is no program's.
+      unless: ({ match }) => !CACHE.test(match[0]) || match[0].includes('ld.so.cache'),
     },
     {
       pattern: /\b[Cc]ache[ _]?(?:dir|folder|path|location|\/)[^;]{0,160} not (?:a )?writable/,
@@ -125,7 +126,7 @@ export const cachePermission = ruleFamily({
       title,
       verdict,
       remedies,
-      unless: ({ message: said }) => MATPLOTLIB.test(said),
+      unless: ({ message: said }) => MATPLOTLIB.test(said) || said.includes('ldconfig'),
     },
     {
       pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,

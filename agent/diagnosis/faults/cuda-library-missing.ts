@@ -201,7 +201,13 @@ export const cudaLibraryMissing = ruleFamily({
       remedies: (seen) => {
         const there = listed(seen)
         return there === undefined
-          ? driverRemedies('libcuda.so', seen)
+          ? [
+              {
+                text: 'See whether libcuda.so.1 is there: then only the name without a number is missing, and a link in the same folder mends that.',
+                command: 'ldconfig -p | grep libcuda; ls -l /usr/lib/x86_64-linux-gnu/libcuda.so* /usr/lib/wsl/lib/libcuda.so*',
+              },
+              driverRemedies('libcuda.so', seen),
+            ]
           : [{ text: 'Make the link beside it.', command: `sudo ln -s ${there} ${there.replace(/\.so[.\d]*$/, '.so')}` }]
       },
     }),

@@ -7,12 +7,7 @@ import { driverOld } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
-import type { Situation } from '../situation/situation.ts'
-import { compareVersions } from '../situation/versions.ts'
 
-/** Before its version 1 engine: options for attention came with that. */
-const olderVllm = ({ text, versions }: Situation): boolean =>
-  versions.vllm === undefined ? /vllm\/(?:worker|engine)\/|\bengine\.py:\d/.test(text) : compareVersions(versions.vllm, '0.11') < 0
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
 export const cudaVersionMismatch = ruleFamily({
@@ -47,7 +42,6 @@ export const cudaVersionMismatch = ruleFamily({
     'mismatches the version that was used to compile',
     'nsupported gpu architecture',
     "is not defined for option 'gpu-name'",
-    'only supports Ampere GPUs or newer',
     'is not supported for the current GPU. Minimum',
     'only supported on GPUs with compute capability',
     'but source was compiled with: ',
@@ -249,43 +243,12 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
-      pattern: /FlashAttention only supports Ampere GPUs or newer|only supported on GPUs with compute capability of at least ([\d.]{1,5})/,
+      pattern: /only supported on GPUs with compute capability of at least ([\d.]{1,5})/,
       severity: 'critical',
       title: 'GPU too old for this feature',
-      verdict: ({ message, situation }) => {
-        const gpu = /\b(?:Tesla (?:T4|[VPKM]\d{2,3})|T4|V100|Quadro RTX \d{4}|(?:RTX 20|GTX 1[06])\d{2}(?: Ti)?|P\d{1,3}|Titan \w{1,4})\b/.exec(
-          situation().text,
-        )?.[0]
-        const here = gpu === undefined ? 'the GPU here is older' : `the ${gpu} here is older`
-        return /FlashAttention/.test(message)
-          ? `FlashAttention 2 needs an Ampere or newer GPU (compute capability 8.0); ${here}.`
-          : 'The program asks for a feature that this generation of GPU does not have.'
-      },
-      remedies: ({ situation, message }) => [
-        /FlashAttention/.test(message) &&
-          situation().programs.has('vllm') &&
-          (olderVllm(situation())
-            ? {
-                text: 'Use another attention backend: xFormers runs on older GPUs (this release of vLLM takes it from the environment).',
-                command: 'export VLLM_ATTENTION_BACKEND=XFORMERS',
-              }
-            : { text: 'Use another attention backend.', command: '--attention-backend TRITON_ATTN' }),
-        /FlashAttention/.test(message) &&
-          !situation().programs.has('vllm') &&
-          (situation().programs.has('tgi') || situation().programs.has('tei')
-            ? {
-                text: 'Start the server without Flash Attention; some models then run without sharding or not at all.',
-                command: '-e USE_FLASH_ATTENTION=false',
-              }
-            : situation().programs.has('sglang')
-              ? { text: 'Use another attention backend.', command: '--attention-backend triton' }
-              : { text: "Use another attention implementation (transformers: attn_implementation='sdpa')." }),
-        /FlashAttention/.test(message) &&
-          /bfloat16|bf16/.test(situation().text) && {
-            text: 'Load the model in float16: GPUs before Ampere have no bfloat16 either.',
-            ...(situation().programs.has('vllm') ? { command: '--dtype half' } : {}),
-          },
-        !/FlashAttention/.test(message) && { text: 'Switch the feature off, or choose a number format that the GPU supports.' },
+      verdict: 'The program asks for a feature that this generation of GPU does not have.',
+      remedies: [
+        { text: 'Switch the feature off, or choose a number format that the GPU supports.' },
         { text: 'See what the GPU supports.', command: COMPUTE_CAP },
       ],
     },

@@ -90,6 +90,7 @@ export const modelFiles = ruleFamily({
     'exit status 0xc0000',
     'no longer running: 32212',
     'error loading model',
+    'no backends are loaded',
     'Failed to load model from file: ',
     'unreasonable header length',
     'V cache quantization requires flash_attn',
@@ -113,6 +114,22 @@ export const modelFiles = ruleFamily({
         { text: 'Give the path of the file itself; of a model in parts the first one (…-00001-of-000NN.gguf).' },
       ],
       facts: ({ match }) => known({ path: match[1] }),
+    },
+    {
+      // llama-model-loader.cpp; releases from 2025 on may have their backends as libraries of their own (GGML_BACKEND_DL).
+      pattern: /no backends are loaded\. hint: use ggml_backend_load/,
+      kind: 'config_error',
+      severity: 'critical',
+      title: 'llama.cpp found none of its backends',
+      verdict:
+        'This build has its backends (CPU, CUDA) as libraries of their own and loaded none, so it has nothing to compute with. That says nothing of the model or the GPU.',
+      remedies: [
+        {
+          text: 'Keep libggml-cpu*.so and libggml-cuda.so in the folder of the executable, and start that one, not a copy elsewhere.',
+          command: 'ls "$(dirname "$(readlink -f <PROGRAM>)")" | grep -i ggml',
+        },
+        { text: 'A program of your own must call ggml_backend_load_all() before it loads a model; or build with -DGGML_BACKEND_DL=OFF.' },
+      ],
     },
     {
       pattern: /unknown model architecture: '([\w.-]{1,60})'/,

@@ -52,6 +52,10 @@ const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
   situation().vendor !== 'amd' && facts['signal'] !== 'SIGILL' && xidsBeside,
 ]
 
+/** The front end's own lines name async_llm.py and core_client.py. */
+const OF_THE_ENGINE =
+  /\bEngineCore\w{0,8}(?: pid=\d{1,8})?\)[^\n]*(?:ERROR|Traceback)|\[core\.py:\d|EngineCore (?:encountered a fatal error|failed to start|hit an exception)|proc EngineCore\w{0,8} died/
+
 export const servingEngine = ruleFamily({
   id: 'serving-engine',
   kind: 'worker_died',
@@ -62,6 +66,7 @@ export const servingEngine = ruleFamily({
     'atchdog timeout (self.watchdog_timeout=',
     'RPC call to ',
     'died unexpectedly, shutting down ',
+    'EngineDeadError: ',
     'text_generation_launcher: Shard ',
     'ShardCannotStart',
     'ShardFailed',
@@ -128,6 +133,23 @@ export const servingEngine = ruleFamily({
         },
         situation().vendor !== 'amd' && xidsBeside,
         { text: 'Give host or container more memory: weights pass through it while they are loaded.' },
+      ],
+    },
+    {
+      pattern: /\bEngineDeadError: EngineCore encountered an issue\. See stack trace/,
+      severity: 'critical',
+      // Where the log holds what the engine printed, that is the fault.
+      unless: ({ text, at }) => text.slice(Math.max(0, at - 400), at).some((line) => OF_THE_ENGINE.test(line)),
+      title: "vLLM's engine failed",
+      verdict:
+        "The server only tells that its engine (EngineCore) failed. The engine's own error, which says why, stands further up in the log and not in this part.",
+      remedies: ({ situation }) => [
+        {
+          text: 'Read the first error of the engine.',
+          command: `${situation().programs.has('kubernetes') ? `kubectl logs ${situation().subject.pod ?? '<POD>'} --previous` : 'docker logs <CONTAINER>'} 2>&1 | grep -m1 -A60 -E "EngineCore.*(ERROR|Traceback)"`,
+        },
+        situation().vendor !== 'amd' && xidsBeside,
+        restart,
       ],
     },
     {

@@ -105,6 +105,36 @@ test.each([
     'gpu_not_visible',
     /^(?![^]*container)[^]*given one MIG instance[^]*number 0, one process/,
   ],
+  [
+    'the container of compose that was killed, by its name',
+    'sd-auto-1  | Loading model [7460a6fa] from /data/model.ckpt\nsd-auto-1 exited with code 137\n',
+    'job_killed',
+    /Container sd-auto-1 was ended by SIGKILL[^]*docker inspect --format '\{\{\.State\.OOMKilled\}\}' sd-auto-1/,
+  ],
+  [
+    'the front end of vLLM, which only says that its engine failed',
+    '(APIServer pid=25) ERROR 10-06 07:11:37 [async_llm.py:520] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.\n',
+    'worker_died',
+    /further up in the log[^]*grep -m1 -A60/,
+  ],
+  [
+    'Triton on Windows, without a compiler',
+    'Platform: Windows. Triton: 3.1.0\nTraceback (most recent call last):\n  File "W:\\demo\\run.py", line 34, in <module>\n    outputs = model.generate(\nRuntimeError: Failed to find C compiler. Please specify via CC environment variable.\n',
+    'compile_error',
+    /^(?![^]*apt-get)[^]*triton-windows/,
+  ],
+  [
+    'ldconfig, whose cache is no cache of models',
+    "/sbin/ldconfig.real: Can't create temporary cache file /etc/ld.so.cache~: Read-only file system\nAssertionError: libcuda.so cannot found!\n",
+    'cuda_library_missing',
+    /^(?![^]*model cache)[^]*only the name without a number is missing/,
+  ],
+  [
+    'llama.cpp without any backend',
+    'llama_model_load_from_file_impl: no backends are loaded. hint: use ggml_backend_load() or ggml_backend_load_all() to load a backend before calling this function\n',
+    'config_error',
+    /loaded none[^]*ggml_backend_load_all\(\)/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

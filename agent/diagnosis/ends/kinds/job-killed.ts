@@ -1,5 +1,5 @@
 // A signal from outside ended the process: SIGKILL, SIGTERM, SIGHUP, an eviction, a node that failed.
-import { WEIGHT, anyOf, raises, says, who, type EndKind } from '../end-kind.ts'
+import { WEIGHT, anyOf, raises, says, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { bytesText } from '../../../text/bytes.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
@@ -12,7 +12,10 @@ function usedBy(text: string): string {
   return name === undefined ? '' : ` Container ${name} used ${bytesText(Number(used) * 1024)}; its request is ${request}.`
 }
 
+/** `docker compose up` says so of the container whose lines stand above. */
+const COMPOSED = /^([\w.-]{1,80}) exited with code 137\b/m
 const NOT_MEMORY = /OOMKilled["']?[:=] ?false/
+const composedIn = ({ facts: { signal }, situation: { text } }: EndTold): string | undefined => (signal === 'SIGKILL' ? COMPOSED.exec(text)?.[1] : undefined)
 export const jobKilled: EndKind = {
   kind: 'job_killed',
   stage: 'crash',
@@ -37,9 +40,15 @@ export const jobKilled: EndKind = {
       return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.${usedBy(told.situation.text)}`
     if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
-    return `${who(told, 'A process')} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(told.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
+    return `${who(told, composedIn(told) === undefined ? 'A process' : `Container ${composedIn(told)}`)} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(told.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
   },
   remedies: ({ facts: { signal, pattern, reason, job_id: job }, situation }) => [
+    signal === 'SIGKILL' &&
+      !NOT_MEMORY.test(situation.text) &&
+      COMPOSED.test(situation.text) && {
+        text: 'See whether the container reached its memory limit (true): then raise it (mem_limit in compose), or need less.',
+        command: `docker inspect --format '{{.State.OOMKilled}}' ${COMPOSED.exec(situation.text)?.[1]}`,
+      },
     pattern === 'evicted' &&
       /ephemeral|[Dd]isk/.test(`${reason}`) && {
         text: 'Let the pod write elsewhere: caches of models, checkpoints and large files onto a volume (PVC), or set requests and limits of ephemeral-storage so that it gets a node with room.',

@@ -6,10 +6,17 @@ export const SETUP: readonly Known[] = [
   {
     pattern: /[Ff]ailed to find C compiler/,
     says: 'Triton compiles a small C file at its first use and finds no compiler.',
-    remedies: only(
-      'Install a C compiler where the program runs (in a container: in its image), or name one in CC. On Debian and Ubuntu:',
-      'sudo apt-get install -y gcc',
-    ),
+    remedies: (_, { situation }) => [
+      situation.system === 'windows'
+        ? {
+            text: 'Install triton-windows in the release for this PyTorch: it brings a small C compiler along.',
+            command: 'python -m pip install -U triton-windows',
+          }
+        : {
+            text: 'Install a C compiler where the program runs (in a container: in its image), or name one in CC. On Debian and Ubuntu:',
+            command: 'sudo apt-get install -y gcc',
+          },
+    ],
   },
   {
     pattern: /Cannot find a working triton installation/,
