@@ -135,6 +135,18 @@ test.each([
     'config_error',
     /loaded none[^]*ggml_backend_load_all\(\)/,
   ],
+  [
+    'two ranks in different collectives',
+    'RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: CollectiveFingerPrint(SequenceNumber=76, OpType=ALLTOALL_BASE, TensorShape=[4, 128], TensorDtypes=Half), but Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=76, OpType=ALLREDUCE, TensorShape=[]).\n',
+    'python_exception',
+    /At collective 76 rank 1 was in ALLTOALL_BASE, and rank 0 in ALLREDUCE\.[^]*same calls in the same order/,
+  ],
+  [
+    'two ranks in one collective, with other shapes',
+    'RuntimeError: Detected mismatch between collectives on ranks. Rank 3 is running collective: CollectiveFingerPrint(OpType=ALLGATHER, TensorShape=[17, 8], TensorDtypes=Float), but Rank 0 is running collective: CollectiveFingerPrint(OpType=ALLGATHER, TensorShape=[16, 8], TensorDtypes=Float).\n',
+    'python_exception',
+    /rank 3 was in ALLGATHER of \[17, 8\], and rank 0 in ALLGATHER of \[16, 8\]\.[^]*one shape on all ranks/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -10,7 +10,27 @@ const rendezvous =
   ({ error, situation }: EndTold): boolean =>
     error?.name?.startsWith('Rendezvous') === true && patterns.every((pattern) => pattern.test(situation.text))
 
+/** ProcessGroupWrapper.cpp, TORCH_DISTRIBUTED_DEBUG=DETAIL: each rank tells the others which collective it is about to run. */
+const MISMATCH =
+  /Rank (\d{1,5}) is running collective: CollectiveFingerPrint\((?:SequenceNumber=(\d{1,12}), ?)?OpType=(\w{1,40})(?:, TensorShape=(\[[\d, ]{0,80}\]))?[^\n]{0,300}?but Rank (\d{1,5}) is running collective: CollectiveFingerPrint\((?:SequenceNumber=\d{1,12}, ?)?OpType=(\w{1,40})(?:, TensorShape=(\[[\d, ]{0,80}\]))?/
+
 export const DISTRIBUTED: readonly Known[] = [
+  {
+    pattern: MISMATCH,
+    title: 'Two ranks ran different collectives',
+    says: ([, one, number, operation, shape, other, others, otherShape]) => {
+      const same = operation === others
+      const what = (name: string | undefined, of: string | undefined): string => `${name}${same && of !== undefined ? ` of ${of}` : ''}`
+      return `At ${number === undefined ? 'the same place' : `collective ${number}`} rank ${one} was in ${what(operation, shape)}, and rank ${other} in ${what(others, otherShape)}.`
+    },
+    remedies: ([, , , operation, , , others]) => [
+      operation === others
+        ? { text: 'Bring the tensor to one shape on all ranks before that call: pad, or gather the sizes first (all_gather of the lengths).' }
+        : {
+            text: 'Let all ranks make the same calls in the same order: look for a condition on the rank, the data or an expert (MoE) around a collective, and for uneven numbers of batches.',
+          },
+    ],
+  },
   {
     pattern: /^/,
     when: rendezvous(/--standalone\b/, /--nnodes[= ](?!1\b)\S/),
