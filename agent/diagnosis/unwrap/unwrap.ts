@@ -1,5 +1,6 @@
 // Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, indentation, the prefix of a collector that we do not know. What the system says
 // in another language is put into English.
+import { comfyReport } from './comfyui.ts'
 import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts'
 import { learnedPrefix } from './learned-prefix.ts'
 import { withoutIndent } from './indent.ts'
@@ -31,7 +32,8 @@ const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => l
 /** The lines of a text that is held, as its program printed them; each keeps its number, unless the text is a notebook in one line. */
 export function unwrapped(lines: readonly string[]): readonly string[] {
   const packed = lines.length <= 3 ? packedNotebook(lines.join('\n')) : undefined
-  let plain = packed ?? withoutIndent(lines)
+  const whole = packed ?? withoutIndent(lines)
+  let plain = comfyReport(whole) ?? whole
   for (const layer of LAYERS) {
     const found = layer(plain)
     if (found !== undefined) plain = opened(found, plain)

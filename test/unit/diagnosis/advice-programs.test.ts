@@ -147,6 +147,24 @@ test.each([
     'python_exception',
     /rank 3 was in ALLGATHER of \[17, 8\], and rank 0 in ALLGATHER of \[16, 8\]\.[^]*one shape on all ranks/,
   ],
+  [
+    'a library that CUDA 12 and 13 have, beside names of older ones',
+    "UserWarning: /usr/local/cuda/lib did not contain ['libcudart.so', 'libcudart.so.11.0', 'libcudart.so.12.0'] as expected!\nCUDA SETUP: Detected CUDA version 121\nCUDA SETUP: Loading binary /v/site-packages/bitsandbytes/libbitsandbytes_cuda121.so...\nlibcusparse.so.12: cannot open shared object file: No such file or directory\n",
+    'cuda_library_missing',
+    /^(?![^]*cu11)[^]*pip install nvidia-cusparse-cu12/,
+  ],
+  [
+    "ComfyUI's report",
+    '# ComfyUI Error Report\n## Error Details\n- **Node ID:** 63\n- **Node Type:** VideoSampler\n- **Exception Type:** RuntimeError\n- **Exception Message:** mat1 and mat2 shapes cannot be multiplied (77x768 and 1024x320)\n\n## Stack Trace\n```\n  File "E:\\ComfyUI\\execution.py", line 327, in execute\n    output_data = get_output_data(obj)\n  File "E:\\ComfyUI\\custom_nodes\\video\\nodes.py", line 750, in process\n    latents = pipe(x)\n```\n## System Information\n',
+    'shape_mismatch',
+    /77x768/,
+  ],
+  [
+    'a CTranslate2 that was built without cuDNN',
+    'whisper  | RuntimeError: Conv1D on GPU currently requires the cuDNN library which is not integrated in this build\n',
+    'missing_dependency',
+    /^(?![^]*cuDNN==)[^]*-DWITH_CUDNN=ON/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -155,6 +155,16 @@ export const SERVING: readonly Known[] = [
     remedies: only('Load it with compute_type="int8" or "float32" (device="cuda" for a GPU), or compute_type="auto", which takes the fastest that works.'),
   },
   {
+    // CTranslate2, src/ops/conv1d_gpu.cu: built without -DWITH_CUDNN.
+    pattern: /Conv1D on GPU currently requires the cuDNN library/,
+    title: 'This CTranslate2 was built without cuDNN',
+    says: 'Whisper models need it on a GPU. It is a matter of the build: a cuDNN that is installed beside it changes nothing.',
+    remedies: () => [
+      { text: 'Build it again with cuDNN and its headers at hand.', command: 'cmake -DWITH_CUDA=ON -DWITH_CUDNN=ON .. && make -j install' },
+      { text: "Or take a build that has it: PyPI's for x86, or an image made for this machine (arm64)." },
+    ],
+  },
+  {
     pattern: /Exceeded max size of memory object allocation: requested (\d{6,15}) bytes, but max alloc size supported by device is (\d{6,15})/,
     remedies: ([, asked, most]) => [
       {

@@ -15,6 +15,17 @@ const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
 
 export const WINDOWS: readonly Known[] = [
   {
+    // Compiled at the first use and kept: woct0rdho/triton-windows, README.
+    pattern: /DLL load failed while importing (?:cuda_utils|__triton_launcher)/,
+    title: 'Windows cannot load what Triton has compiled',
+    says: 'Triton compiles this small library itself and keeps it. It needs the runtime of Visual C++, and breaks when Python, Triton or CUDA change.',
+    remedies: () => [
+      { text: 'Delete what it has kept; it is compiled anew.', command: 'rmdir /s /q %USERPROFILE%\\.triton\\cache' },
+      { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
+      { text: 'Install triton-windows in the release for this PyTorch.', command: 'python -m pip install -U triton-windows' },
+    ],
+  },
+  {
     pattern: /\[WinError 1455\]/,
     title: "Windows' paging file is too small",
     says: 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.',

@@ -7,6 +7,8 @@ import { signalName } from '../signals.ts'
 
 /** Where a program, a thread or a process begins. */
 const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
+/** ComfyUI reports what failed and waits for the next workflow: this one has ended. */
+const WORKFLOW = /[\\/]ComfyUI[\\/](?:[\w.-]{1,40}[\\/])?execution\.py$/i
 /** A program of the system, as its services are: within one of its functions it reports what it caught. */
 const PROGRAM = /[\\/]s?bin[\\/][\w.-]{1,60}$/
 /** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
@@ -76,7 +78,8 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
     traceback.writer === '' &&
     outermost !== undefined &&
     (isUserFrame(outermost) || PROGRAM.test(outermost.file)) &&
-    !ENTRY.test(outermost.name ?? '<module>')
+    !ENTRY.test(outermost.name ?? '<module>') &&
+    !WORKFLOW.test(outermost.file)
   const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
   // A debugger prints the message above the frames.
   const seen =

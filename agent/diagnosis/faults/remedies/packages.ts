@@ -51,11 +51,22 @@ export function cudaFile(name: string): CudaFile {
   return { stem, version, cuda: whole ?? (major === undefined ? undefined : CUDA_OF[stem]?.[major]), windows: dll !== null || name.endsWith('.dll') }
 }
 
-const CUDA_NEAR = /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2})\b|\+cu(\d{2})\d|-cu(\d{2})\b/
+/** Numbers that a library kept over several versions of CUDA. */
+const ONE_OF: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  cusparse: { '12': ['12', '13'] },
+  cusolver: { '11': ['11', '12'] },
+}
+/** What the program itself says that it is for comes before libraries that are only named: bitsandbytes lists all that it would take. */
+const CUDA_NEAR = [
+  /libbitsandbytes_cuda(\d{2})\d|Detected CUDA version (\d{2})\d\b/,
+  /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2})\b|\+cu(\d{2})\d|-cu(\d{2})\b/,
+]
 /** The major version of CUDA that the text speaks of beside this library. */
-function cudaNear(situation: Situation): string | undefined {
-  const match = CUDA_NEAR.exec(situation.text)
-  return situation.versions.cuda?.split('.')[0] ?? group(match)
+function cudaNear(situation: Situation, file: CudaFile): string | undefined {
+  const near = CUDA_NEAR.map((pattern) => group(pattern.exec(situation.text)))
+  const possible = ONE_OF[file.stem]?.[file.version?.split('.')[0] ?? '']
+  const told = [near[0], situation.versions.cuda?.split('.')[0], near[1]].filter((one) => one !== undefined)
+  return possible === undefined ? told[0] : (told.find((one) => possible.includes(one)) ?? possible[0])
 }
 
 /** The module below `nvidia` in whose folder pip puts a library. */
@@ -83,7 +94,7 @@ export function pipFolder(file: CudaFile): string | undefined {
 export function pipPackage(file: CudaFile, situation: Situation): string | undefined {
   const name = PACKAGE[file.stem]
   if (name === undefined) return undefined
-  const cuda = file.cuda ?? cudaNear(situation)
+  const cuda = file.cuda ?? cudaNear(situation, file)
   if (file.stem === 'cudnn') {
     const major = file.version?.split('.')[0]
     const suffix = cuda === '11' ? 'cu11' : cuda === '13' && major === '9' ? 'cu13' : 'cu12'
