@@ -70,7 +70,7 @@ const fileIn = (message = ''): string => /([^\s'"\\/]{1,100}\.(?:gguf|bin|ggml))
 
 const shown = (path = ''): string => (/^[\w./@+-]+$/.test(path) ? path : '<FILE>')
 const ILLEGAL =
-  /(?:runner|llama-server) (?:process (?:has terminated|(?:is )?no longer running)|exited with error): (?:signal: illegal instruction|exit status 0xc000001d)/
+  /(?:runner|llama-server) (?:process (?:has terminated|(?:is )?no longer running)|exited with error): (?:signal: illegal instruction|exit status 0xc000001d)|llama\.go:\d{1,5}: signal: illegal instruction/
 
 export const modelFiles = ruleFamily({
   id: 'model-files',

@@ -165,6 +165,30 @@ test.each([
     'missing_dependency',
     /^(?![^]*cuDNN==)[^]*-DWITH_CUDNN=ON/,
   ],
+  [
+    'a GPU too full for a context of Ollama',
+    'ollama[7]: cuda driver library failed to get device context 2time=2026-03-15T11:39:10.756+01:00 level=WARN source=gpu.go:434 msg="error looking up nvidia GPU memory"\n',
+    'cuda_oom',
+    /^(?![^]*daemon-reload)[^]*so full that Ollama/,
+  ],
+  [
+    'a GPU in exclusive mode, for Ollama',
+    'ollama[7]: cuda driver library failed to get device context 46time=2026-03-15T11:39:10.756+01:00 level=WARN source=gpu.go:434 msg="error looking up nvidia GPU memory"\n',
+    'gpu_busy',
+    /^(?![^]*daemon-reload)[^]*nvidia-smi -c 0/,
+  ],
+  [
+    "an old Ollama's runner on a CPU without AVX",
+    '2026/12/28 22:36:56 llama.go:440: starting llama runner\n2026/12/28 22:36:56 llama.go:455: signal: illegal instruction\nError: llama runner process has terminated\n',
+    'worker_died',
+    /instruction that this CPU does not have/,
+  ],
+  [
+    'frozen and trained weights in one group of FSDP',
+    'ValueError: Must flatten tensors with uniform requires_grad when use_orig_params=False\n',
+    'python_exception',
+    /^(?![^]*until that holds)[^]*fsdp_use_orig_params: true/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)
