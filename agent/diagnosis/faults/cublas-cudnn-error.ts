@@ -274,7 +274,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /(?:\bcublas\w{3,40}\(ctx\.cublas_handle\()|custom call 'xla\.gpu\.gemm' failed|when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: Cannot read )|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
+        /(?:\bcublas\w{3,40}\(ctx\.cublas_handle\()|custom call 'xla\.gpu\.gemm' failed|when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: (?:Cannot read |Could not initialize Tensile host: No devices))|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
       severity: 'critical',
       title: 'A CUDA library call failed',
       verdict,

@@ -189,6 +189,30 @@ test.each([
     'python_exception',
     /^(?![^]*until that holds)[^]*fsdp_use_orig_params: true/,
   ],
+  [
+    'a device that the host of Docker does not have',
+    'docker: Error response from daemon: error gathering device information while adding custom device "/dev/kfd": no such file or directory.\n',
+    'gpu_not_visible',
+    /\/dev\/kfd is not there: the kernel's amdgpu driver is not loaded[^]*install the amdgpu driver/,
+  ],
+  [
+    'rocBLAS without a device, which no setting of CUDA helps',
+    'rocBLAS error: Could not initialize Tensile host: No devices found\n',
+    'gpu_not_visible',
+    /^(?![^]*CUDA_LAUNCH)[^]*ROCm started and found no GPU/,
+  ],
+  [
+    'an error of /dev/kfd at the end of a line',
+    'Unable to open /dev/kfd read-write: Invalid argument\nroot is member of nogroup group\n',
+    'gpu_not_visible',
+    /could not open \/dev\/kfd \(Invalid argument\)/,
+  ],
+  [
+    'a Jetson whose memory is in pieces',
+    'NvMapMemAllocInternalTagged: 1075072515 error 12\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 7.44 GiB of which 1.92 GiB is free.\n',
+    'cuda_oom',
+    /^(?![^]*Windows)[^]*drop_caches/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

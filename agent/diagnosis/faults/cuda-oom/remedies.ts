@@ -77,8 +77,12 @@ const capped = ({ allowed_bytes: allowed, total_bytes: total }: Facts): boolean 
 /** Free memory was enough: the limit is not on the card. */
 function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonly Piece[] {
   const windows = situation.system === 'windows' || situation.system === 'wsl'
-  const host: Piece =
-    situation.vendor === 'amd' && !windows
+  const host: Piece = situation.jetson
+    ? {
+        text: 'The memory of the board is in pieces or taken by the file cache: empty that, and if it fails again, reboot.',
+        command: 'sync; echo 3 | sudo tee /proc/sys/vm/drop_caches',
+      }
+    : situation.vendor === 'amd' && !windows
       ? {
           text: 'Look in the kernel log for what the driver refused: limits on mappings and on host memory.',
           command: "sudo dmesg -T | grep -iE 'amdgpu|oom|out of memory' | tail -n 30; free -g; sysctl vm.max_map_count",

@@ -1,10 +1,14 @@
 // No GPU of AMD or Intel that the program may use, and none in the node of a cluster.
+import { known } from '../parts/window.ts'
 import type { Rule } from '../parts/rules.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { requestGpu } from './request.ts'
 
+const REFUSED = /^(?:Permission|Operation not)/
+
 export const LITERALS = [
   'Unable to open /dev/kfd',
+  'while adding custom device "/dev/',
   'No XPU devices are available',
   'Current node has no GPU available',
   'amdgpu is not supported',
@@ -44,15 +48,47 @@ export const otherRules: readonly Rule[] = [
     unless: ({ text }) => text.some((line) => line.includes('amdgpu is supported')),
   },
   {
-    pattern: /Unable to open \/dev\/kfd read-write: ([A-Z][a-z]+(?: [a-z]+){1,5})/,
+    // Docker refuses a device that the host does not have: daemon/devices in moby.
+    pattern: /error gathering device information while adding custom device "(\/dev\/[\w/.-]{1,60})": (?:no such file or directory|not a device node)/,
+    severity: 'critical',
+    title: ({ match }) => `The host has no ${match[1]} to give to the container`,
+    verdict: ({ match }) => {
+      const [device = ''] = match.slice(1)
+      const why = device.includes('kfd')
+        ? "the kernel's amdgpu driver is not loaded, or has no ROCm for this card"
+        : device.includes('nvidia')
+          ? 'the NVIDIA driver is not loaded, or has not made its device files yet'
+          : device.includes('dxg')
+            ? 'this is no WSL2 with GPU support'
+            : 'the driver of the GPU is not loaded'
+      return `Docker did not start the container, because ${device} is not there: ${why}. With Docker Desktop the host is its virtual machine, which has no such device.`
+    },
+    remedies: ({ match }) => [
+      {
+        text: 'See whether the driver and its device files are there.',
+        command: match[1]?.includes('nvidia') === true ? 'nvidia-smi; ls -l /dev/nvidia*' : 'lsmod | grep -E "amdgpu|i915|xe"; ls -l /dev/kfd /dev/dri',
+      },
+      match[1]?.includes('kfd') === true && {
+        text: 'If it is missing: install the amdgpu driver of ROCm, or a kernel whose amdgpu knows the card; then reboot.',
+      },
+      match[1]?.includes('nvidia') === true && {
+        text: 'Ask for the GPU instead of naming files: the toolkit makes them.',
+        command: 'docker run --gpus all <IMAGE>',
+      },
+    ],
+    facts: ({ match }) => known({ path: match[1] }),
+  },
+  {
+    pattern:
+      /Unable to open \/dev\/kfd read-write: (Permission denied|Operation not permitted|No such file or directory|No such device|Invalid argument|[A-Z][a-z]+(?: [a-z]+)?)/,
     severity: 'critical',
     title: 'ROCm may not open the GPU',
     verdict: ({ match }) =>
-      match[1]?.startsWith('Permission') === true
+      REFUSED.test(match[1] ?? '')
         ? 'The program may not open /dev/kfd: its user is not in the group that owns it (render, on some systems video).'
         : `ROCm could not open /dev/kfd (${match[1]}): the amdgpu driver is not loaded, or the container was not given the device.`,
     remedies: ({ match }) => [
-      match[1]?.startsWith('Permission') === true
+      REFUSED.test(match[1] ?? '')
         ? {
             text: 'Add the user to the groups of the devices; it takes effect at the next login.',
             command: 'sudo usermod -aG render,video "$USER"; ls -ln /dev/kfd /dev/dri',
