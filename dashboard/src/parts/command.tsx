@@ -1,4 +1,5 @@
 // Commands and flags where a line may end between words, not behind the hyphens of a flag, where a browser would end it ("--" and "format=…").
+import { wholeFigures } from '../text/whole.ts'
 
 const Whole = ({ text }: { readonly text: string }) => <span class="whole">{text}</span>
 
@@ -9,5 +10,5 @@ export const Command = ({ text }: { readonly text: string }) => (
 
 /** A sentence that may name flags. */
 export const Sentence = ({ text }: { readonly text: string }) => (
-  <>{text.split(/(--\w\S*)/).map((part, i) => (i % 2 === 1 ? <Whole key={i} text={part} /> : part))}</>
+  <>{wholeFigures(text).split(/(--\w\S*)/).map((part, i) => (i % 2 === 1 ? <Whole key={i} text={part} /> : part))}</>
 )

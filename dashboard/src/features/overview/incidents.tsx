@@ -9,6 +9,7 @@ import { later } from '../../parts/later.tsx'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { agentNow } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
+import { wholeFigures } from '../../text/whole.ts'
 import { whenText } from './when.ts'
 
 /** Buttons come a moment after the words; their line is kept. */
@@ -46,10 +47,10 @@ function WhatToDo({ of: { incident, ids }, open: isOpen }: { readonly of: Group;
   return (
     <details class="incident-more" open={isOpen}>
       <summary>What to do</summary>
-      <p>{verdict}</p>
+      <p>{wholeFigures(verdict)}</p>
       {first !== undefined && (
         <p class="remedy">
-          {first.text} {first.command !== undefined && <code>{first.command}</code>}
+          {wholeFigures(first.text)} {first.command !== undefined && <code>{first.command}</code>}
         </p>
       )}
       <div class="said">

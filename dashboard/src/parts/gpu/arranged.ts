@@ -1,8 +1,8 @@
 // The cards in their order, sick ones first. They are put in order when the overview opens or the page comes back into sight, and on a screen that nobody
-// touches; under a reader's hands no card moves.
+// touches once a sick one stands out of sight; under a reader's hands no card moves, and for one that can be seen none either.
 import { effect, signal, untracked } from '@preact/signals'
 import { firingOn } from '../incident/known.ts'
-import { sickFirst } from '../live/order.ts'
+import { sickFirst, sickness } from '../live/order.ts'
 import { clock, gpus, ready, views } from '../live/state.ts'
 import { steadyList } from '../live/steady.ts'
 
@@ -15,6 +15,15 @@ let touchedAt = Date.now()
 function arrange(): void {
   const next = sickFirst(views.peek() ?? [], firingOn)
   if (next.join() !== order.peek().join()) order.value = next
+}
+
+/** A sick card that one would have to scroll to. */
+function isOutOfSight(): boolean {
+  const sick = (views.peek() ?? []).filter((view) => sickness(view, firingOn(view.uuid)) === 0)
+  return sick.some(({ index }) => {
+    const box = document.getElementById(`gpu-${index}`)?.getBoundingClientRect()
+    return box !== undefined && (box.top >= innerHeight || box.bottom <= 0)
+  })
 }
 
 export const cards = steadyList(() => {
@@ -39,7 +48,7 @@ export function keepArranged(): () => void {
     const now = clock.value
     // A node that is moved loses the focus.
     const isFocused = document.activeElement?.matches('.gpu *') === true
-    if (members === listed && (now - touchedAt < UNTOUCHED_MS || isFocused)) return
+    if (members === listed && (now - touchedAt < UNTOUCHED_MS || isFocused || !untracked(isOutOfSight))) return
     members = listed
     untracked(arrange)
   })

@@ -128,7 +128,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
       sideAxis({
         palette,
         size: 62,
-        most: chart.large ? 5 : 2,
+        most: chart.large ? 5 : 3,
         base: chart.unit === 'bytes' ? 1024 : 10,
         whole: chart.unit === 'count',
         top: () => top,

@@ -7,6 +7,7 @@ import { StateMark } from '../../../parts/incident/account.tsx'
 import { lastedSeconds } from '../../../parts/incident/filter.ts'
 import { agentNow } from '../../../parts/live/state.ts'
 import { placedTitle } from '../../../parts/live/summary.ts'
+import { wholeFigures } from '../../../text/whole.ts'
 import { Actions } from './actions.tsx'
 import { Card, Whom } from './whom.tsx'
 
@@ -72,11 +73,11 @@ export function IncidentHead({ incident }: { readonly incident: Incident }) {
         {subject.container?.image !== undefined && <span>{subject.container.image}</span>}
         {subject.process !== undefined && <span>{`pid ${subject.process.pid}${subject.process.name === undefined ? '' : ` ${subject.process.name}`}`}</span>}
       </p>
-      <h2 id="incident-title">{placedTitle(incident)}</h2>
+      <h2 id="incident-title">{wholeFigures(placedTitle(incident))}</h2>
       <Times incident={incident} />
       <Card incident={incident} />
       {resolution !== undefined && <Over resolution={resolution} />}
-      <p class="verdict">{verdict}</p>
+      <p class="verdict">{wholeFigures(verdict)}</p>
       {confidence !== undefined && <p class="sub">{`Confidence: ${CONFIDENCE_TEXTS[confidence]}`}</p>}
       <Said incident={incident} />
       <Actions incident={incident} />
