@@ -40,7 +40,7 @@ describe('marks of values', () => {
     [1, 2, 10 as const, [0, 0.5, 1]],
     [0, 4, 10 as const, [0]],
     // Where three may stand, one alone is no scale.
-    [8.3 * GIB, 3, 1024 as const, [0, 4, 8].map((gib) => gib * GIB)],
+    [8.3 * GIB, 3, 1024 as const, [0, 3, 6].map((gib) => gib * GIB)],
     [15.1, 3, 10 as const, [0, 5, 10, 15]],
   ])('up to %d at most %d', (top, most, base, marks) => {
     expect(roundTicks(top, most, base)).toEqual(marks)
