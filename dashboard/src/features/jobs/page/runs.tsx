@@ -88,6 +88,7 @@ export function JobRuns({ job }: { readonly job: Job }) {
       rowKey={(row) => row.key}
       sort={{ column: 'run', descending: true }}
       empty=""
+      explains={rows.some((row) => lostText(row) !== '') ? 'GPU time lost: of a GPU that jobs share, the part of this job.' : undefined}
     />
   )
 }
