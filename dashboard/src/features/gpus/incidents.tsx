@@ -5,6 +5,7 @@ import { incidents, isOnGpu } from '../../parts/incident/known.ts'
 import { agentNow } from '../../parts/live/state.ts'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { hrefOf } from '../../parts/route.ts'
+import { wholeFigures } from '../../text/whole.ts'
 
 const MOST = 8
 
@@ -20,7 +21,7 @@ export function GpuIncidents({ uuid }: { readonly uuid: string }) {
           {all.slice(0, MOST).map((incident) => (
             <li key={incident.id} data-severity={incident.severity} data-status={incident.status}>
               <StateMark incident={incident} />
-              <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+              <a href={hrefOf('incidents', [incident.id])}>{wholeFigures(placedTitle(incident))}</a>
               <span class="of">
                 {`${momentText(incident.started_at, agentNow.peek())} ${zoneName(incident.started_at)}`}
                 {incident.count > 1 ? ` · ${incident.count} times` : ''}

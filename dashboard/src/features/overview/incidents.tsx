@@ -73,7 +73,7 @@ function Entry({ of, open: isOpen }: { readonly of: Group; readonly open: boolea
           {flapping ? 'flapping' : status === 'firing' ? severity : status}
         </span>
         <b>
-          <a href={hrefOf('incidents', [id])}>{placedTitle(incident)}</a>
+          <a href={hrefOf('incidents', [id])}>{wholeFigures(placedTitle(incident))}</a>
         </b>
         {beside !== '' && <span>{beside}</span>}
         <span>

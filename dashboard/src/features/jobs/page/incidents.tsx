@@ -3,6 +3,7 @@ import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import { StateMark } from '../../../parts/incident/account.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
+import { wholeFigures } from '../../../text/whole.ts'
 import { range, spanWords } from '../range.tsx'
 import type { JobRow } from '../table/rows.ts'
 
@@ -22,7 +23,7 @@ export function JobIncidents({ row: { job, incidents } }: { readonly row: JobRow
           {incidents.slice(0, MOST).map((incident) => (
             <li key={incident.id}>
               <StateMark incident={incident} />
-              <a href={hrefOf('incidents', [incident.id])}>{incident.title}</a>
+              <a href={hrefOf('incidents', [incident.id])}>{wholeFigures(incident.title)}</a>
               <span class="of">
                 {momentText(incident.started_at, now)} {zoneName(incident.started_at)}
                 {incident.count > 1 ? ` · ${incident.count} times` : ''}

@@ -7,6 +7,7 @@ import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { type Column, DataTable } from '../../../parts/table/table.tsx'
 import { DASH, memory } from '../../../text/format.ts'
+import { wholeFigures } from '../../../text/whole.ts'
 import type { Job } from '../running.ts'
 import { isRunOf, parseNewest, parseRuns, runRows, type RunRow } from './runs-of.ts'
 
@@ -26,7 +27,7 @@ function Outcome({ row: { outcome, bad, run } }: { readonly row: RunRow }) {
       {run.reason !== undefined && <span class="sub">{run.reason}</span>}
       {first !== undefined && (
         <a class="sub" href={hrefOf('incidents', [first.id])}>
-          {first.title}
+          {wholeFigures(first.title)}
         </a>
       )}
     </span>
