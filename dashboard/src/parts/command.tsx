@@ -10,5 +10,9 @@ export const Command = ({ text }: { readonly text: string }) => (
 
 /** A sentence that may name flags. */
 export const Sentence = ({ text }: { readonly text: string }) => (
-  <>{wholeFigures(text).split(/(--\w\S*)/).map((part, i) => (i % 2 === 1 ? <Whole key={i} text={part} /> : part))}</>
+  <>
+    {wholeFigures(text)
+      .split(/(--\w\S*)/)
+      .map((part, i) => (i % 2 === 1 ? <Whole key={i} text={part} /> : part))}
+  </>
 )

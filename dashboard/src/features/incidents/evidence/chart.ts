@@ -130,7 +130,8 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
       sideAxis({
         palette,
         size: 62,
-        most: chart.large ? 5 : 3,
+        // Of a share the half and the whole.
+        most: chart.large ? 5 : chart.unit === 'ratio' ? 2 : 3,
         base: chart.unit === 'bytes' ? 1024 : 10,
         whole: chart.unit === 'count',
         top: () => top,
