@@ -45,7 +45,6 @@ export function StatusLine() {
   if (now === undefined) return null
   const { gpus, busy } = now
   const attention = withoutIncident(now.attention, firing.value)
-  const wrong = attention.length + firing.value.length
   return (
     <div class="status" data-wrong={attention.length > 0 || firing.value.length > 0 || stale.value}>
       <p role="status">
@@ -66,11 +65,8 @@ export function StatusLine() {
           {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && <Fine gpus={gpus} />}
           <Firing />
           {/* Where there is room for the first only (status.css). */}
-          {!stale.value && attention.length > 0 && wrong > 1 && (
-            <a
-              class={`more of-all ${attention[0]?.severity ?? 'warning'}`}
-              href={firing.value.length > 0 ? hrefOf('incidents', [], { state: 'firing' }) : hrefOf('')}
-            >{`${wrong - 1} more`}</a>
+          {attention.length > 0 && attention.length + firing.value.length > 1 && (
+            <a class="more of-all" href={hrefOf('incidents')}>{`${attention.length + firing.value.length - 1} more`}</a>
           )}
         </span>
       </p>

@@ -1,5 +1,6 @@
-// A sentence in which no line ends between a figure and its unit: "in 60" and "s", "38.6" and "GiB". Pure.
+// Where a line may not end: within a figure and its unit ("in 60" and "s", "38.6" and "GiB"), nor behind the hyphens of a flag ("--" and "format=…"). Pure.
 
-const BEFORE_UNIT = /(\d) (?=(?:[KMGT]i?B|[MG]Hz|W|°C|%|ms|s|min|h|d)(?![\w-]))/g
+const WHOLE = /(--\w\S*|\d[\d.,]* (?:[KMGT]i?B|[MG]Hz|W|°C|%|ms|s|min|h|d)(?![\w-]))/
 
-export const wholeFigures = (text: string): string => text.replace(BEFORE_UNIT, '$1\u00a0')
+/** Each second part has to stay on one line. */
+export const wholeParts = (text: string): readonly string[] => text.split(WHOLE)

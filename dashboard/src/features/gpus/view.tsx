@@ -148,10 +148,9 @@ export function Gpu({ rest }: ViewProps) {
     return (
       <div class="content">
         <div class="notice">
-          <h2>This host has no GPU {index.slice(0, 20)}</h2>
-          <p>
-            {gpus.length === 0 ? 'No GPU can be read here.' : `It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}
-          </p>
+          {/* Of a host that cannot be read nobody knows which it has. */}
+          <h2>{gpus.length === 0 ? 'No GPU can be read on this host' : `This host has no GPU ${index.slice(0, 20)}`}</h2>
+          {gpus.length > 0 && <p>{`It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}</p>}
           <p>
             <a href="#/">Overview</a>
             {gpus.length === 0 && (

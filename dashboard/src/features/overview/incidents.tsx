@@ -9,7 +9,6 @@ import { later } from '../../parts/later.tsx'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { agentNow } from '../../parts/live/state.ts'
 import { hrefOf } from '../../parts/route.ts'
-import { wholeFigures } from '../../text/whole.ts'
 import { whenText } from './when.ts'
 
 /** Buttons come a moment after the words; their line is kept. */
@@ -47,10 +46,10 @@ function WhatToDo({ of: { incident, ids }, open: isOpen }: { readonly of: Group;
   return (
     <details class="incident-more" open={isOpen}>
       <summary>What to do</summary>
-      <p>{wholeFigures(verdict)}</p>
+      <p>{verdict}</p>
       {first !== undefined && (
         <p class="remedy">
-          {wholeFigures(first.text)} {first.command !== undefined && <code>{first.command}</code>}
+          {first.text} {first.command !== undefined && <code>{first.command}</code>}
         </p>
       )}
       <div class="said">
@@ -73,7 +72,7 @@ function Entry({ of, open: isOpen }: { readonly of: Group; readonly open: boolea
           {flapping ? 'flapping' : status === 'firing' ? severity : status}
         </span>
         <b>
-          <a href={hrefOf('incidents', [id])}>{wholeFigures(placedTitle(incident))}</a>
+          <a href={hrefOf('incidents', [id])}>{placedTitle(incident)}</a>
         </b>
         {beside !== '' && <span>{beside}</span>}
         <span>

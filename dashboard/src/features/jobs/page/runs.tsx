@@ -1,4 +1,5 @@
 // Every run of a job that the agent remembers: when it began, how long it lasted, how it ended and why, and what it held. Asked for when one begins or ends.
+import { Sentence } from '../../../parts/command.tsx'
 import { agentNow, frame } from '../../../parts/live/state.ts'
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import { age, roughSpan } from '../../../../../agent/text/span.ts'
@@ -7,7 +8,6 @@ import { getJson, storedToken } from '../../../parts/connection/api.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { type Column, DataTable } from '../../../parts/table/table.tsx'
 import { DASH, memory } from '../../../text/format.ts'
-import { wholeFigures } from '../../../text/whole.ts'
 import type { Job } from '../running.ts'
 import { isRunOf, parseNewest, parseRuns, runRows, type RunRow } from './runs-of.ts'
 
@@ -27,7 +27,7 @@ function Outcome({ row: { outcome, bad, run } }: { readonly row: RunRow }) {
       {run.reason !== undefined && <span class="sub">{run.reason}</span>}
       {first !== undefined && (
         <a class="sub" href={hrefOf('incidents', [first.id])}>
-          {wholeFigures(first.title)}
+          <Sentence text={first.title} />
         </a>
       )}
     </span>
