@@ -64,10 +64,6 @@ export function StatusLine() {
           )}
           {!stale.value && gpus > 0 && attention.length === 0 && firing.value.length === 0 && <Fine gpus={gpus} />}
           <Firing />
-          {/* Where there is room for the first only (status.css). */}
-          {attention.length > 0 && attention.length + firing.value.length > 1 && (
-            <a class="more of-all" href={hrefOf('incidents')}>{`${attention.length + firing.value.length - 1} more`}</a>
-          )}
         </span>
       </p>
     </div>

@@ -1,4 +1,4 @@
-// When the cards are put in order again: as the page comes back into sight, and on a screen that nobody touches, once a sick card stands out of sight. Under a
+// When the cards are put in order again: as the page comes back into sight, and on a screen that nobody touches, once not all of a sick card is in sight. Under a
 // reader's hands no card moves, and for one that can be seen none either. Loaded after the first view.
 import { effect, untracked } from '@preact/signals'
 import { clock } from '../live/state.ts'
@@ -7,10 +7,10 @@ import { arrange } from './arranged.ts'
 const UNTOUCHED_MS = 60_000
 const TOUCHES = ['pointermove', 'pointerdown', 'keydown', 'wheel'] as const
 
-/** One would have to scroll to it. */
+/** One would have to scroll to see all of it. */
 const isOutOfSight = (card: Element): boolean => {
   const { top, bottom } = card.getBoundingClientRect()
-  return top >= innerHeight || bottom <= 0
+  return top < 0 || bottom > innerHeight
 }
 
 /** While the overview is open; gives its end. */
