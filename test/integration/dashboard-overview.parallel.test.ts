@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     // Some minutes before the end: a cell that is complete.
     await page.mouse.move(box.x + box.width - 6, box.y + 40)
     await power.locator('.chart-tip', { hasText: /\d\d:\d\d:\d\d/ }).waitFor()
-    const watts = z.coerce.number().parse(/now (\d+) W/.exec((await power.locator('.legend').textContent()) ?? '')?.[1])
+    const watts = z.coerce.number().parse(/draw (\d+) W/.exec((await power.locator('.legend').textContent()) ?? '')?.[1])
     const now = Date.now()
     const path = `/api/v1/series?metric=warpwatch_gpu_power_watts&uuid=${String(gpu?.['uuid'])}&from=${now - 21_600_000}&to=${now}&points=722`
     const [past] = series.parse(await scene.agent.json(path))

@@ -178,8 +178,15 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     )
     const { page } = opened
     await page.waitForSelector('#gpu-3[data-uuid]:not([data-trouble])')
+    const places = () =>
+      page.evaluate(
+        `Array.from(document.querySelectorAll('#gpu-3 :is(.memory-figures, .memory-chart, .shares, .readouts), #gpu-4'), (part) => [part.className, Math.round(part.getBoundingClientRect().top + scrollY)].join(' '))`,
+      )
+    await page.waitForSelector('#gpu-3 .trace canvas')
+    const before = await places()
     hung = true
-    await page.waitForSelector('#gpu-3[data-trouble="hung"]')
+    await page.waitForSelector('#gpu-3[data-trouble="hung"] .trouble')
+    expect(await places(), 'nothing of its card moves, nor the next card').toEqual(before)
     await poll(async () => /for ([3-9]|\d\d+) s/.test((await page.textContent('#gpu-3 .trouble')) ?? ''), { what: 'an age that goes on rising' })
     expect(await page.textContent('.status')).toMatch(/GPU 3 has not answered since \d\d:\d\d/)
     expect(await page.textContent('#gpu-3 .trouble')).toMatch(/No answer for \d+ s · figures of \d\d:\d\d:\d\d/)

@@ -113,7 +113,11 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
     kind: 'host_oom_kill',
     severity: 'critical',
     title:
-      job !== undefined ? `Slurm job ${job} killed at its memory limit` : cgroup ? 'Killed at a memory limit' : 'Killed because the host ran out of memory',
+      job !== undefined
+        ? `Slurm job ${job} was killed at its memory limit${facts.limit_bytes === undefined ? '' : ` (${gib(facts.limit_bytes)})`}`
+        : cgroup
+          ? 'Killed at a memory limit'
+          : 'Killed because the host ran out of memory',
     verdict: named
       ? `The kernel killed ${who}${held}, because ${why}.${files === undefined ? '' : ` ${gib(files.cached)} of it was ${files.shared > files.cached / 2 ? 'shared memory (/dev/shm, tmpfs)' : 'cached file data'}, not memory of its programs.`} This is host memory, not GPU memory.`
       : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,

@@ -87,7 +87,7 @@ export function Masthead() {
       </div>
       <div class="instruments">
         {hello.value?.simulated === true && (
-          <span class="pill simulated" title="Simulated figures: the agent runs with --simulate">
+          <span class="pill simulated" title="Simulated figures (--simulate)">
             simulated
           </span>
         )}

@@ -1,4 +1,5 @@
 // Commands and flags where a line may end between words, not behind the hyphens of a flag, where a browser would end it ("--" and "format=…").
+import { wholeParts } from '../text/whole.ts'
 
 const Whole = ({ text }: { readonly text: string }) => <span class="whole">{text}</span>
 
@@ -7,7 +8,10 @@ export const Command = ({ text }: { readonly text: string }) => (
   <code>{text.split(/(\s+)/).map((word, i) => (word.includes('-') ? <Whole key={i} text={word} /> : word))}</code>
 )
 
-/** A sentence that may name flags. */
+/** Not a box of its own, which a link's underline would leave out. */
+const Figure = ({ text }: { readonly text: string }) => <span style={{ whiteSpace: 'nowrap' }}>{text}</span>
+
+/** A sentence or a title that may name figures and flags. */
 export const Sentence = ({ text }: { readonly text: string }) => (
-  <>{text.split(/(--\w\S*)/).map((part, i) => (i % 2 === 1 ? <Whole key={i} text={part} /> : part))}</>
+  <>{wholeParts(text).map((part, i) => (i % 2 === 0 ? part : part.startsWith('-') ? <Whole key={i} text={part} /> : <Figure key={i} text={part} />))}</>
 )

@@ -90,8 +90,8 @@ describe('figures', () => {
     const titles = explainText(logScanner(), `${kill(71, 1_048_576, 5)}\n${kill(72, 2_097_152, 6)}`).map(({ title, facts }) => [title, facts.limit_bytes])
     expect(titles).toEqual(
       expect.arrayContaining([
-        ['Slurm job 71 killed at its memory limit', 2 ** 30],
-        ['Slurm job 72 killed at its memory limit', 2 ** 31],
+        ['Slurm job 71 was killed at its memory limit (1 GiB)', 2 ** 30],
+        ['Slurm job 72 was killed at its memory limit (2 GiB)', 2 ** 31],
       ]),
     )
   })

@@ -37,8 +37,8 @@ test('kubernetes: one incident of the pod, counted at each kill', () => {
 test('slurm: each job by its own number', () => {
   const kills = told('slurm', 480).filter(({ title }) => title.includes('memory limit'))
   expect(kills.map(({ title, remedies }) => `${title}: ${remedies[0]?.command ?? ''}`)).toEqual([
-    expect.stringMatching(/^Slurm job 48230 killed at its memory limit: sacct -j 48230 /),
-    expect.stringMatching(/^Slurm job 48240 killed at its memory limit: sacct -j 48240 /),
+    expect.stringMatching(/^Slurm job 48230 was killed at its memory limit \(64 GiB\): sacct -j 48230 /),
+    expect.stringMatching(/^Slurm job 48240 was killed at its memory limit \(64 GiB\): sacct -j 48240 /),
   ])
   expect(kills.every(({ remedies }) => remedies.some(({ command }) => command === 'sbatch --mem=128G <SCRIPT>'))).toBe(true)
 })

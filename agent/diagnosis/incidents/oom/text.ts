@@ -96,7 +96,7 @@ function earlierRuns({ earlierRuns: runs }: MemoryPast): readonly string[] {
     runs.count === 1
       ? 'The run before grew too.'
       : runs.grew === runs.count
-        ? `All ${runs.count} runs before grew too.`
+        ? `${runs.count === 2 ? 'Both' : `All ${runs.count}`} runs before grew too.`
         : `${runs.grew} of the ${runs.count} runs before grew too.`,
   ]
 }

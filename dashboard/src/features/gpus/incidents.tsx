@@ -2,6 +2,7 @@
 import { momentText, zoneName } from '../../../../agent/text/time.ts'
 import { StateMark } from '../../parts/incident/account.tsx'
 import { incidents, isOnGpu } from '../../parts/incident/known.ts'
+import { Sentence } from '../../parts/command.tsx'
 import { agentNow } from '../../parts/live/state.ts'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { hrefOf } from '../../parts/route.ts'
@@ -20,7 +21,9 @@ export function GpuIncidents({ uuid }: { readonly uuid: string }) {
           {all.slice(0, MOST).map((incident) => (
             <li key={incident.id} data-severity={incident.severity} data-status={incident.status}>
               <StateMark incident={incident} />
-              <a href={hrefOf('incidents', [incident.id])}>{placedTitle(incident)}</a>
+              <a href={hrefOf('incidents', [incident.id])}>
+                <Sentence text={placedTitle(incident)} />
+              </a>
               <span class="of">
                 {`${momentText(incident.started_at, agentNow.peek())} ${zoneName(incident.started_at)}`}
                 {incident.count > 1 ? ` · ${incident.count} times` : ''}

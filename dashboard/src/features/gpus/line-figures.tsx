@@ -52,7 +52,7 @@ function figuresOf(view: GpuView): readonly Figure[] {
       top: power ?? 100,
       text: (value) => `${value.toFixed(0)} W`,
       limit: power === undefined ? undefined : { label: 'limit', value: power },
-      lines: [{ label: 'now', lane: LANE.power(uuid) }],
+      lines: [{ label: 'draw', lane: LANE.power(uuid) }],
     },
     {
       id: 'temperature',

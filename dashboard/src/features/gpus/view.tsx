@@ -7,7 +7,7 @@ import { GpuAlarms, TroubleNote } from '../../parts/gpu/alarms.tsx'
 import { GpuMemory } from '../../parts/gpu/memory.tsx'
 import { MigList } from '../../parts/gpu/mig-list.tsx'
 import { GpuServers } from '../../parts/server/gpu.tsx'
-import { firingOn } from '../../parts/incident/known.ts'
+import { firingOn, flapping, isOnGpu } from '../../parts/incident/known.ts'
 import type { GpuView } from '../../parts/live/gpu-view.ts'
 import { type ProcessView, processViews } from '../../parts/live/rows.ts'
 import { agentNow, follow, frame, stale, views } from '../../parts/live/state.ts'
@@ -80,6 +80,22 @@ const Neighbours = ({ index }: { readonly index: number }) => (
   </nav>
 )
 
+/** Nothing fires. What comes and goes is named, as the line above the page names it. */
+function Calm({ of: { uuid, trouble } }: { readonly of: GpuView }) {
+  const flaps = flapping.value.find(({ incident }) => isOnGpu(incident, uuid))
+  return (
+    <p class="calm sub">
+      {trouble === undefined && 'No incident now'}
+      {flaps !== undefined && (
+        <>
+          {' · '}
+          <a href={hrefOf('incidents', [flaps.incident.id])}>{`${flaps.incident.title}: flapping, ${flaps.times} times`}</a>
+        </>
+      )}
+    </p>
+  )
+}
+
 /** What is wrong takes its room from the chart, which has stopped: nothing else moves. */
 const [CHART_PX, NOTE_PX] = [260, 82]
 
@@ -99,7 +115,7 @@ function GpuPage({ view }: { readonly view: GpuView }) {
           </h2>
           <Activity of={of} />
         </header>
-        <GpuAlarms of={of} calm={<p class="calm sub">{trouble === undefined && 'No incident now'}</p>} moreHref={hrefOf('incidents', [], { text: uuid })} />
+        <GpuAlarms of={of} calm={<Calm of={view} />} moreHref={hrefOf('incidents', [], { text: uuid })} />
         <ChartBar probed={probed} />
         <div class="gpu-body">
           <GpuMemory
@@ -132,10 +148,9 @@ export function Gpu({ rest }: ViewProps) {
     return (
       <div class="content">
         <div class="notice">
-          <h2>This host has no GPU {index.slice(0, 20)}</h2>
-          <p>
-            {gpus.length === 0 ? 'No GPU can be read here.' : `It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}
-          </p>
+          {/* Of a host that cannot be read nobody knows which it has. */}
+          <h2>{gpus.length === 0 ? 'No GPU can be read on this host' : `This host has no GPU ${index.slice(0, 20)}`}</h2>
+          {gpus.length > 0 && <p>{`It has ${gpus.length === 1 ? 'GPU' : 'GPUs'} ${indexRanges(gpus.map((each) => each.index))}.`}</p>}
           <p>
             <a href="#/">Overview</a>
             {gpus.length === 0 && (

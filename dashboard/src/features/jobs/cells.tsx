@@ -35,7 +35,7 @@ export function Cards({ row: { job, endedAt } }: { readonly row: JobRow }) {
     <span class="cards">
       <Holdings holdings={job.holdings} />
       {job.unread.length > 0 && (
-        <span class="unused" title="What it holds of these GPUs is not known while they do not answer.">{`${indexRanges(job.unread)} not read`}</span>
+        <span class="unused" title="What it holds of these GPUs is not known while they do not answer.">{`GPU ${indexRanges(job.unread)} not read`}</span>
       )}
       {job.unused.length > 0 && <span class="unused" title="It asked for these GPUs, but holds no memory there.">{`${indexRanges(job.unused)} unused`}</span>}
     </span>
@@ -99,7 +99,7 @@ export function Incidents({ row: { firing, incidents } }: { readonly row: JobRow
 }
 
 export const WASTED_MEANS =
-  'GPU time for nothing: in which it held memory while nothing ran on that GPU, and work that crashes threw away since its last saved state.'
+  'GPU time for nothing: in which it held memory while nothing ran on that GPU, and work that crashes threw away since its last saved state. A GPU that jobs share counts in full; the runs give the part of each.'
 
 export function Wasted({ row }: { readonly row: JobRow }) {
   const seconds = wasted(row)

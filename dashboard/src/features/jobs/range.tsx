@@ -20,6 +20,6 @@ export const range = computed<Range>(() => {
 const setRange = (id: string): void => setParams({ range: id === RANGES[0].id ? undefined : id, from: undefined, to: undefined })
 
 /** After "in" or "over". */
-export const spanWords = ({ label, end }: Range): string => (end === undefined ? `the last ${label}` : 'the chosen time')
+export const spanWords = ({ label, end }: Range): string => (end === undefined ? `the last ${label === '1 h' ? 'hour' : label}` : 'the chosen time')
 
 export const RangeChoice = () => <RangeButtons ranges={RANGES} now={range.value} label="How far back" onPick={({ id }) => setRange(id)} />

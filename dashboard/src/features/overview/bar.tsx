@@ -1,11 +1,14 @@
 // Above the GPUs: what is looked for, and how they stand.
+import { useEffect } from 'preact/hooks'
 import { find } from '../../parts/gpu/found.ts'
+import { keepRearranging } from '../../parts/gpu/rearrange.ts'
 import { setParams } from '../../parts/route.ts'
 import { change, layout, LAYOUTS } from '../../parts/settings.ts'
 
 const NAMES = { cards: 'Cards', compact: 'Compact', table: 'Table' } as const
 
 export function OverviewBar() {
+  useEffect(keepRearranging, [])
   return (
     <>
       <input

@@ -76,7 +76,6 @@ export function GpuCard({ of }: CardProps) {
   const memoryTemperature = (): number | undefined => of.value.row.memory_temperature_celsius
   return (
     <Card of={of} kind="gpu" Calm={Clocks}>
-      {trouble.value && <TroubleNote of={of} brief />}
       <div class="gpu-body">
         <GpuMemory of={of} height={124} most={5} />
         {divided.value && <Mig of={of} />}
@@ -114,6 +113,7 @@ export function GpuCard({ of }: CardProps) {
           </>
         )}
       </div>
+      {trouble.value && <TroubleNote of={of} brief />}
     </Card>
   )
 }

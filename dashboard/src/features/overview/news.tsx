@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { fresh, isCurrent, type Group } from '../../parts/incident/groups.ts'
 import { arranged, grouped, listing, shown, SHOWN } from '../../parts/incident/known.ts'
 import { layOut, standing } from '../../parts/incident/laid.ts'
-import { refused } from '../../parts/incident/silences.ts'
+import { refused, silences } from '../../parts/incident/silences.ts'
 import { placedTitle } from '../../parts/live/summary.ts'
 import { hrefOf } from '../../parts/route.ts'
 import { whenText } from './when.ts'
@@ -103,6 +103,11 @@ export function News({ box, count }: { readonly box: RefObject<HTMLDivElement | 
       {(arrived.length > 0 || rows.some(({ group }) => !isCurrent(group))) && (
         <button type="button" class="word" onClick={layAnew}>
           {arrived.length > 0 ? 'Show' : 'Hide resolved'}
+        </button>
+      )}
+      {silences.value.length > 0 && (
+        <button type="button" class="word" onClick={() => document.querySelector('.silences')?.scrollIntoView()}>
+          {silences.value.length === 1 ? '1 silence' : `${silences.value.length} silences`}
         </button>
       )}
     </>

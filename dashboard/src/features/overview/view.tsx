@@ -61,9 +61,10 @@ export function Overview() {
   return (
     <div class={stale.value ? 'content stale' : 'content'}>
       <IncidentList />
-      {silences.value.length > 0 && <SilenceList />}
       {gpus.value.length === 0 ? <NoGpu /> : <Gpus />}
       {painted.value && <Tables />}
+      {/* At the end, as silences of others come at any time: the line above the incidents counts them and leads here. */}
+      {silences.value.length > 0 && <SilenceList />}
     </div>
   )
 }

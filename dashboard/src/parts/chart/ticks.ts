@@ -23,12 +23,14 @@ export function tickText(second: number, apart: number): string {
 
 const STEPS = [1, 1.5, 2, 2.5, 3, 4, 5, 10] as const
 
-/** Round figures from 0 to the top, at most so many above 0. Bytes are round in KiB, MiB or GiB. */
+/** Round figures from 0 to the top, at most so many above 0, and where three may stand there no fewer than two. Bytes are round in KiB, MiB or GiB. */
 export function roundTicks(top: number, most: number, base: 10 | 1024 = 10): number[] {
   if (!(top > 0)) return [0]
   const least = top / most
   const unit = base === 1024 ? 1024 ** Math.floor(Math.log(top) / Math.log(1024)) : 1
   const power = unit * 10 ** Math.floor(Math.log10(least / unit))
-  const step = power * (STEPS.find((each) => each * power >= least * (1 - 1e-9)) ?? 10)
+  const fits = power * (STEPS.find((each) => each * power >= least * (1 - 1e-9)) ?? 10)
+  const half = power * (STEPS.findLast((each) => each * power <= (top / 2) * (1 + 1e-9)) ?? 1)
+  const step = most > 2 ? Math.min(fits, half) : fits
   return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, i) => i * step)
 }

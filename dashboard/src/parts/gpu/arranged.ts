@@ -1,18 +1,13 @@
-// The cards in their order, sick ones first. They are put in order when the overview opens or the page comes back into sight, and on a screen that nobody
-// touches; under a reader's hands no card moves.
+// The cards in their order, sick ones first, as it is when the overview opens; `rearrange.ts` puts them in order again.
 import { effect, signal, untracked } from '@preact/signals'
 import { firingOn } from '../incident/known.ts'
 import { sickFirst } from '../live/order.ts'
-import { clock, gpus, ready, views } from '../live/state.ts'
+import { gpus, ready, views } from '../live/state.ts'
 import { steadyList } from '../live/steady.ts'
 
-const UNTOUCHED_MS = 60_000
-const TOUCHES = ['pointermove', 'pointerdown', 'keydown', 'wheel'] as const
-
 const order = signal<readonly string[]>([])
-let touchedAt = Date.now()
 
-function arrange(): void {
+export function arrange(): void {
   const next = sickFirst(views.peek() ?? [], firingOn)
   if (next.join() !== order.peek().join()) order.value = next
 }
@@ -23,29 +18,9 @@ export const cards = steadyList(() => {
   return gpus.value.toSorted((a, b) => placeOf(a.peek().uuid) - placeOf(b.peek().uuid) || a.peek().index - b.peek().index)
 })
 
-/** While the overview is open; gives its end. */
-export function keepArranged(): () => void {
-  const touch = (): void => void (touchedAt = Date.now())
-  const back = (): void => {
-    if (document.visibilityState === 'visible') arrange()
-  }
-  touch()
-  for (const type of TOUCHES) addEventListener(type, touch, { passive: true })
-  document.addEventListener('visibilitychange', back)
-  let members: unknown
-  const stop = effect(() => {
-    if (!ready.value) return // what fires is not known yet
-    const listed = gpus.value
-    const now = clock.value
-    // A node that is moved loses the focus.
-    const isFocused = document.activeElement?.matches('.gpu *') === true
-    if (members === listed && (now - touchedAt < UNTOUCHED_MS || isFocused)) return
-    members = listed
-    untracked(arrange)
+/** While the overview is open: with each GPU that comes or goes. Gives its end. */
+export const keepArranged = (): (() => void) =>
+  effect(() => {
+    void gpus.value
+    if (ready.value) untracked(arrange) // before, what fires is not known yet
   })
-  return () => {
-    stop()
-    for (const type of TOUCHES) removeEventListener(type, touch)
-    document.removeEventListener('visibilitychange', back)
-  }
-}

@@ -26,6 +26,8 @@ type Props<Row> = {
   readonly empty: ComponentChildren
   /** What the rows leave out. */
   readonly note?: string | undefined
+  /** What one of its figures means. */
+  readonly explains?: string | undefined
 }
 
 const arrow = (state: SortState, column: string): string => (state.column !== column ? '' : state.descending ? '↓' : '↑')
@@ -107,7 +109,7 @@ function placed<Row>(rows: readonly Row[], columns: readonly Column<Row>[], stat
   return order
 }
 
-export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, empty, note }: Props<Row>) {
+export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, empty, note, explains }: Props<Row>) {
   const [stood] = useState((): Stood => ({ columns: new Set(), order: [] }))
   for (const { id: name, spare, shows } of all) if (spare !== true || rows.some((row) => shows?.(row) !== '')) stood.columns.add(name)
   const columns = all.filter(({ id: name }) => stood.columns.has(name))
@@ -119,6 +121,7 @@ export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, em
         {title} <span class="count">{rows.length}</span>
       </h2>
       {note !== undefined && <p class="table-note">{note}</p>}
+      {explains !== undefined && <p class="sub">{explains}</p>}
       {rows.length === 0 ? (
         note === undefined && <p class="nothing">{empty}</p>
       ) : (

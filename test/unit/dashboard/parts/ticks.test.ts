@@ -39,6 +39,9 @@ describe('marks of values', () => {
     [700, 4, 10 as const, [0, 200, 400, 600]],
     [1, 2, 10 as const, [0, 0.5, 1]],
     [0, 4, 10 as const, [0]],
+    // Where three may stand, one alone is no scale.
+    [8.3 * GIB, 3, 1024 as const, [0, 3, 6].map((gib) => gib * GIB)],
+    [15.1, 3, 10 as const, [0, 5, 10, 15]],
   ])('up to %d at most %d', (top, most, base, marks) => {
     expect(roundTicks(top, most, base)).toEqual(marks)
   })
@@ -54,6 +57,7 @@ describe('marks of values', () => {
           expect(marks.at(-1)).toBeLessThanOrEqual(top * (1 + 1e-8))
           expect(marks.length).toBeGreaterThan(1)
           expect(marks.length - 1).toBeLessThanOrEqual(most)
+          expect(marks.length - 1).toBeGreaterThanOrEqual(most > 2 ? 2 : 1)
         },
       ),
     )

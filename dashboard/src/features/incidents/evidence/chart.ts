@@ -12,6 +12,8 @@ const LABEL_HEIGHT = 17
 
 /** Pixels of half an `HH:MM:SS`. */
 const HALF_LABEL = 27
+/** Between the curves and the figures of the axis beside them. */
+const GAP_PX = 3
 
 export type EvidenceSpec = {
   readonly chart: EvidenceChart
@@ -116,11 +118,11 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         font: FONT,
         stroke: palette.axis,
         splits: () => timeTicks(window.from, window.to, chart.large ? 30 : 60),
-        // What an edge would cut is left out.
+        // What an edge would cut is left out, and what would meet the 0 of the other axis.
         values: (plot, splits) =>
           splits.map((second) => {
             const at = plot.valToPos(second, 'x')
-            return at < HALF_LABEL || at > plot.bbox.width / devicePixelRatio ? null : timeWithSeconds(second * 1000)
+            return at < HALF_LABEL || at + HALF_LABEL > plot.bbox.width / devicePixelRatio + GAP_PX ? null : timeWithSeconds(second * 1000)
           }),
         grid: { stroke: palette.grid, width: 1 },
         ticks: { show: false },
@@ -128,11 +130,13 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
       sideAxis({
         palette,
         size: 62,
-        most: chart.large ? 5 : 2,
+        // Of a share the half and the whole.
+        most: chart.large ? 5 : chart.unit === 'ratio' ? 2 : 3,
         base: chart.unit === 'bytes' ? 1024 : 10,
         whole: chart.unit === 'count',
         top: () => top,
-        valueText: spec.valueText,
+        // One unit on one axis, not MHz below GHz.
+        valueText: chart.unit === 'hertz' && top >= 1e9 ? (hertz) => `${(hertz / 1e9).toFixed(2)} GHz` : spec.valueText,
       }),
     ],
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },

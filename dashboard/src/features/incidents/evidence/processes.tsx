@@ -84,7 +84,7 @@ export function ProcessesThen({ incident, course }: Props) {
               : 'only those of that moment'
             : own.length > 0
               ? `${others} more, not of ${hit ?? own[0]?.outside?.name ?? 'it'}`
-              : `${others} more, before or after`}
+              : `${others} more that ran before or after`}
         </button>
       )}
     </Part>

@@ -5,6 +5,7 @@ import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import type { Incident } from '../../../../../agent/model/incident.ts'
 import { StateMark } from '../../../parts/incident/account.tsx'
 import { lastedSeconds } from '../../../parts/incident/filter.ts'
+import { Sentence } from '../../../parts/command.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
 import { placedTitle } from '../../../parts/live/summary.ts'
 import { Actions } from './actions.tsx'
@@ -72,11 +73,15 @@ export function IncidentHead({ incident }: { readonly incident: Incident }) {
         {subject.container?.image !== undefined && <span>{subject.container.image}</span>}
         {subject.process !== undefined && <span>{`pid ${subject.process.pid}${subject.process.name === undefined ? '' : ` ${subject.process.name}`}`}</span>}
       </p>
-      <h2 id="incident-title">{placedTitle(incident)}</h2>
+      <h2 id="incident-title">
+        <Sentence text={placedTitle(incident)} />
+      </h2>
       <Times incident={incident} />
       <Card incident={incident} />
       {resolution !== undefined && <Over resolution={resolution} />}
-      <p class="verdict">{verdict}</p>
+      <p class="verdict">
+        <Sentence text={verdict} />
+      </p>
       {confidence !== undefined && <p class="sub">{`Confidence: ${CONFIDENCE_TEXTS[confidence]}`}</p>}
       <Said incident={incident} />
       <Actions incident={incident} />

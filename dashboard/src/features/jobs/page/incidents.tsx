@@ -1,6 +1,7 @@
 // The incidents of a job within the range, the newest first.
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import { StateMark } from '../../../parts/incident/account.tsx'
+import { Sentence } from '../../../parts/command.tsx'
 import { agentNow } from '../../../parts/live/state.ts'
 import { hrefOf } from '../../../parts/route.ts'
 import { range, spanWords } from '../range.tsx'
@@ -22,7 +23,9 @@ export function JobIncidents({ row: { job, incidents } }: { readonly row: JobRow
           {incidents.slice(0, MOST).map((incident) => (
             <li key={incident.id}>
               <StateMark incident={incident} />
-              <a href={hrefOf('incidents', [incident.id])}>{incident.title}</a>
+              <a href={hrefOf('incidents', [incident.id])}>
+                <Sentence text={incident.title} />
+              </a>
               <span class="of">
                 {momentText(incident.started_at, now)} {zoneName(incident.started_at)}
                 {incident.count > 1 ? ` · ${incident.count} times` : ''}

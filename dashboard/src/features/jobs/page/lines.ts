@@ -55,6 +55,15 @@ export function byGpu(rows: readonly SeriesRow[], grid: Grid, valueOf: Value, ke
   return { t: timesOf(grid), lines }
 }
 
+/** Lines of GPUs only while the job held memory of them: what is on a GPU before and after is another job's. */
+export const whileHeld = ({ t, lines }: Lines, held: Lines): Lines => ({
+  t,
+  lines: lines.map((line) => {
+    const own = held.lines.find(({ label }) => label === line.label)
+    return { ...line, values: line.values.map((value, i) => (own?.values[i] === null || own === undefined ? null : value)) }
+  }),
+})
+
 /** Its highest readings. */
 export function asOne(label: string, rows: readonly SeriesRow[], grid: Grid): Lines {
   return { t: timesOf(grid), lines: rows.length === 0 ? [] : [{ label, slot: undefined, values: summed(rows, grid, most) }] }

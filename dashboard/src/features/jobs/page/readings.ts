@@ -6,7 +6,7 @@ import { filterOf } from '../../../parts/job/identity.ts'
 import { param } from '../../../parts/route.ts'
 import { keepAsking } from '../past.ts'
 import { type Range, spanQuery } from '../ranges.ts'
-import { asOne, asRate, beside, byGpu, gridOf, type Lines, mean, most, NO_LINES } from './lines.ts'
+import { asOne, asRate, beside, byGpu, gridOf, type Lines, mean, most, NO_LINES, whileHeld } from './lines.ts'
 
 /** The job that the address names to be compared with. */
 export const comparedKey = param('with')
@@ -48,10 +48,11 @@ async function load(key: string, other: string | undefined, range: Range, end: n
       host: beside(asOne(key, host, grid), asOne(other, theirs.host, grid)),
     }
   }
+  const memory = byGpu(held, grid, most)
   return {
     ...frame,
-    memory: byGpu(held, grid, most),
-    busy: byGpu(busy, grid, mean, uuids),
+    memory,
+    busy: whileHeld(byGpu(busy, grid, mean, uuids), memory),
     cores: asRate('cores', cpu, grid),
     host: asOne('held', host, grid),
   }

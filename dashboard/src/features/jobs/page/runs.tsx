@@ -1,4 +1,5 @@
 // Every run of a job that the agent remembers: when it began, how long it lasted, how it ended and why, and what it held. Asked for when one begins or ends.
+import { Sentence } from '../../../parts/command.tsx'
 import { agentNow, frame } from '../../../parts/live/state.ts'
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import { age, roughSpan } from '../../../../../agent/text/span.ts'
@@ -26,7 +27,7 @@ function Outcome({ row: { outcome, bad, run } }: { readonly row: RunRow }) {
       {run.reason !== undefined && <span class="sub">{run.reason}</span>}
       {first !== undefined && (
         <a class="sub" href={hrefOf('incidents', [first.id])}>
-          {first.title}
+          <Sentence text={first.title} />
         </a>
       )}
     </span>
@@ -88,6 +89,7 @@ export function JobRuns({ job }: { readonly job: Job }) {
       rowKey={(row) => row.key}
       sort={{ column: 'run', descending: true }}
       empty=""
+      explains={rows.some((row) => lostText(row) !== '') ? 'GPU time lost: of a GPU that jobs share, the part of this job.' : undefined}
     />
   )
 }

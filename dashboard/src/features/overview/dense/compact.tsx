@@ -6,6 +6,9 @@ import { frame } from '../../../parts/live/state.ts'
 import { celsiusFigure, memory, memoryFigure, percentFigure, wattsFigure } from '../../../text/format.ts'
 import { Card, type CardProps } from '../card.tsx'
 import { holderParts, holdersOf } from './holders.ts'
+import { styleDense } from './sheet.ts'
+
+styleDense()
 
 function Memory({ of }: CardProps) {
   const { memory_used_bytes: used, memory_total_bytes: total } = of.value.row

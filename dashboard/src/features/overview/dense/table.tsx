@@ -11,6 +11,9 @@ import { type Column, DataTable } from '../../../parts/table/table.tsx'
 import { celsiusFigure, memory, percent, wattsFigure } from '../../../text/format.ts'
 import { shortGpuName } from '../../../text/names.ts'
 import { type Holder, holdersOf, holdersText } from './holders.ts'
+import { styleDense } from './sheet.ts'
+
+styleDense()
 
 type Row = {
   readonly view: GpuView
