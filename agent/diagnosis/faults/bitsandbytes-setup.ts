@@ -82,6 +82,10 @@ function remedies(matched: Matched): readonly Piece[] {
           ? 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH'
           : 'ldconfig -p | grep libcuda.so; ls /usr/lib/wsl/lib 2>/dev/null',
     },
+    /BNB_CUDA_VERSION=\d{2,3} environment variable detected/.test(text) && {
+      text: `BNB_CUDA_VERSION chose that library. If nobody set it on purpose, leave it out: bitsandbytes then takes the CUDA of PyTorch.`,
+      command: situation.system === 'windows' ? 'set BNB_CUDA_VERSION=' : 'unset BNB_CUDA_VERSION',
+    },
     (kepler || (source && !old)) && compile,
     old && {
       text: 'Leave the folder with the sources, which belong to an old release, and install the newest wheel.',

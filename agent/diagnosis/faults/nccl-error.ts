@@ -1,5 +1,6 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
 import type { Facts } from '../../model/facts.ts'
+import { twoUnitSpan } from '../../text/span.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
@@ -26,6 +27,13 @@ const firstOf = ({ message }: Pick<Seen, 'message'>): boolean => /WorkNCCL\(SeqN
 const waiting = ({ message }: Seen): string => {
   const operation = /OpType ?= ?(\w{2,24})/.exec(message)?.[1]
   return operation ?? 'a collective operation'
+}
+
+/** By these numbers the logs of the ranks can be compared. */
+const numbered = ({ message, text, at }: Seen): string => {
+  const number = /WorkNCCL\(SeqNum=(\d{1,12})/.exec(message)?.[1]
+  const done = number === undefined ? undefined : /last completed NCCL work: (\d{1,12})/.exec(around(text, at, 0, 2))?.[1]
+  return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
 }
 
 const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|NCCL WARN (?:\[[^\]]{1,40}\] )?)([^\n]{6,160})/
@@ -85,7 +93,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'A rank waited too long for another one',
       verdict: (seen) =>
-        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${seen.facts.timeout_ms / 1000} s`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
+        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${twoUnitSpan(seen.facts.timeout_ms)}`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
       remedies: timeout,
       unless: elsewhere,
     },

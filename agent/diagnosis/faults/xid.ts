@@ -11,7 +11,7 @@ import { repairIn } from '../xid/repair.ts'
 import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence, linkFailed } from './parts/pcie.ts'
-import { plan } from './remedies/plan.ts'
+import { plan, type Piece } from './remedies/plan.ts'
 import { REBOOT, RESET_TOGETHER, resetGpu } from './remedies/gpu.ts'
 import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { causesSentence } from '../xid/causes-sentence.ts'
@@ -50,6 +50,19 @@ function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: num
   return xid === 154 || FINAL.has(xid) || xidEntry(xid).causes[0] === 'hardware'
     ? undefined
     : others.find((one) => FINAL.has(one) || (xid === 31 && one === 32))
+}
+
+/** What the driver asks for behind a fault that ends the GPU's work: an Xid 154 of the same GPU in the lines below. Said by the driver, it comes first. */
+function askedAfter(text: LogText, at: number, gpu: string | undefined, xid: number, facts: Facts): Piece {
+  if (!FINAL.has(xid)) return undefined
+  for (const line of text.slice(at + 1, at + 20)) {
+    const match = XID.exec(line)
+    const recovery = match?.[1] === gpu && match?.[3] === '154' && together(text[at] ?? '', line) ? recoveryIn(line) : undefined
+    if (recovery === undefined || recovery.severity !== 'critical') continue
+    const { text: what, command } = recovery.remedy(facts)
+    return { text: `The driver asks for it (Xid 154: ${recovery.to}). ${what}`, ...(command === undefined ? {} : { command }) }
+  }
+  return undefined
 }
 
 /** What the Xids beside a 48 say of the memory that it means. */
@@ -122,6 +135,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
     lost ? REBOOT : recovery?.remedy(facts),
+    askedAfter(text, at, match[1], xid, facts),
     repair?.remedies(facts),
     link && xid !== 79 && { text: 'See to the link first: seating, riser or cable, and power of the card.' },
     nvlink?.severity === 'critical' && resetGpu(facts),

@@ -1,7 +1,7 @@
 // Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
 
 const PATTERNS = {
-  vllm: /\bvllm\b|\bllm_engine\.py:\d|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
+  vllm: /\bvllm\b|\bmodel_runner(?:_base)?\.py:\d|\bllm_engine\.py:\d|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
   sglang: /\bsglang\b|mem[-_]fraction[-_]static|alloc_req_slots|^\[\d{4}-\d\d-\d\d [\d:]{8}(?: (?:DP|PP)\d{1,3})* TP\d{1,3}[ \]]/im,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
   tei: /text[-_]embeddings[-_](?:inference|router|backend)|Could not create backend|Model backend is not healthy/i,
@@ -41,7 +41,7 @@ const PATTERNS = {
   ray: /\(raylet|\braylet\b|\bray::|\bServeController\b|\bRay\b/,
   pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
   matlab: /\bMATLAB\b/,
-  docker: /\bdocker\b|\broot@[0-9a-f]{12}:|\bdockerd\b|\bmoby\b|"OOMKilled"/i,
+  docker: /\bdocker\b|\broot@[0-9a-f]{12}:|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"/i,
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   containerd: /\bcontainerd\b/i,

@@ -144,7 +144,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
   return judged.enoughWasFree ? notTheCard(judged, facts, situation) : lessMemory(situation, facts, judged.others?.bytes)
 }
 
-/** Below this share of the card cached memory is no cause, but joining it may still be enough. */
+/** Below this share of the card cached memory is no cause, but joined, and with what is free, it may still be enough. */
 function cachedHelps(facts: Facts, judged: Judged): boolean {
   const cached = facts.reserved_unallocated_bytes ?? 0
   return (
@@ -153,7 +153,7 @@ function cachedHelps(facts: Facts, judged: Judged): boolean {
     // It has spilled: Windows or WSL 2, whose segments cannot grow.
     !judged.spilled &&
     facts.requested_bytes !== undefined &&
-    cached >= facts.requested_bytes &&
+    cached + (facts.free_bytes ?? 0) >= facts.requested_bytes &&
     cached > 2 ** 28
   )
 }

@@ -34,7 +34,7 @@ export function program(matched: Matched): readonly Piece[] {
     ]
   return [
     programs.has('ray') && {
-      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options).',
+      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options). See what the cluster has to give.',
       command: 'ray status',
     },
     programs.has('jax') &&

@@ -1,4 +1,5 @@
 // What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
+import { twoUnitSpan } from '../../../text/span.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { lessMemory } from '../cuda-oom/less/index.ts'
 import { driverLines } from '../parts/drm.ts'
@@ -62,7 +63,7 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
       text:
         limit === undefined
           ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
-          : `If one step really needs longer than ${limit / 1000} s (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
+          : `If one step really needs longer than ${twoUnitSpan(limit)} (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
     },
   ]
 }

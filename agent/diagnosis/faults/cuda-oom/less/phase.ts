@@ -21,7 +21,10 @@ export const loadsWeights = ({ text }: Situation): boolean => LOADS.test(text) &
 const HALF = /torch_?dtype=["']?(?:torch\.)?(?:b?float16|half|auto)|\bdtype=torch\.b?float16|\.half\(\)|--(?:fp16|bf16)\b|fp16: ?[Tt]rue|bf16: ?[Tt]rue/
 /** A program that was given one instance names it so. */
 export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG\b[^\n]{0,16}\b(?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
-export const LARGER_INSTANCE: Piece = { text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }
+export const LARGER_INSTANCE: Piece = {
+  text: 'The program has one MIG instance: give it one with more memory.',
+  command: 'nvidia-smi mig -lgip; nvidia-smi -L',
+}
 /** No batch makes the weights smaller. */
 export const lessToLoad = (situation: Situation): readonly Piece[] => [
   {
