@@ -140,7 +140,10 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
     const rocm = matched.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
     if (cuda === undefined) return `${rocm}${apple}`
     const detected = 'the CUDA version that it detected'
-    return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`
+    const file = library(matched)
+    return verdict.includes(detected)
+      ? verdict.replace(detected, `CUDA ${named(cuda)}${file?.includes('cuda') === true ? ` (${file})` : ''}`)
+      : `${verdict} It looked for CUDA ${named(cuda)}.`
   },
   remedies,
   facts,

@@ -7,6 +7,7 @@ import { driverOld } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
+import { speaker } from '../situation/programs.ts'
 import type { Situation } from '../situation/situation.ts'
 import { compareVersions } from '../situation/versions.ts'
 
@@ -74,7 +75,7 @@ export const cudaVersionMismatch = ruleFamily({
         const runs = runsOn(situation())
         if (runs !== undefined)
           return `CUDA found no driver that is new enough, or none at all. ${driver === undefined ? 'The one that the log shows' : `Driver ${driver}`} runs CUDA up to ${driverCuda}, enough for CUDA ${runs}: likely the program does not reach it.`
-        return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of this program needs, or the program does not reach it.`
+        return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of ${speaker(situation().programs) ?? 'this program'} needs, or the program does not reach it.`
       },
       remedies: (matched) => (runsOn(matched.situation()) === undefined ? driverOld(matched) : unreached(matched)),
       // The image's greeting says that there is no driver at all.
