@@ -204,7 +204,9 @@ const meaningOf = (matched: Matched): Meaning =>
   (broken(matched) ? BROKEN : undefined) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
-  return `${statusOf(matched) ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`
+  // Of ONNX Runtime and CNTK.
+  const gpu = /\bGPU=(\d{1,2})\b/.exec(matched.message)?.[1]
+  return `${statusOf(matched) ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}${gpu === undefined ? '' : ` It failed on GPU ${gpu}.`}`
 }
 const remedies = (matched: Matched): readonly Piece[] => meaningOf(matched).pieces(matched)
 const status = (seen: Seen): ReturnType<typeof known> => known({ status: statusOf(seen) })

@@ -122,11 +122,16 @@ const rule = (pattern: RegExp, code: number, title: string, verdict: string, mor
   pattern,
   severity: 'critical',
   title,
-  verdict: (matched) => sanitized(matched) ?? (saysLate(matched) ? verdict.replace(REPORTED_LATE, '') : verdict.replace(REPORTED_LATE, lateAt(matched))),
+  verdict: (matched) => sanitized(matched) ?? `${verdict.replace(REPORTED_LATE, saysLate(matched) ? '' : lateAt(matched))}${workerOf(matched)}`,
   remedies,
   facts: (seen) => facts(seen, code),
   ...more,
 })
+/** Engines name the worker in front of its lines. */
+const workerOf = ({ text, at }: Seen): string => {
+  const [, name, pid] = /^\s{0,4}\(((?:\w{0,12}Worker|RayWorker)[\w -]{0,30}) pid=(\d{1,10})\)/.exec(text[at] ?? '') ?? []
+  return name === undefined ? '' : ` It failed in ${name} (pid ${pid}).`
+}
 /** llama.cpp names its own function. */
 const lateAt = ({ text, at }: Seen): string => {
   const name = /\bin function (\w{3,80}) at /.exec(around(text, at, 0, 2))?.[1]

@@ -36,11 +36,12 @@ const numbered = ({ message, text, at }: Seen): string => {
   return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
 }
 
-const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|NCCL WARN (?:\[[^\]]{1,40}\] )?)([^\n]{6,160})/
+const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|(?:NCCL|\.cu:\d{1,5}|\.h:\d{1,5}) WARN (?:\[[^\]]{1,40}\] )?)((?!Failed to open lib)[^\n]{6,160})/
 /** What NCCL itself said of it. */
 const said = ({ text, at }: Seen): string | undefined => {
   const last = /Last error:\s[^]*/.exec(around(text, at, 1, 6))?.[0]
-  return LAST.exec(last ?? around(text, at, 4, 0))?.[1]?.trim()
+  // Before 2.4 the warnings stood without the library's name.
+  return LAST.exec(last ?? around(text, at, 4, /NCCL failure common\.cu/.test(text[at] ?? '') ? 6 : 0))?.[1]?.trim()
 }
 
 /** Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on. */

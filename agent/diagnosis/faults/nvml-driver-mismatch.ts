@@ -27,7 +27,13 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   for (let near = Math.max(0, at - 4); near <= at + 6 && near < text.length; near++) message += `${bareKernelText(text[near] ?? '')} `
   const client = CLIENT.exec(message)
   const now = situation()
-  const kernel = KERNEL.exec(message)?.[1] ?? PROC.exec(now.text)?.[1] ?? /open-gpu-kernel-modules-(\d{3}\.[\d.]{2,8}\d)/.exec(now.text)?.[1]
+  const kernel =
+    KERNEL.exec(message)?.[1] ??
+    PROC.exec(now.text)?.[1] ??
+    /open-gpu-kernel-modules-(\d{3}\.[\d.]{2,8}\d)|kernel[ _]module\s?(?:is|は|:|=)?\s?(\d{3})\b/
+      .exec(now.text)
+      ?.slice(1)
+      .find((one) => one !== undefined)
   const library = LIBRARY.exec(message)?.[1] ?? PACKAGE.exec(now.text)?.[1]
   // NVIDIA's own installer, as it was run: its libraries stand on the disk, so that a reboot changes nothing.
   const installer = /NVIDIA-Linux-[\w-]{3,12}-(\d{3}\.\d{1,4}(?:\.\d{1,4})?)\.run/.exec(now.text)?.[1]
@@ -72,6 +78,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           older && {
             text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
             command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
+          },
+        installed === undefined &&
+          older && {
+            text: `If packages of the older branch took their place: install the libraries of the module's branch, ${kernel?.split('.')[0]}. A reboot does not change that.`,
           },
         rebooted &&
           installed === undefined && {

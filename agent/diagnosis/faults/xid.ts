@@ -86,6 +86,18 @@ function whichMemory(text: LogText, at: number, gpu: string | undefined): string
 const BAD_CODE =
   'The GPU met an instruction that it cannot run: a kernel built for another GPU, code that was overwritten, or, less often, a fault of the GPU or its memory.'
 
+/** Units that no kernel runs on: CUDA's tools for finding a kernel do not reach them. */
+const MEDIA: Readonly<Record<string, string>> = { NVDEC: 'video decoder', NVENC: 'video encoder', NVJPG: 'JPEG decoder', OFA: 'optical flow unit' }
+function mediaUnit(rest: string, { process, pid }: Facts): Piece {
+  const name = /\bENGINE (NVDEC|NVENC|NVJPG|OFA)/.exec(rest)?.[1]
+  const who = process ?? (pid === undefined ? 'the program' : `process ${pid}`)
+  return name === undefined
+    ? undefined
+    : {
+        text: `The fault is in the ${MEDIA[name]} (${name}): restart ${who}. If it comes back, update what decodes or encodes there (FFmpeg, GStreamer, the VA-API or VDPAU driver), then the GPU's driver.`,
+      }
+}
+
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
   const xid = whole(match?.[3])
@@ -129,6 +141,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     lost ? 'The GPU is off the bus (Xid 79 before it), so it cannot be reset: the host must be rebooted.' : undefined,
     cause !== undefined || nvlink !== undefined || earlier !== undefined || link || xid === 154 ? undefined : causesSentence(entry.causes),
   ]
+  const unit = mediaUnit(rest, facts)
   const whatToDo = cause ?? entry
   const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)|^If "/.test(whatToDo.advice ?? '')
   const remedies = plan(
@@ -139,15 +152,20 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     repair?.remedies(facts),
     link && xid !== 79 && { text: 'See to the link first: seating, riser or cable, and power of the card.' },
     nvlink?.severity === 'critical' && resetGpu(facts),
+    unit,
     // What to do with the program comes before what else may be the matter.
-    recovery === undefined && !final && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
+    recovery === undefined &&
+      !final &&
+      unit === undefined &&
+      whatToDo.action.endsWith('-program') &&
+      actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
     conditional && !final && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     whatToDo.advice !== undefined &&
       cause === undefined &&
       earlier === undefined &&
       repair === undefined && { text: what ?? whatToDo.advice, ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}) },
-    recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()),
+    recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()).slice(unit === undefined ? 0 : 1),
   )
   return {
     kind: 'xid',

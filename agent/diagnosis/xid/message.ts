@@ -30,7 +30,9 @@ export function continuation(text: LogText, at: number): number {
 
 export function processOf(rest: string): { readonly pid: number | undefined; readonly process: string | undefined } {
   const name = NAME.exec(rest)?.[1]?.trim()
-  return { pid: whole(PID.exec(rest)?.[1]), process: name === undefined || name === '' ? undefined : name }
+  // 0 is no process: the kernel itself was at work.
+  const pid = whole(PID.exec(rest)?.[1])
+  return { pid: pid === 0 ? undefined : pid, process: name === undefined || name === '' ? undefined : name }
 }
 
 /** The driver's own text, which follows process, channel and engine mask. */

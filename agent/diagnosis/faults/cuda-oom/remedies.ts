@@ -64,9 +64,12 @@ const ranks = (pids: readonly number[], situation: Situation): boolean =>
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []
   return [
-    whoHolds(situation),
     pids.length > 0 &&
-      processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
+      processes(
+        pids,
+        `See what the other ${pids.length === 1 ? `process (${pids[0]}) is` : 'processes are'}, and stop what should not be there (pids of the host).`,
+      ),
+    whoHolds(situation),
     pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
   ]
 }

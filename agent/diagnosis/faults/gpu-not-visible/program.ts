@@ -68,6 +68,11 @@ const UNLOADED =
   'The program found no GPU: the NVIDIA kernel driver is not loaded here (no /proc/driver/nvidia/version). It is not installed, its module does not load, or it is a container without the GPU.'
 /** Docker's containers are called by twelve digits of their id; only their host loads a module. */
 const CONTAINER = /\bon this host \(([0-9a-f]{12})\)/
+/** TensorFlow compares the two. */
+const fitting = (text: string): string => {
+  const version = /kernel version seems to match DSO: (\d{3}\.[\d.]{1,8}\d)/.exec(text)?.[1]
+  return version === undefined ? '' : ` though driver ${version} is loaded and its library fits`
+}
 const unloaded = (matched: Matched): readonly Piece[] => {
   const at = matched.situation()
   return [CONTAINER.test(at.text) ? HOST_DRIVER : driver(matched), requestGpu(at)]
@@ -117,7 +122,7 @@ export const programRules: readonly Rule[] = [
         ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
         : NO_DRIVER.test(situation().text)
           ? UNLOADED
-          : 'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.',
+          : `CUDA started and found no GPU${fitting(situation().text)}: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.`,
     remedies: (matched) => (NO_DRIVER.test(matched.situation().text) ? unloaded(matched) : program(matched)),
     facts: (seen) => ({ cuda_error_code: 100, ...code(seen) }),
     unless: explained,

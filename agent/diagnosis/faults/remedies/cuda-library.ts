@@ -130,11 +130,22 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       look,
     ]
-  const another: Piece = python &&
+  // The text says for which CUDA PyTorch is: then what loads the library is the stranger.
+  const own = situation.versions.cuda
+  const stranger: Piece = python &&
+    programs.has('pytorch') &&
+    own !== undefined &&
+    file.cuda !== undefined &&
+    Number.parseInt(own, 10) !== Number.parseInt(file.cuda, 10) && {
+      text: `What loads it was built for CUDA ${file.cuda}, and CUDA ${own} is what the rest here is for: install its build for CUDA ${Number.parseInt(own, 10)}.`,
+    }
+  const another: Piece = stranger === false &&
+    python &&
     file.stem === 'cudart' && {
       text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
     }
   return [
+    stranger,
     pip === undefined && another,
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
