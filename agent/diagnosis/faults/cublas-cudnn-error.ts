@@ -158,7 +158,7 @@ const MEANINGS: readonly Meaning[] = [
         : [
             PRECISION(matched),
             PRECISION(matched).length === 0 && {
-              text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.',
+              text: `Check the input of the failing call: ${matched.situation().programs.has('pytorch') || /contiguous/.test(matched.message) ? 'make it contiguous (tensor.contiguous()), and check shape, dtype and device' : 'its shape, type and memory layout'}.`,
             },
             synchronous(matched.situation()),
             versions(matched),

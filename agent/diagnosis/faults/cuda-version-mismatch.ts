@@ -1,5 +1,5 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
-import { notTheGpuAlone } from './parts/xformers.ts'
+import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
@@ -165,7 +165,8 @@ export const cudaVersionMismatch = ruleFamily({
         /no kernel image is available|hip_(?:code_object|fatbin)\.cpp:\d{1,5}: [^\n]{0,300}(?:hipSuccess|NoBinaryForGpu|No compatible)|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP|ROCm) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
-      verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
+      verdict: ({ situation }) =>
+        `The program or one of its libraries holds no code for ${warnedOf(situation()) ?? "this GPU's architecture"}: it was compiled for other generations.`,
       remedies: architecture,
       unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },
@@ -257,9 +258,8 @@ export const cudaVersionMismatch = ruleFamily({
         const gpu = /\b(?:Tesla (?:T4|[VPKM]\d{2,3})|T4|V100|Quadro RTX \d{4}|(?:RTX 20|GTX 1[06])\d{2}(?: Ti)?|P\d{1,3}|Titan \w{1,4})\b/.exec(
           situation().text,
         )?.[0]
-        const here = gpu === undefined ? 'the GPU here is older' : `the ${gpu} here is older`
         return /FlashAttention/.test(message)
-          ? `FlashAttention 2 needs an Ampere or newer GPU (compute capability 8.0); ${here}.`
+          ? `FlashAttention 2 needs an Ampere or newer GPU (compute capability 8.0); the ${gpu ?? 'GPU'} here is older.`
           : 'The program asks for a feature that this generation of GPU does not have.'
       },
       remedies: ({ situation, message }) => [
@@ -287,15 +287,12 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'cuDNN of another version',
       verdict: 'The cuDNN that was loaded is older than the one the program was built with.',
-      remedies: ({ match }) => {
-        const built = /compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1]
-        return [
-          {
-            text: `Install cuDNN ${built ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
-            command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
-          },
-        ]
-      },
+      remedies: ({ match }) => [
+        {
+          text: `Install cuDNN ${/compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1] ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
+          command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
+        },
+      ],
     },
   ],
 })
