@@ -55,10 +55,12 @@ function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: num
 /** What the driver asks for behind a fault that ends the GPU's work: an Xid 154 of the same GPU in the lines below. Said by the driver, it comes first. */
 function askedAfter(text: LogText, at: number, gpu: string | undefined, xid: number, facts: Facts): Piece {
   if (!FINAL.has(xid)) return undefined
+  const lost = [xid, ...xidsBefore(text, at, gpu)].includes(79)
   for (const line of text.slice(at + 1, at + 20)) {
     const match = XID.exec(line)
     const recovery = match?.[1] === gpu && match?.[3] === '154' && together(text[at] ?? '', line) ? recoveryIn(line) : undefined
-    if (recovery === undefined || recovery.severity !== 'critical') continue
+    // A GPU off the bus cannot be reset.
+    if (recovery === undefined || recovery.severity !== 'critical' || (lost && /reset/i.test(recovery.to))) continue
     const { text: what, command } = recovery.remedy(facts)
     return { text: `The driver asks for it (Xid 154: ${recovery.to}). ${what}`, ...(command === undefined ? {} : { command }) }
   }
