@@ -42,7 +42,7 @@ export function wordsOf(rest: string): string | undefined {
     // Another program's output on the same line, such as Ansible's result.
     .replace(/\)? {0,2}=> \{.*|\bNVRM: Xid \(.*/s, '')
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
-    .replace(/^,? {0,4}name=[^,]{1,40},?/, '')
+    .replace(/^,? {0,4}name=[^,]{0,40},?/, '')
     .replace(/^[\s,]+/, '')
     .replace(/^(?:(?:[Cc]hannel (?:ID )?(?:0x)?[0-9a-f]{1,8}|Ch [0-9a-f]{8}|engmask [0-9a-f]{8}|intr0? [0-9a-f]{8})[\s,.]{0,4}){1,3}/, '')
     .replace(/\s+/g, ' ')
