@@ -51,7 +51,7 @@ test.each([
   ],
   [
     'graphs that SGLang captured',
-    'sglang/srt/model_executor/cuda_graph_runner.py line 300, in capture\nCapture cuda graph failed: CUDA error: an illegal memory access was encountered',
+    'python -m sglang.launch_server --model-path org/m\nRuntimeError: captures_underway.empty() INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":3100, please report a bug to PyTorch.',
     /--disable-cuda-graph/,
     /--enforce-eager/,
   ],
