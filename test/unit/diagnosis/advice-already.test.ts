@@ -85,6 +85,30 @@ test.each([
     /--network host/,
     /NCCL_DEBUG=INFO/,
   ],
+  [
+    'which file system df shows full',
+    'OSError: [Errno 28] No space left on device\nFilesystem      Size  Used Avail Use% Mounted on\n/dev/sda1       100G   40G   60G  40% /\n/dev/sdb1       2.0T  2.0T     0 100% /data\n/dev/loop1       56M   56M     0 100% /snap/core/1',
+    /file system of \/data is full: df shows 100 % of 2\.0T in use[^]*du -xh --max-depth=1 \/data/,
+    /df -h|\/snap/,
+  ],
+  [
+    'that the disks which df shows have room',
+    'ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\nFilesystem      Size  Used Avail Use% Mounted on\n/dev/sda1       100G   40G   60G  40% /',
+    /df shows 60G free on \/: what ran out may be another file system/,
+    /is full: df shows/,
+  ],
+  [
+    'where Ray installs what a task asks for',
+    'Failed to set up runtime_env for the actor\nERROR: Could not install packages due to an OSError: [Errno 28] No space left on device',
+    /--temp-dir <FOLDER_WITH_SPACE>/,
+    /docker/,
+  ],
+  [
+    'the CUDA that the author uses',
+    'I am using CUDA 12.4 here.\nImportError: libcudart.so.11.0: cannot open shared object file: No such file or directory',
+    /built for CUDA 11, and CUDA 12\.4 is what the rest here is for/,
+    /for CUDA 12\.4, and/,
+  ],
 ])('knows %s', (_name, text, says, never) => {
   const { all } = answer(text)
   expect(all).toMatch(says)

@@ -9,6 +9,7 @@ import type { Piece } from './plan.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
+const IN_USE = /(?:\b(?:using|use|have|installed|running|with) (?:the )?|用的是 ?)cuda[ -]?(?:version |toolkit )?(\d{1,2}\.\d)/i
 /** Stacks of Java, .NET, Rust, Go and Node: pip is of no use to them. */
 const OTHER_LANGUAGE =
   /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |\.rs:\d|\bgoroutine \d|node_modules/m
@@ -130,10 +131,9 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       look,
     ]
-  // The text says for which CUDA PyTorch is: then what loads the library is the stranger.
-  const own = situation.versions.cuda
+  // The text says for which CUDA PyTorch is, or its author which one is in use: then what loads the library is the stranger.
+  const own = (programs.has('pytorch') ? situation.versions.cuda : undefined) ?? IN_USE.exec(situation.text)?.[1]
   const stranger: Piece = python &&
-    programs.has('pytorch') &&
     own !== undefined &&
     file.cuda !== undefined &&
     Number.parseInt(own, 10) !== Number.parseInt(file.cuda, 10) && {
