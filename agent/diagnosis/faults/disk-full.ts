@@ -7,6 +7,7 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
 import { fullIn, rootFree, shownBy } from './parts/df.ts'
 import { setVariables } from './remedies/environment.ts'
+import { imageStore } from './remedies/image-store.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
@@ -78,22 +79,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
           : "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml).",
       },
     ]
-  if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
-    return [
-      desktop
-        ? { text: 'See what images, containers and build cache take.', command: 'docker system df' }
-        : {
-            text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
-            command: 'docker system df; df -h /var/lib/docker',
-          },
-      { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'docker image prune --all', destroys: true },
-      { text: 'Delete the build cache: the next builds start from nothing.', command: 'docker builder prune', destroys: true },
-      {
-        text: desktop
-          ? 'Or enlarge the virtual disk of Docker Desktop (Settings, Resources).'
-          : "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json).",
-      },
-    ]
+  if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker'))) return imageStore(at.text, desktop)
   if (/\bSemLock\(/.test(around))
     return [
       {

@@ -1,4 +1,5 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { twoUnitSpan } from '../../text/span.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
@@ -36,6 +37,11 @@ const numbered = ({ message, text, at }: Seen): string => {
   return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
 }
 
+/** How much CUDA did not give. */
+const refused = (near: string): string => {
+  const bytes = /Failed to CUDA (?:c|m)alloc(?: host)? (\d{1,15}) bytes/.exec(near)?.[1]
+  return bytes === undefined ? '' : ` (${gib(Number(bytes))})`
+}
 const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|(?:NCCL|\.cu:\d{1,5}|\.h:\d{1,5}) WARN (?:\[[^\]]{1,40}\] )?)((?!Failed to open lib)[^\n]{6,160})/
 /** What NCCL itself said of it. */
 const said = ({ text, at }: Seen): string | undefined => {
@@ -142,7 +148,7 @@ export const ncclError = ruleFamily({
         const named = /(?:Cuda|HIP) failure:? (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
-          ? `NCCL could not allocate its buffers: '${named}'.`
+          ? `NCCL could not allocate its buffers${refused(around(text, at, 2, 5))}: '${named}'.`
           : named === 'initialization error'
             ? "CUDA could not start in a process of NCCL ('initialization error')."
             : NO_KERNELS.test(named)

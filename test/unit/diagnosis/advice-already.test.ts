@@ -109,6 +109,12 @@ test.each([
     /built for CUDA 11, and CUDA 12\.4 is what the rest here is for/,
     /for CUDA 12\.4, and/,
   ],
+  [
+    'that nothing can be deleted of Docker',
+    'docker: failed to register layer: write /opt/tool/lib.so: no space left on device\nTYPE            TOTAL     ACTIVE    SIZE      RECLAIMABLE\nImages          0         0         0B        0B\nBuild Cache     0         0         0B        0B',
+    /data-root/,
+    /prune|docker system df/,
+  ],
 ])('knows %s', (_name, text, says, never) => {
   const { all } = answer(text)
   expect(all).toMatch(says)

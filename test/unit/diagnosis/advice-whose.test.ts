@@ -95,6 +95,18 @@ test.each([
     /docker run --gpus all/,
     /modprobe/,
   ],
+  [
+    'how much NCCL was not given',
+    "node7:101:150 [2] include/alloc.h:99 NCCL WARN Cuda failure 'out of memory'\nnode7:101:150 [2] include/alloc.h:105 NCCL WARN Failed to CUDA calloc 4194304 bytes",
+    /could not allocate its buffers \(4 MiB\): 'out of memory'/,
+    /NCCL_DEBUG/,
+  ],
+  [
+    'a card that is nearly full beside what lies unused',
+    'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 300.00 MiB (GPU 0; 24.00 GiB total capacity; 20.50 GiB already allocated; 90.00 MiB free; 23.50 GiB reserved in total by PyTorch)',
+    /fragmentation[^]*max_split_size_mb[^]*smaller/,
+    /other process/,
+  ],
 ])('names %s', (_name, text, says, never) => {
   const { all } = answer(text)
   expect(all).toMatch(says)

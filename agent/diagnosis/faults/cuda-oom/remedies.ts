@@ -176,6 +176,8 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
     others,
+    // The card is nearly full even without what lies unused.
+    judged.causes[0] === 'fragmentation' && (facts.allocated_bytes ?? 0) > 0.8 * (facts.total_bytes ?? Infinity) && lessMemory(situation, facts).find(Boolean),
   )
 }
 
