@@ -103,9 +103,27 @@ test.each([
   ],
   [
     'a card that is nearly full beside what lies unused',
-    'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 300.00 MiB (GPU 0; 24.00 GiB total capacity; 20.50 GiB already allocated; 90.00 MiB free; 23.50 GiB reserved in total by PyTorch)',
+    'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 300.00 MiB (GPU 0; 24.00 GiB total capacity; 20.50 GiB already allocated; 90.00 MiB free; 23.50 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.',
     /fragmentation[^]*max_split_size_mb[^]*smaller/,
     /other process/,
+  ],
+  [
+    "the library of the program's own environment",
+    '  File "/opt/envs/one/lib/python3.11/site-packages/tool/__init__.py", line 3, in <module>\nImportError: libcudnn.so.8: cannot open shared object file: No such file or directory\n/opt/envs/two/lib/libcudnn.so.8\n/opt/envs/one/lib/libcudnn.so.8',
+    /LD_LIBRARY_PATH=\/opt\/envs\/one\/lib:/,
+    /envs\/two/,
+  ],
+  [
+    'the driver of Windows under WSL',
+    'Ubuntu in WSL 2\nCUDA error 100 at ggml-cuda.cu:100: no CUDA-capable device is detected',
+    /driver is that of Windows[^]*\/dev\/dxg/,
+    /\/dev\/nvidia\*/,
+  ],
+  [
+    'no number of bits that the GPU lacks',
+    "Two RTX 3090 GPUs\nValueError: The model's max seq len (65536) is larger than the maximum number of tokens that can be stored in KV cache (20000). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
+    /--max-model-len 20000/,
+    /fp8/,
   ],
 ])('names %s', (_name, text, says, never) => {
   const { all } = answer(text)

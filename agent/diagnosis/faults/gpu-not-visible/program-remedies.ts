@@ -45,7 +45,12 @@ export function program(matched: Matched): readonly Piece[] {
       },
     renumbered(text),
     hides(matched.situation()),
-    { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
+    system === 'wsl'
+      ? {
+          text: 'See whether WSL passes the GPU on. Its driver is that of Windows: a driver or a libcuda of Linux beside it hides it.',
+          command: 'nvidia-smi -L; ls -l /dev/dxg; ldconfig -p | grep libcuda.so',
+        }
+      : { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     SEE_VISIBLE,
     /\bMIG\b/.test(text) && {
       text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',

@@ -41,11 +41,14 @@ function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
 /** Where the text shows the file all the same, as `find`, `locate` and `ls` print it: a path alone on its line. */
 function folderInText(name: string, { text, system }: Situation): string | undefined {
   if (system === 'windows') return undefined
-  const folder = text
+  const folders = text
     .split('\n')
     .map((line) => line.trim())
-    .find((line) => line.startsWith('/') && line.endsWith(`/${name}`) && !/[\s:'"]/.test(line))
-    ?.slice(0, -name.length - 1)
+    .filter((line) => line.startsWith('/') && line.endsWith(`/${name}`) && !/[\s:'"]/.test(line))
+    .map((line) => line.slice(0, -name.length - 1))
+  // Better the one of the program's own environment.
+  const own = /File "(\/[^"\n]{1,200}?\/)lib\/python3/.exec(text)?.[1]
+  const folder = folders.find((one) => own !== undefined && one.startsWith(own)) ?? folders[0]
   // Named to the loader already, to no effect.
   const named = [...text.matchAll(/LD_LIBRARY_PATH="?(\S{1,2000})/g)].flatMap(([, path = '']) => path.split(/[:"]/))
   return folder === undefined || named.includes(folder) ? undefined : folder
