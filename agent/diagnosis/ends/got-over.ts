@@ -10,6 +10,8 @@ const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom', 'bitsandby
 export const PARTIAL: ReadonlySet<LogKind> = new Set(['disk_full', 'cache_permission', 'shm_exhausted', 'cublas_cudnn_error', 'cuda_library_missing'])
 /** A shell's word alone: a helper that its script killed looks the same. */
 const SHELL_KILLED = /\bKilled\b/
+/** vLLM only warns where its own kernels do not load, starts, and fails at the first that it needs. */
+const OWN_KERNELS = /Failed to import from vllm\._C\b/
 
 /** Of a run that did not end badly. `seen`: one of the lines that show the fault. */
 export function gotOver(
@@ -20,7 +22,7 @@ export function gotOver(
 ): boolean {
   if (kind === 'host_oom_kill') return lines.every((each) => SHELL_KILLED.test(each.text) && progressAt > each.line)
   if (PARTIAL.has(kind) && goesRound(text) && progressAt > line) return true
-  if (!SOFT.has(kind)) return false
+  if (!SOFT.has(kind) || (OWN_KERNELS.test(text) && progressAt <= line)) return false
   if (isWarned(text) || goesRound(text) || (kind === 'cuda_oom' && progressAt > line)) return true
   return kind === 'nccl_error' && resumedAt > line && progressAt > resumedAt
 }

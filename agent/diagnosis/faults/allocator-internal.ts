@@ -58,6 +58,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (NVML_BEFORE.test(before)) return undefined
   const expandable = EXPANDABLE.test(before)
   const capture = CAPTURE.test(before)
+  const sglang = capture && situation().programs.has('sglang')
   const what = expandable
     ? 'The failing code belongs to expandable segments.'
     : capture
@@ -72,8 +73,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     remedies: plan(
       expandable && { text: 'Run without expandable segments.', command: setVariables(situation(), { PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:False' }) },
       capture && {
-        text: 'Run without CUDA graphs, and look for the first error above this one.',
-        ...(situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
+        text: `Run ${sglang ? 'SGLang ' : ''}without CUDA graphs, and look for the first error above this one.`,
+        ...(sglang ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
       },
       { text: 'Look for an earlier error of the same process: an assert here often follows an out of memory or an illegal access.' },
       { text: 'Update PyTorch; if it stays, report it with this line.', command: printTorch('torch.__version__, torch.version.cuda') },

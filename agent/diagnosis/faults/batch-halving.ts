@@ -58,6 +58,8 @@ function facts(seen: Seen): Facts {
   if (change !== null) return { ...figures, ...known({ batch_from: whole(change[1]), batch_to: whole(change[2]) }) }
   const sizes = [...near.matchAll(BATCH)].map((match) => whole(match[1]))
   const next = whole(NEXT.exec(near)?.[1])
+  // The word tells what it was before.
+  if (next !== undefined && sizes.every((size) => size === next) && /halv/i.test(near)) return { ...figures, batch_from: 2 * next, batch_to: next }
   if (next !== undefined) return { ...figures, ...known({ batch_from: sizes[0] === next ? undefined : sizes[0], batch_to: next }) }
   return { ...figures, ...(sizes.length >= 2 ? known({ batch_from: sizes[0], batch_to: sizes[1] }) : known({ batch_to: sizes[0] })) }
 }

@@ -82,6 +82,10 @@ function remedies(matched: Matched): readonly Piece[] {
           ? 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH'
           : 'ldconfig -p | grep libcuda.so; ls /usr/lib/wsl/lib 2>/dev/null',
     },
+    /BNB_CUDA_VERSION=\d{2,3} environment variable detected/.test(text) && {
+      text: `BNB_CUDA_VERSION chose that library. If nobody set it on purpose, leave it out: bitsandbytes then takes the CUDA of PyTorch.`,
+      command: situation.system === 'windows' ? 'set BNB_CUDA_VERSION=' : 'unset BNB_CUDA_VERSION',
+    },
     (kepler || (source && !old)) && compile,
     old && {
       text: 'Leave the folder with the sources, which belong to an old release, and install the newest wheel.',
@@ -136,7 +140,10 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
     const rocm = matched.situation().vendor === 'amd' ? verdict.replace('the CUDA version', 'the ROCm version') : verdict
     if (cuda === undefined) return `${rocm}${apple}`
     const detected = 'the CUDA version that it detected'
-    return verdict.includes(detected) ? verdict.replace(detected, `CUDA ${named(cuda)}`) : `${verdict} It looked for CUDA ${named(cuda)}.`
+    const file = library(matched)
+    return verdict.includes(detected)
+      ? verdict.replace(detected, `CUDA ${named(cuda)}${file?.includes('cuda') === true ? ` (${file})` : ''}`)
+      : `${verdict} It looked for CUDA ${named(cuda)}.`
   },
   remedies,
   facts,

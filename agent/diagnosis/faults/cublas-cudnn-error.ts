@@ -158,7 +158,7 @@ const MEANINGS: readonly Meaning[] = [
         : [
             PRECISION(matched),
             PRECISION(matched).length === 0 && {
-              text: 'Check the input of the failing call: make it contiguous (tensor.contiguous()), and check shape, dtype and device.',
+              text: `Check the input of the failing call: ${matched.situation().programs.has('pytorch') || /contiguous/.test(matched.message) ? 'make it contiguous (tensor.contiguous()), and check shape, dtype and device' : 'its shape, type and memory layout'}.`,
             },
             synchronous(matched.situation()),
             versions(matched),
@@ -204,7 +204,9 @@ const meaningOf = (matched: Matched): Meaning =>
   (broken(matched) ? BROKEN : undefined) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
-  return `${statusOf(matched) ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}`
+  // Of ONNX Runtime and CNTK.
+  const gpu = /\bGPU=(\d{1,2})\b/.exec(matched.message)?.[1]
+  return `${statusOf(matched) ?? (matched.situation().vendor === 'amd' ? 'ROCm library error' : 'CUDA library error')}: ${typeof says === 'string' ? says : says(matched)}${gpu === undefined ? '' : ` It failed on GPU ${gpu}.`}`
 }
 const remedies = (matched: Matched): readonly Piece[] => meaningOf(matched).pieces(matched)
 const status = (seen: Seen): ReturnType<typeof known> => known({ status: statusOf(seen) })

@@ -1,5 +1,5 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
-import { notTheGpuAlone } from './parts/xformers.ts'
+import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
@@ -7,6 +7,7 @@ import { driverOld } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
+import { speaker } from '../situation/programs.ts'
 
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
@@ -68,7 +69,7 @@ export const cudaVersionMismatch = ruleFamily({
         const runs = runsOn(situation())
         if (runs !== undefined)
           return `CUDA found no driver that is new enough, or none at all. ${driver === undefined ? 'The one that the log shows' : `Driver ${driver}`} runs CUDA up to ${driverCuda}, enough for CUDA ${runs}: likely the program does not reach it.`
-        return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of this program needs, or the program does not reach it.`
+        return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of ${speaker(situation().programs) ?? 'this program'} needs, or the program does not reach it.`
       },
       remedies: (matched) => (runsOn(matched.situation()) === undefined ? driverOld(matched) : unreached(matched)),
       // The image's greeting says that there is no driver at all.
@@ -158,7 +159,8 @@ export const cudaVersionMismatch = ruleFamily({
         /no kernel image is available|hip_(?:code_object|fatbin)\.cpp:\d{1,5}: [^\n]{0,300}(?:hipSuccess|NoBinaryForGpu|No compatible)|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP|ROCm) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
-      verdict: "The program or one of its libraries holds no code for this GPU's architecture: it was compiled for other generations.",
+      verdict: ({ situation }) =>
+        `The program or one of its libraries holds no code for ${warnedOf(situation()) ?? "this GPU's architecture"}: it was compiled for other generations.`,
       remedies: architecture,
       unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },
@@ -257,15 +259,12 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: 'cuDNN of another version',
       verdict: 'The cuDNN that was loaded is older than the one the program was built with.',
-      remedies: ({ match }) => {
-        const built = /compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1]
-        return [
-          {
-            text: `Install cuDNN ${built ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
-            command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
-          },
-        ]
-      },
+      remedies: ({ match }) => [
+        {
+          text: `Install cuDNN ${/compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1] ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
+          command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
+        },
+      ],
     },
   ],
 })

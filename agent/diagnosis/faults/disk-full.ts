@@ -5,7 +5,9 @@ import { around as linesAround, known, whole } from './parts/window.ts'
 import { SEMAPHORE } from './shm-exhausted.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
+import { fullIn, rootFree, shownBy } from './parts/df.ts'
 import { setVariables } from './remedies/environment.ts'
+import { imageStore } from './remedies/image-store.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
@@ -52,6 +54,7 @@ const keeper = (text: string): string => KEEPERS.find(([program]) => program.tes
 function remediesFor({ facts, situation, message }: Matched, quota = false): readonly Piece[] {
   const at = situation()
   const path = existing(facts.path)
+  const look = (of = path): Piece => (quota ? false : shownBy(at.text, of)) || see(of, quota)
   const around = `${message}\n${at.text}`
   const desktop = DESKTOP.test(around) || at.system === 'mac' || at.system === 'windows'
   const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
@@ -76,22 +79,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
           : "Or move containerd's root to a larger disk (root in /etc/containerd/config.toml).",
       },
     ]
-  if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker')))
-    return [
-      desktop
-        ? { text: 'See what images, containers and build cache take.', command: 'docker system df' }
-        : {
-            text: "See what images, containers and build cache take, and how full the file system of Docker's data root is.",
-            command: 'docker system df; df -h /var/lib/docker',
-          },
-      { text: 'Delete images that no container uses. They must be pulled or built again.', command: 'docker image prune --all', destroys: true },
-      { text: 'Delete the build cache: the next builds start from nothing.', command: 'docker builder prune', destroys: true },
-      {
-        text: desktop
-          ? 'Or enlarge the virtual disk of Docker Desktop (Settings, Resources).'
-          : "Or move Docker's data root to a larger disk (data-root in /etc/docker/daemon.json).",
-      },
-    ]
+  if (LAYER.test(message) || IMAGE_BUILD.test(around) || (LAYER.test(at.text) && at.programs.has('docker'))) return imageStore(at.text, desktop)
   if (/\bSemLock\(/.test(around))
     return [
       {
@@ -103,19 +91,23 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const ray = /\/tmp\/ray\/session_[\w-]{1,60}/.exec(around)?.[0]
   if (ray !== undefined && /spill/.test(around))
     return [
-      see('/tmp/ray', quota),
+      look('/tmp/ray'),
       { text: 'Ray spills objects there: start it with a folder on a larger disk.', command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>' },
     ]
   if (PIP.test(message))
     return [
-      see(undefined, quota),
+      look(),
+      /runtime_env/.test(around) && {
+        text: 'Ray installs the packages of a runtime environment in its temporary folder (/tmp/ray) on the node: put that on a larger disk.',
+        command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>',
+      },
       { text: "Empty pip's cache, and let pip unpack on another disk.", command: 'pip cache purge\nexport TMPDIR=<FOLDER_WITH_SPACE>' },
     ]
   if (/\bdatasets[\\/](?:arrow_writer|builder)\.py/.test(around))
-    return [see(path, quota), { text: 'Move the cache of datasets to a larger disk.', command: setVariables(at, { HF_DATASETS_CACHE: '<FOLDER_WITH_SPACE>' }) }]
+    return [look(), { text: 'Move the cache of datasets to a larger disk.', command: setVariables(at, { HF_DATASETS_CACHE: '<FOLDER_WITH_SPACE>' }) }]
   if (/\.ollama\/models|\/ollama\/\.?models/.test(message))
     return [
-      see(path?.replace(/\/blobs\/.*$/, ''), quota),
+      look(path?.replace(/\/blobs\/.*$/, '')),
       {
         text: 'Move the models of Ollama to a larger disk (set it for the service or container).',
         command: setVariables(at, { OLLAMA_MODELS: '<FOLDER_WITH_SPACE>' }),
@@ -124,13 +116,13 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
     ]
   if (DOWNLOAD.test(around) && !CHECKPOINT.test(message))
     return [
-      see(path, quota),
+      look(),
       { text: 'Move the model cache to a larger disk.', command: setVariables(at, { HF_HOME: '<FOLDER_WITH_SPACE>' }) },
       { text: 'See which cached models take the space.', command: 'du -sh ~/.cache/huggingface/hub/* | sort -h | tail' },
     ]
   if (CHECKPOINT.test(around))
     return [
-      see(path, quota),
+      look(),
       {
         text: `Write checkpoints to a larger disk, and keep fewer of them (${keeper(around)}). The file that failed is incomplete: do not resume from it.`,
       },
@@ -138,7 +130,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const tmp = /^\/(?:var\/)?tmp\b/.exec(path ?? '')?.[0]
   if (/(?:^|\/)tmp(?:\/|$)/.test(path ?? ''))
     return [
-      see(tmp ?? path, quota),
+      look(tmp),
       { text: 'Let the program put its temporary files on a larger disk.', command: setVariables(at, { TMPDIR: '<FOLDER_WITH_SPACE>' }) },
       { text: 'See what fills it.', command: `du -xh --max-depth=1 ${tmp ?? '/tmp'} | sort -h | tail` },
     ]
@@ -150,9 +142,9 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
         command: `du --inodes -x --max-depth=2 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -n | tail`,
       },
     ]
-  if (at.system === 'windows') return [path === undefined ? { text: 'Free space on the drive, or let the program write to another one.' } : see(path, quota)]
+  if (at.system === 'windows') return [path === undefined ? { text: 'Free space on the drive, or let the program write to another one.' } : look()]
   return [
-    see(path, quota),
+    look(),
     !quota && {
       text: 'See what fills it.',
       command: `du -xh --max-depth=1 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -h | tail`,
@@ -173,13 +165,6 @@ const facts = (seen: Seen): Facts => {
     errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
     path: pathOf(seen),
   })
-}
-/** What `df -h` shows of the root file system, where the data root lies by default. */
-function rootFree(text: readonly string[]): string {
-  const row = text
-    .map((line) => /^\/dev\/\S{1,60}\s{1,20}([\d.]{1,8}[KMGTP])\s{1,20}[\d.]{1,8}[KMGTP]?\s{1,20}([\d.]{1,8}[KMGTP]?)\s{1,20}\d{1,3}%\s{1,4}\/\s*$/.exec(line))
-    .find((found) => found !== null)
-  return row === undefined || row === null ? '' : ` df shows ${row[2]} free of ${row[1]} on /: the layers need more, unpacked, than the download says.`
 }
 const FREE = /only has (\d{1,12}(?:\.\d{1,4})?) MB free/
 const DECIMAL_MB = 1_000_000
@@ -238,16 +223,18 @@ export const diskFull = ruleFamily({
       title,
       remedies: (matched) => remediesFor(matched),
       verdict: (seen) => {
-        const { message, text, at } = seen
+        const { message, text, at, situation } = seen
         const sizes = hubSizes(text.slice(Math.max(0, at - 4), at + 1).join(' '))
         if (sizes !== undefined) return sizes
         const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
         if (LAYER.test(message) && store !== undefined) return `An image layer could not be unpacked: the file system of ${store} has too little space.`
         if (LAYER.test(message))
-          return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text)}`
+          return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text.join('\n'))}`
         const path = pathOf(seen)
         if (/^[A-Za-z]:\\/.test(path ?? '')) return `A write to ${path} failed because drive ${path?.slice(0, 2)} has no space left.`
         if (WINDOWS_FULL.test(message)) return 'A write failed because the drive has no space left.'
+        const full = fullIn(situation().text, path)
+        if (full !== undefined) return `A write failed because the file system of ${full.mount} is full: df shows ${full.used} % of ${full.size} in use.`
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
       unless: ({ message, text, at }) => SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),

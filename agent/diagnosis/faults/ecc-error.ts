@@ -6,13 +6,15 @@ import type { Piece } from './remedies/plan.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { currentDevice, known, pciBusId, whole } from './parts/window.ts'
 
+/** Before Ampere memory is retired by pages; rows are remapped from the A100 on. */
+const PAGES = /\b(?:Tesla )?(?:K[2468]0\w?|M[46]0|P(?:4|40|100)|V100\w?|T4)\b/
 /** What was counted decides: rows of DRAM are remapped at a reset, errors of the on-chip SRAM are not. */
 export function eccRemedies(facts: Facts, situation: Situation, seen: string): readonly Piece[] {
   const gpu = gpuOf(facts)
   const which = gpu === '<GPU>' ? '' : ` -i ${gpu}`
   const look: Piece = {
     text: 'See which GPU counts errors, how many, and whether a repair is pending.',
-    command: `nvidia-smi -q${which} -d ECC,ROW_REMAPPER,PAGE_RETIREMENT`,
+    command: `nvidia-smi -q${which} -d ECC,${PAGES.test(situation.text) ? '' : 'ROW_REMAPPER,'}PAGE_RETIREMENT`,
   }
   if (/pending|waits for a reset/i.test(seen))
     return [

@@ -90,6 +90,9 @@ function victimAround(text: LogText, at: number): Victim {
   }
 }
 
+/** A victim below this was likely chosen by its score, not by its size. */
+const SMALL = 2 ** 26
+
 function kernelKill(text: LogText, at: number, situation: () => Situation): Recognised {
   const { facts, cgroup, group, asked, files, lines } = victimAround(text, at)
   const job = cgroup ? /\/slurm.*\/job_(\d{1,12})/.exec(group ?? '')?.[1] : undefined
@@ -119,7 +122,7 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
           ? 'Killed at a memory limit'
           : 'Killed because the host ran out of memory',
     verdict: named
-      ? `The kernel killed ${who}${held}, because ${why}.${files === undefined ? '' : ` ${gib(files.cached)} of it was ${files.shared > files.cached / 2 ? 'shared memory (/dev/shm, tmpfs)' : 'cached file data'}, not memory of its programs.`} This is host memory, not GPU memory.`
+      ? `The kernel killed ${who}${held}, because ${why}.${files === undefined ? '' : ` ${gib(files.cached)} of it was ${files.shared > files.cached / 2 ? 'shared memory (/dev/shm, tmpfs)' : 'cached file data'}, not memory of its programs.`}${cgroup && facts.limit_bytes === undefined && (facts.anon_rss_bytes ?? Infinity) < SMALL ? ' If the limit is much larger than that, others under it hold the rest.' : ''} This is host memory, not GPU memory.`
       : `${asked ?? 'A process'} asked for memory and the kernel started its OOM killer, because ${why}. Which process was killed stands in later lines.`,
     facts,
     remedies: named

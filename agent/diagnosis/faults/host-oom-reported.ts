@@ -115,7 +115,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     const where = srun === null ? '' : ` It hit ${srun[2]} on ${srun[1]}.`
     const who = shell === null ? '' : ` Killed: ${shell[2]} (pid ${shell[1]}).`
     return said(
-      `Slurm saw the kernel kill processes of this job step, because the memory that the job asked for was used up.${who}${where}`,
+      `Slurm saw the kernel kill processes of ${slurmJob === undefined ? 'this job step' : `job ${slurmJob}`}, because the memory that the job asked for was used up.${who}${where}`,
       known({ job_id: whole(slurmJob) }),
       [at],
       [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],

@@ -63,7 +63,7 @@ function remedies(matched: Matched): readonly Piece[] {
     return [
       pause,
       {
-        text: 'Call whoami once, not in every process or loop: its answer does not change.',
+        text: `${wait === undefined ? 'Wait a few minutes, then c' : 'C'}all whoami once, not in every process or loop: its answer does not change.`,
       },
     ]
   const commits = COMMITS.exec(message)
@@ -109,7 +109,7 @@ const verdict = ({ text, at }: Seen): string => {
   if (commits !== null)
     return `The hub answered 429: too many commits to one repository in an hour${commits[1] === undefined ? '' : ` (it takes ${commits[1]})`}.`
   const quota = QUOTA.exec(said)
-  if (quota !== null) return `The hub answered 429 (too many requests): the account used up its ${quota[1]} ${quota[2]} requests of five minutes.`
+  if (quota !== null) return `The hub answered 429 (too many requests): the account used up its ${quota[1]} ${quota[2]} requests per 5 min.`
   const wait = /[Rr]etry[- ][Aa]fter:? (\d{1,6})/.exec(joinedFrom(text, at, 4))?.[1]
   return `The ${REGISTRY.test(joinedFrom(text, at, 4)) ? 'registry' : 'hub'} answered 429 (too many requests)${wait === undefined ? '' : `; the next request is allowed in ${wait} s`}: this address or token asked too often.`
 }
@@ -130,9 +130,12 @@ export const hubRateLimited = ruleFamily({
     'toomanyrequests: ',
     'status code 429',
     '429 for url',
+    'Failed to request /api/',
   ],
   facts,
   rules: [
+    // AutoTrain asks whose the token is, and takes any other answer for a wrong token.
+    { pattern: /Failed to request \/api\/[\w-]{3,40} - 429\b/, severity, title, verdict, remedies },
     { pattern: /We had to rate limit (?:your IP|you)\b/, severity, title, verdict, remedies },
     {
       pattern:

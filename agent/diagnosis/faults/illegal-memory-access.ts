@@ -31,15 +31,20 @@ function remedies(matched: Matched): readonly Piece[] {
   const { programs, vendor } = at
   const device = facts.gpu_index === undefined ? '' : ` on GPU ${facts.gpu_index}`
   const named = sanitized(matched)
+  const saved = /Writing input of failed execution to (\/[\w./-]{5,120}\.pkl)/.exec(at.text)?.[1]
   return [
     vendor === 'amd' && otherChip(at),
-    named === undefined && !/AMD_SERIALIZE_KERNEL["']?[=:] ?["']?3/.test(at.text) && synchronous(at),
-    programs.has('sglang') &&
-      /cuda_?graph_?runner|[Cc]uda graph|CudaGraph/.test(at.text) && { text: 'See whether it goes away without CUDA graphs.', command: '--disable-cuda-graph' },
-    programs.has('vllm') && { text: 'See whether it goes away without CUDA graphs.', command: '--enforce-eager' },
+    // Who runs it did not write its kernels: another release or path helps before a stack does.
     programs.has('llamacpp') && {
       text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,
     },
+    programs.has('vllm') && {
+      text: `Update vLLM, and see whether it goes away without CUDA graphs.${saved === undefined ? '' : ` A report needs the input of the failed step, which was saved as ${saved}.`}`,
+      command: '--enforce-eager',
+    },
+    named === undefined && !/AMD_SERIALIZE_KERNEL["']?[=:] ?["']?3/.test(at.text) && synchronous(at),
+    programs.has('sglang') &&
+      /cuda_?graph_?runner|[Cc]uda graph|CudaGraph/.test(at.text) && { text: 'See whether it goes away without CUDA graphs.', command: '--disable-cuda-graph' },
     named === undefined && !INFERENCE.some((program) => programs.has(program)) && sanitizer(at),
     vendor === 'amd' && at.system !== 'windows' && DRIVER_OF_AMD,
     facts.xid === undefined && vendor !== 'amd' && at.system !== 'windows' && xidsBeside,
@@ -117,11 +122,21 @@ const rule = (pattern: RegExp, code: number, title: string, verdict: string, mor
   pattern,
   severity: 'critical',
   title,
-  verdict: (matched) => sanitized(matched) ?? (saysLate(matched) ? verdict.replace(REPORTED_LATE, '') : verdict),
+  verdict: (matched) => sanitized(matched) ?? `${verdict.replace(REPORTED_LATE, saysLate(matched) ? '' : lateAt(matched))}${workerOf(matched)}`,
   remedies,
   facts: (seen) => facts(seen, code),
   ...more,
 })
+/** Engines name the worker in front of its lines. */
+const workerOf = ({ text, at }: Seen): string => {
+  const [, name, pid] = /^\s{0,4}\(((?:\w{0,12}Worker|RayWorker)[\w -]{0,30}) pid=(\d{1,10})\)/.exec(text[at] ?? '') ?? []
+  return name === undefined ? '' : ` It failed in ${name} (pid ${pid}).`
+}
+/** llama.cpp names its own function. */
+const lateAt = ({ text, at }: Seen): string => {
+  const name = /\bin function (\w{3,80}) at /.exec(around(text, at, 0, 2))?.[1]
+  return name === undefined ? REPORTED_LATE : ` GPU errors are reported late, so ${name}, which is named here, is often not at fault.`
+}
 export const REPORTED_LATE = ' GPU errors are reported late, so the call named here is often not the one at fault.'
 
 export const illegalMemoryAccess = ruleFamily({

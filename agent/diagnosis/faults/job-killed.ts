@@ -63,7 +63,10 @@ export const jobKilled = ruleFamily({
       },
       remedies,
       // host_oom_kill reports the shell's own line below it.
-      unless: ({ text, at }) => /^\s*Killed\s*$/m.test(around(text, at, 0, 3)),
+      unless: ({ text, at, message }) =>
+        /^\s*Killed\s*$/m.test(around(text, at, 0, 3)) ||
+        // Slurm says below who it was.
+        (/died with <Signals/.test(message) && /oom[-_ ]kill event/.test(around(text, at, 0, 4))),
     },
   ],
 })

@@ -1,5 +1,7 @@
 // NCCL (or RCCL) failed: a rank that waits for others, a network or system call, a wrong use.
+import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
+import { twoUnitSpan } from '../../text/span.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
@@ -28,11 +30,24 @@ const waiting = ({ message }: Seen): string => {
   return operation ?? 'a collective operation'
 }
 
-const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|NCCL WARN (?:\[[^\]]{1,40}\] )?)([^\n]{6,160})/
+/** By these numbers the logs of the ranks can be compared. */
+const numbered = ({ message, text, at }: Seen): string => {
+  const number = /WorkNCCL\(SeqNum=(\d{1,12})/.exec(message)?.[1]
+  const done = number === undefined ? undefined : /last completed NCCL work: (\d{1,12})/.exec(around(text, at, 0, 2))?.[1]
+  return number === undefined ? '' : ` (collective ${number}${done === undefined ? '' : `; it had completed ${done}`})`
+}
+
+/** How much CUDA did not give. */
+const refused = (near: string): string => {
+  const bytes = /Failed to CUDA (?:c|m)alloc(?: host)? (\d{1,15}) bytes/.exec(near)?.[1]
+  return bytes === undefined ? '' : ` (${gib(Number(bytes))})`
+}
+const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|(?:NCCL|\.cu:\d{1,5}|\.h:\d{1,5}) WARN (?:\[[^\]]{1,40}\] )?)((?!Failed to open lib)[^\n]{6,160})/
 /** What NCCL itself said of it. */
 const said = ({ text, at }: Seen): string | undefined => {
   const last = /Last error:\s[^]*/.exec(around(text, at, 1, 6))?.[0]
-  return LAST.exec(last ?? around(text, at, 4, 0))?.[1]?.trim()
+  // Before 2.4 the warnings stood without the library's name.
+  return LAST.exec(last ?? around(text, at, 4, /NCCL failure common\.cu/.test(text[at] ?? '') ? 6 : 0))?.[1]?.trim()
 }
 
 /** Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on. */
@@ -85,7 +100,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'A rank waited too long for another one',
       verdict: (seen) =>
-        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${seen.facts.timeout_ms / 1000} s`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
+        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${twoUnitSpan(seen.facts.timeout_ms)}`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
       remedies: timeout,
       unless: elsewhere,
     },
@@ -133,7 +148,7 @@ export const ncclError = ruleFamily({
         const named = /(?:Cuda|HIP) failure:? (?:\d{1,3} )?'([^']{3,80})'/.exec(around(text, at, 2, 5))?.[1]
         if (named === undefined) return 'A CUDA call inside NCCL failed; the lines do not name its error.'
         return MEMORY.test(named)
-          ? `NCCL could not allocate its buffers: '${named}'.`
+          ? `NCCL could not allocate its buffers${refused(around(text, at, 2, 5))}: '${named}'.`
           : named === 'initialization error'
             ? "CUDA could not start in a process of NCCL ('initialization error')."
             : NO_KERNELS.test(named)

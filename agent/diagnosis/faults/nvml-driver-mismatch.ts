@@ -27,10 +27,20 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   for (let near = Math.max(0, at - 4); near <= at + 6 && near < text.length; near++) message += `${bareKernelText(text[near] ?? '')} `
   const client = CLIENT.exec(message)
   const now = situation()
-  const kernel = KERNEL.exec(message)?.[1] ?? PROC.exec(now.text)?.[1] ?? /open-gpu-kernel-modules-(\d{3}\.[\d.]{2,8}\d)/.exec(now.text)?.[1]
+  const kernel =
+    KERNEL.exec(message)?.[1] ??
+    PROC.exec(now.text)?.[1] ??
+    /open-gpu-kernel-modules-(\d{3}\.[\d.]{2,8}\d)|kernel[ _]module\s?(?:is|は|:|=)?\s?(\d{3})\b/
+      .exec(now.text)
+      ?.slice(1)
+      .find((one) => one !== undefined)
   const library = LIBRARY.exec(message)?.[1] ?? PACKAGE.exec(now.text)?.[1]
+  // NVIDIA's own installer, as it was run: its libraries stand on the disk, so that a reboot changes nothing.
+  const installer = /NVIDIA-Linux-[\w-]{3,12}-(\d{3}\.\d{1,4}(?:\.\d{1,4})?)\.run/.exec(now.text)?.[1]
+  const installed =
+    kernel !== undefined && installer !== undefined && installer !== kernel && (library === undefined || installer.startsWith(library)) ? installer : undefined
   const facts = known({ client_version: client?.[1] ?? client?.[2], kernel_version: kernel, library_version: library })
-  const user = library ?? facts.client_version
+  const user = installed ?? library ?? facts.client_version
   const versions = user !== undefined && kernel !== undefined ? `: the libraries are ${user}, the loaded kernel module is ${kernel}` : ''
   const versionsKnown = user !== undefined && kernel !== undefined
   const older = user !== undefined && kernel !== undefined && compareVersions(user, kernel) < 0
@@ -44,7 +54,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${rebooted ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: [
       ...plan(
@@ -60,18 +70,29 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           text: 'Before a reboot, drain the node, so that its jobs can end.',
           command: 'sudo scontrol update nodename=<NODE> state=drain reason=driver-update',
         },
-        older && {
-          text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
-          command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
+        installed !== undefined && {
+          text: `Install the libraries of the module's version, ${kernel} (or build the module of ${installed}): the third number must be the same too.`,
+          command: `sudo sh NVIDIA-Linux-$(uname -m)-${kernel}.run --no-kernel-modules`,
         },
-        rebooted && {
-          text: 'A reboot did not help: parts of two installations are mixed. Remove one of them.',
-        },
-        !rebooted && {
-          text: 'Reboot the host (what runs there ends): the surest way to load the module that belongs to the libraries.',
-          command: 'sudo reboot',
-          destroys: true,
-        },
+        installed === undefined &&
+          older && {
+            text: `Look for older libraries (${user}) that come before the driver's own: in LD_LIBRARY_PATH, in the image, or left by another installation.`,
+            command: 'ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
+          },
+        installed === undefined &&
+          older && {
+            text: `If packages of the older branch took their place: install the libraries of the module's branch, ${kernel?.split('.')[0]}. A reboot does not change that.`,
+          },
+        rebooted &&
+          installed === undefined && {
+            text: 'A reboot did not help: parts of two installations are mixed. Remove one of them.',
+          },
+        !rebooted &&
+          installed === undefined && {
+            text: 'Reboot the host (what runs there ends): the surest way to load the module that belongs to the libraries.',
+            command: 'sudo reboot',
+            destroys: true,
+          },
         !rebooted && {
           text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
           command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',

@@ -13,6 +13,9 @@ const MISMATCH = /API mismatch|version mismatch/i
 
 /** The same text shows an nvidia-smi that answers: the driver and the GPUs work. */
 const WORKS = /^\s*GPU \d{1,2}: [^\n]{4,80}\(UUID: GPU-|\bNVIDIA-SMI \d{3}\.\d|\b[Dd]river [Vv]ersion: {1,3}\d{3}\./m
+/** It worked, and stopped while the container ran. */
+const LATER =
+  /\bafter (?:a|an|some|random|several|few|about|\d{1,3})\b[^\n.]{0,40}\b(?:time|while|days?|hours?|minutes)\b|\bworks? (?:great|fine|well|again)\b|\bworked (?:before|at first|until)/i
 /** A container that was started a moment ago has lost nothing yet. */
 const STARTS = /\b(?:docker|podman) run\b[^\n]{0,240}\bnvidia-smi\b/
 /** The toolkit's own program runs on the host; a program in a container may have lost its device files. */
@@ -29,7 +32,7 @@ function remedies(situation: Situation, onHost: boolean, starts: boolean): reado
         command: "nvidia-smi; sudo dmesg | grep -iE 'NVRM|Xid' | tail",
       },
     )
-  const works = WORKS.test(text) && !onHost
+  const works = (WORKS.test(text) || LATER.test(text)) && !onHost
   if (!onHost && !kubernetes && starts)
     return plan(
       {
@@ -54,7 +57,7 @@ function remedies(situation: Situation, onHost: boolean, starts: boolean): reado
       kubernetes && {
         text: `${works ? 'Delete the pod' : 'If only the pod fails: delete it'}, so that it is recreated with its devices. What it has not saved is lost.`,
         command: `kubectl delete pod ${subject.pod ?? '<POD>'}`,
-        destroys: true,
+        ...(works ? {} : { destroys: true as const }),
       },
     !onHost &&
       !kubernetes &&
@@ -83,6 +86,8 @@ function verdictOf(text: string, near: string, starts: boolean): string {
   if (starts) return 'NVML could not talk to the driver in a container that was just started: it was not given the right to use the device files of the GPU.'
   if (WORKS.test(text))
     return 'NVML could not talk to the driver here, and nvidia-smi answers elsewhere in the same text: the driver works, and most likely a container lost its access to the device files while it ran.'
+  if (LATER.test(text))
+    return "NVML can no longer talk to the driver, which worked here before: most likely the container lost its access to the GPU's device files while it ran."
   return "NVML could not talk to the driver. Likely cause in a container: it lost access to the GPU's device files while it ran. On a host: a GPU or the driver is in a bad state."
 }
 

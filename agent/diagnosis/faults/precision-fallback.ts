@@ -38,6 +38,8 @@ function format({ facts, message, situation }: Matched): readonly Piece[] {
         : { text: 'See what this GPU supports.', command: COMPUTE_CAP },
   ]
 }
+/** The format is not what is missing. */
+const WITHOUT_GPU = /\b(?:CUDA|GPU|ROCm)(?: device)? (?:is |was )?(?:not (?:found|available|detected)|unavailable)|\bno (?:CUDA|GPU)\b/i
 const FORMAT_NAME = String.raw`(?:bf(?:loat)?[ _-]?16|fp(?:8|16|32)|float(?:8|16|32)|half(?: precision)?|int(?:4|8)|nf4|[48][- ]bit|tf32)`
 const NAMES: readonly (readonly [RegExp, string])[] = [
   [/^bf/, 'bf16'],
@@ -225,14 +227,14 @@ export const precisionFallback = ruleFamily({
       ),
       severity,
       title: 'Another number format than asked for',
-      remedies: format,
+      remedies: (matched) => (WITHOUT_GPU.test(matched.message) ? cpu(matched) : format(matched)),
       facts: ({ match, message }: Seen) => {
         const before = message.slice(Math.max(0, match.index - 200), match.index)
         const from = new RegExp(`\\b${FORMAT_NAME}\\b`, 'i').exec(before)?.[0] ?? (/bitsandbytes|quanti[sz]/i.test(before) ? 'int4' : undefined)
         return known({ from: nameOf(from), to: nameOf(match[1]) })
       },
-      verdict: ({ match }) =>
-        `The format that was asked for is not available here; the program goes on in ${nameOf(match[1]) ?? 'another'}: memory use, speed and results differ.`,
+      verdict: ({ match, message }) =>
+        `${WITHOUT_GPU.test(message) ? 'The program found no GPU that it can use' : 'The format that was asked for is not available here'}; the program goes on in ${nameOf(match[1]) ?? 'another'}: memory use, speed and results differ.`,
     },
   ],
 })

@@ -7,9 +7,11 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const DEFAULT_GIB = 8
-/** Twice of what df shows of it, in GiB: the size that was full. */
+/** What df shows of it. */
+const DF = /^(?:shm|tmpfs|none)\s{1,40}([\d.]{1,8})([MG])\s[^\n]{0,60}?(?:\s(\d{1,3})%\s{1,10})?\/dev\/shm\s*$/m
+/** Twice of that, in GiB: the size that was full. */
 function sizeOf(text: string): number {
-  const [, size, unit] = /^(?:shm|tmpfs|none)\s{1,40}([\d.]{1,8})([MG])\s[^\n]{0,60}\s\/dev\/shm\s*$/m.exec(text) ?? []
+  const [, size, unit] = DF.exec(text) ?? []
   return size === undefined ? DEFAULT_GIB : Math.max(DEFAULT_GIB, Math.ceil(2 * Number(size) * (unit === 'G' ? 1 : 1 / 1024)))
 }
 
@@ -37,7 +39,7 @@ function remedies(matched: Matched): readonly Piece[] {
             text: `${programs.has('docker') ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host${programs.has('docker') ? '' : `; in Kubernetes, mount ${volume.replace(' mounted', '')}`}.`,
             ...(programs.has('docker') ? { command: `docker run --shm-size=${size}g ${subject.image ?? '<IMAGE>'}` } : {}),
           },
-    { text: 'Look how full it is.', command: 'df -h /dev/shm' },
+    !DF.test(situation().text) && { text: 'Look how full it is.', command: 'df -h /dev/shm' },
     nccl
       ? {
           text: `${cudaRefused(matched) === undefined ? 'If it cannot be enlarged: let' : 'Let'} NCCL do without shared memory; ranks of one host then talk over sockets, which is slower.`,
@@ -96,7 +98,12 @@ export const shmExhausted = ruleFamily({
       severity,
       title,
       remedies,
-      verdict: 'A DataLoader worker died of a bus error: it wrote into shared memory (/dev/shm) that was full.',
+      verdict: ({ situation }) => {
+        const [, size, unit, used] = DF.exec(situation().text) ?? []
+        // Less than that was freed by the end of the process.
+        const shown = Number(used) >= 80 ? ` (df shows ${used} % of ${size} ${unit}iB in use)` : ''
+        return `A DataLoader worker died of a bus error: it wrote into shared memory (/dev/shm) that was full${shown}.`
+      },
     },
     {
       pattern:

@@ -11,7 +11,7 @@ import { repairIn } from '../xid/repair.ts'
 import { faultFromNumber } from '../xid/fault-from-number.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { linkEvidence, linkFailed } from './parts/pcie.ts'
-import { plan } from './remedies/plan.ts'
+import { plan, type Piece } from './remedies/plan.ts'
 import { REBOOT, RESET_TOGETHER, resetGpu } from './remedies/gpu.ts'
 import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { causesSentence } from '../xid/causes-sentence.ts'
@@ -52,6 +52,21 @@ function earlierXid(text: LogText, at: number, gpu: string | undefined, xid: num
     : others.find((one) => FINAL.has(one) || (xid === 31 && one === 32))
 }
 
+/** What the driver asks for behind a fault that ends the GPU's work: an Xid 154 of the same GPU in the lines below. Said by the driver, it comes first. */
+function askedAfter(text: LogText, at: number, gpu: string | undefined, xid: number, facts: Facts): Piece {
+  if (!FINAL.has(xid)) return undefined
+  const lost = [xid, ...xidsBefore(text, at, gpu)].includes(79)
+  for (const line of text.slice(at + 1, at + 20)) {
+    const match = XID.exec(line)
+    const recovery = match?.[1] === gpu && match?.[3] === '154' && together(text[at] ?? '', line) ? recoveryIn(line) : undefined
+    // A GPU off the bus cannot be reset.
+    if (recovery === undefined || recovery.severity !== 'critical' || (lost && /reset/i.test(recovery.to))) continue
+    const { text: what, command } = recovery.remedy(facts)
+    return { text: `The driver asks for it (Xid 154: ${recovery.to}). ${what}`, ...(command === undefined ? {} : { command }) }
+  }
+  return undefined
+}
+
 /** What the Xids beside a 48 say of the memory that it means. */
 function whichMemory(text: LogText, at: number, gpu: string | undefined): string | undefined {
   const after = text.slice(at + 1, at + 20).flatMap((line) => {
@@ -72,6 +87,18 @@ function whichMemory(text: LogText, at: number, gpu: string | undefined): string
 /** No address was wrong: the code itself was. */
 const BAD_CODE =
   'The GPU met an instruction that it cannot run: a kernel built for another GPU, code that was overwritten, or, less often, a fault of the GPU or its memory.'
+
+/** Units that no kernel runs on: CUDA's tools for finding a kernel do not reach them. */
+const MEDIA: Readonly<Record<string, string>> = { NVDEC: 'video decoder', NVENC: 'video encoder', NVJPG: 'JPEG decoder', OFA: 'optical flow unit' }
+function mediaUnit(rest: string, { process, pid }: Facts): Piece {
+  const name = /\bENGINE (NVDEC|NVENC|NVJPG|OFA)/.exec(rest)?.[1]
+  const who = process ?? (pid === undefined ? 'the program' : `process ${pid}`)
+  return name === undefined
+    ? undefined
+    : {
+        text: `The fault is in the ${MEDIA[name]} (${name}): restart ${who}. If it comes back, update what decodes or encodes there (FFmpeg, GStreamer, the VA-API or VDPAU driver), then the GPU's driver.`,
+      }
+}
 
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
@@ -116,24 +143,31 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     lost ? 'The GPU is off the bus (Xid 79 before it), so it cannot be reset: the host must be rebooted.' : undefined,
     cause !== undefined || nvlink !== undefined || earlier !== undefined || link || xid === 154 ? undefined : causesSentence(entry.causes),
   ]
+  const unit = mediaUnit(rest, facts)
   const whatToDo = cause ?? entry
   const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)|^If "/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
     lost ? REBOOT : recovery?.remedy(facts),
+    askedAfter(text, at, match[1], xid, facts),
     repair?.remedies(facts),
     link && xid !== 79 && { text: 'See to the link first: seating, riser or cable, and power of the card.' },
     nvlink?.severity === 'critical' && resetGpu(facts),
+    unit,
     // What to do with the program comes before what else may be the matter.
-    recovery === undefined && !final && whatToDo.action.endsWith('-program') && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
+    recovery === undefined &&
+      !final &&
+      unit === undefined &&
+      whatToDo.action.endsWith('-program') &&
+      actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     // "If it repeats" is not what to do first.
     conditional && !final && actionsFor(whatToDo.action, facts, situation()).slice(0, 1),
     whatToDo.advice !== undefined &&
       cause === undefined &&
       earlier === undefined &&
       repair === undefined && { text: what ?? whatToDo.advice, ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}) },
-    recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()),
+    recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()).slice(unit === undefined ? 0 : 1),
   )
   return {
     kind: 'xid',

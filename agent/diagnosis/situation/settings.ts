@@ -1,8 +1,8 @@
 // Settings in force and what was tried already: flags and environment variables as they stand in the text.
 
 const QUOTE = '[\'"`]'
-/** How a value follows its name: `--flag value`, `'--flag', 'value'`, `--flag=value`, `flag=value`, `NAME=value`, `"flag": value`, and "flag to value" in prose. */
-const VALUE = String.raw`(?:['"], ?(?=['"][\w.+-]{1,60}['"])| {0,12}= {0,2}| {1,2}(?=[\d"'])|['"]?: ?(?=["'\d-]|true|false|none|Some\()|${QUOTE}? to (?=${QUOTE}?\d))(?:Some\()?${QUOTE}?([\w.:+-]{1,60})`
+/** How a value follows its name: `--flag value`, `'--flag', 'value'`, `--flag=value`, `flag=value`, `NAME=value`, `environ["NAME"] = value`, `"flag": value`, and "flag to value" in prose. */
+const VALUE = String.raw`(?:['"]\] ?= ?|['"], ?(?=['"][\w.+-]{1,60}['"])| {0,12}= {0,2}| {1,2}(?=[\d"'])|['"]?: ?(?=["'\d-]|true|false|none|Some\()|${QUOTE}? to (?=${QUOTE}?\d))(?:Some\()?${QUOTE}?([\w.:+-]{1,60})`
 
 /** What a message only recommends is not in force. */
 const HINT = /(?:try|consider|please)[\s>|#]{1,40}(?:setting|set|passing|increasing|decreasing)[\s>|#]{1,40}[`'"]?[\w-]{2,60}[`'"]?(?:[=:]| to )\S{1,80}/gi

@@ -21,7 +21,7 @@ const SMI_CUDA = /CUDA Version: {0,2}(\d{1,2}\.\d)\b/
 const TOO_OLD = /found version (\d{4,5})\)/
 const TORCH =
   /\b(?:torch|pytorch)[=_\- ]{1,2}v?(\d\.\d{1,2}(?:\.\d)?)(?:\+cu(\d{3}))?|\btorch\.__version__[^\d]{0,12}(\d\.\d{1,2}\.\d)(?:\+cu(\d{3}))?|PyTorch:? (?:v(?:ersion)? ?)?(\d\.\d{1,2}(?:\.\d)?)(?:\+cu(\d{3}))?/i
-const WHEEL_CUDA = /\+cu(\d{3})\b/
+const WHEEL_CUDA = /\d\+ ?cu(\d{3})\b/
 const TORCH_CUDA =
   /compile\s{1,3}PyTorch \((\d{1,2}\.\d)\)|torch\.version\.cuda[^\d]{0,6}(\d{1,2}\.\d)|PyTorch built (?:with|for) CUDA (\d{1,2}\.\d)|PYTORCH_CUDA_VERSION=(\d{2,3})|CUDA used to build PyTorch: (\d{1,2}\.\d)|\bcudatoolkit[= ]{1,2}(\d{1,2}\.\d)/i
 const PYTHON = /python(\d\.\d{1,2})\/|Python(3\d{1,2})\\|\bPython (\d\.\d{1,2})(?:\.\d{1,2})?\b/

@@ -30,7 +30,9 @@ export function continuation(text: LogText, at: number): number {
 
 export function processOf(rest: string): { readonly pid: number | undefined; readonly process: string | undefined } {
   const name = NAME.exec(rest)?.[1]?.trim()
-  return { pid: whole(PID.exec(rest)?.[1]), process: name === undefined || name === '' ? undefined : name }
+  // 0 is no process: the kernel itself was at work.
+  const pid = whole(PID.exec(rest)?.[1])
+  return { pid: pid === 0 ? undefined : pid, process: name === undefined || name === '' ? undefined : name }
 }
 
 /** The driver's own text, which follows process, channel and engine mask. */
@@ -40,7 +42,7 @@ export function wordsOf(rest: string): string | undefined {
     // Another program's output on the same line, such as Ansible's result.
     .replace(/\)? {0,2}=> \{.*|\bNVRM: Xid \(.*/s, '')
     .replace(/^,? ?pid=[^,]{1,20},?/, '')
-    .replace(/^,? {0,4}name=[^,]{1,40},?/, '')
+    .replace(/^,? {0,4}name=[^,]{0,40},?/, '')
     .replace(/^[\s,]+/, '')
     .replace(/^(?:(?:[Cc]hannel (?:ID )?(?:0x)?[0-9a-f]{1,8}|Ch [0-9a-f]{8}|engmask [0-9a-f]{8}|intr0? [0-9a-f]{8})[\s,.]{0,4}){1,3}/, '')
     .replace(/\s+/g, ' ')

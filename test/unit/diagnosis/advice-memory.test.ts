@@ -75,7 +75,7 @@ test.each([
   [
     'a MIG instance behind the assert',
     'Device: NVIDIA H100 MIG 2g.20gb\nRuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":838, please report a bug to PyTorch.',
-    /one MIG instance: give it a larger one/,
+    /one MIG instance \(2g\.20gb\): give it one with more memory/,
     /gpu-reset/,
   ],
   [

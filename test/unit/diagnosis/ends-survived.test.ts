@@ -266,3 +266,12 @@ describe('one fault for what is one', () => {
     ])
   })
 })
+
+test('the kernels that vLLM cannot do without count, though it only warns of them; a step shows that it could', () => {
+  const warned =
+    "WARNING 02-03 04:05:06 ops.py:9] Failed to import from vllm._C with ImportError('libcudart.so.13: cannot open shared object file: No such file or directory')"
+  const starts = 'INFO 02-03 04:05:09 engine.py:70] Starting the engine'
+  expect(kinds(warned, starts)).toEqual(['cuda_library_missing'])
+  expect(kinds(warned, starts, 'step 10 of 900: loss 2.31', 'step 20 of 900: loss 2.11')).toEqual([])
+  expect(kinds(warned.replace('vllm._C', 'other._C'), starts)).toEqual([])
+})

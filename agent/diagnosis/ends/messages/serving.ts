@@ -20,10 +20,18 @@ export const SERVING: readonly Known[] = [
   },
   {
     pattern: /(?:torch\.)?(\w{4,10}) is not supported for quantization method (\w{2,30})\. Supported dtypes: \[(?:torch\.)?(\w{4,10})/,
-    remedies: ([, , method, dtype]) => [
-      { text: `Compute in ${dtype}, as models quantized with ${method} need.`, command: `--dtype ${dtype}` },
-      { text: 'Or use a quantization of the model that works in bfloat16.' },
-    ],
+    // On the CPU vLLM has cast it away from that type by itself: asking for it changes nothing.
+    remedies: ([, , method, dtype], { situation }) =>
+      /is not supported on CPU, casting to/.test(situation.text)
+        ? [
+            {
+              text: `This vLLM has no ${dtype} on the CPU, which models quantized with ${method} need: run it on a GPU, or take the model unquantized or in another quantization.`,
+            },
+          ]
+        : [
+            { text: `Compute in ${dtype}, as models quantized with ${method} need.`, command: `--dtype ${dtype}` },
+            { text: 'Or use a quantization of the model that works in bfloat16.' },
+          ],
   },
   {
     pattern:

@@ -15,6 +15,8 @@ const HUGE = 128 * GIB
 /** From this share of the card on a cause may lead; measured on simulated failures whose cause is known. */
 const LEADS = 0.1
 const MENTIONED = 0.05
+/** Below this share of the card what is left beside the request counts for nothing: the driver gives memory in pages of 2 MiB, and keeps some. */
+const TRACE = 0.01
 
 export type Judged = {
   readonly causes: readonly OomCause[]
@@ -26,6 +28,8 @@ export type Judged = {
   readonly outsideBytes?: number
   /** Enough was free and the request failed all the same. */
   readonly enoughWasFree: boolean
+  /** No more than a trace beside the request was free: the card was full, and free memory is seldom all in one piece. */
+  readonly barelyFree?: boolean
   /** More than the card has: Windows and WSL2 lend host memory. */
   readonly spilled: boolean
 }
@@ -104,7 +108,9 @@ export function judgeCauses(facts: Facts): Judged {
   const limit = allowed ?? total
   const own = held(facts) ?? 0
   const unallocated = facts.reserved_unallocated_bytes ?? Math.max(0, (facts.reserved_bytes ?? 0) - (facts.allocated_bytes ?? 0))
-  const enoughWasFree = free !== undefined && free - rounding(free) >= requested + rounding(requested)
+  const enough = free !== undefined && free - rounding(free) >= requested + rounding(requested)
+  const barelyFree = enough && free - requested < TRACE * total
+  const enoughWasFree = enough && !barelyFree
   // What was lacking: of the card's memory, and of the limit that the program set itself.
   const lackingOnCard = free === undefined ? requested : requested - free
   const lackingOfLimit = allowed === undefined ? -Infinity : own + requested - allowed
@@ -130,7 +136,7 @@ export function judgeCauses(facts: Facts): Judged {
   if (oversized) causes.push('oversized_request')
   if (causes.length === 0) causes.push('capacity')
   if (minor && !enoughWasFree) causes.push('other_process')
-  return { causes, ...withOthers, ...(beside === undefined ? {} : { besideBytes: beside }), enoughWasFree, spilled }
+  return { causes, ...withOthers, ...(beside === undefined ? {} : { besideBytes: beside }), enoughWasFree, ...(barelyFree ? { barelyFree } : {}), spilled }
 }
 
 /** Without figures, which are those of one failure: an incident may have several. */
@@ -169,6 +175,7 @@ function capacitySentence(facts: Facts, judged: Judged): string {
   if (requested === undefined || total === undefined) return 'The job needs more memory than the GPU has left.'
   const short = free === undefined ? undefined : requested - free
   const holds = own === undefined ? '' : `; this process holds ${gib(own)} of the card's ${gib(total)}`
+  if (judged.barelyFree === true) return `That is hardly more than the request, and free memory is seldom all in one piece${holds}.${apart}`
   return short === undefined || short <= 0
     ? `The card has ${gib(total)}${holds.replace(/ of the card's .*$/, '')}.${apart}`
     : `${gib(short)} short${holds}.${apart}`

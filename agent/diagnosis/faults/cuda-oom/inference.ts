@@ -82,7 +82,10 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /No available memory for the cache blocks/,
       who: 'vLLM',
-      verdict: 'After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use.',
+      verdict: (_, { text }) => {
+        const lacks = /Available KV cache memory: -(\d{1,4}(?:\.\d{1,3})?) GiB/.exec(text)?.[1]
+        return `After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use${lacks === undefined ? '' : `: it is ${lacks} GiB short before the first block`}.`
+      },
       remedies: moreCache,
     },
     {

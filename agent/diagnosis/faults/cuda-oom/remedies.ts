@@ -64,9 +64,12 @@ const ranks = (pids: readonly number[], situation: Situation): boolean =>
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []
   return [
-    whoHolds(situation),
     pids.length > 0 &&
-      processes(pids, `See what ${pids.length === 1 ? 'that process is' : 'those processes are'}, and stop what should not be there (pids of the host).`),
+      processes(
+        pids,
+        `See what the other ${pids.length === 1 ? `process (${pids[0]}) is` : 'processes are'}, and stop what should not be there (pids of the host).`,
+      ),
+    whoHolds(situation),
     pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
   ]
 }
@@ -148,7 +151,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
   return judged.enoughWasFree ? notTheCard(judged, facts, situation) : lessMemory(situation, facts, judged.others?.bytes)
 }
 
-/** Below this share of the card cached memory is no cause, but joining it may still be enough. */
+/** Below this share of the card cached memory is no cause, but joined, and with what is free, it may still be enough. */
 function cachedHelps(facts: Facts, judged: Judged): boolean {
   const cached = facts.reserved_unallocated_bytes ?? 0
   return (
@@ -157,7 +160,7 @@ function cachedHelps(facts: Facts, judged: Judged): boolean {
     // It has spilled: Windows or WSL 2, whose segments cannot grow.
     !judged.spilled &&
     facts.requested_bytes !== undefined &&
-    cached >= facts.requested_bytes &&
+    cached + (facts.free_bytes ?? 0) >= facts.requested_bytes &&
     cached > 2 ** 28
   )
 }
@@ -177,6 +180,8 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
     others,
+    // The card is nearly full even without what lies unused.
+    judged.causes[0] === 'fragmentation' && (facts.allocated_bytes ?? 0) > 0.8 * (facts.total_bytes ?? Infinity) && lessMemory(situation, facts).find(Boolean),
   )
 }
 

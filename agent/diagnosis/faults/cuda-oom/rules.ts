@@ -9,7 +9,7 @@ import type { FaultFamily, LogText, Recognised } from '../family.ts'
 import { gpuName, judgeCauses, oomTitle } from './causes.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
 import { whoHolds } from '../remedies/gpu.ts'
-import { IMPOSSIBLE } from './less/ggml.ts'
+import { bufferIn, IMPOSSIBLE } from './less/ggml.ts'
 import { lessMemory } from './less/index.ts'
 import { partlyLoaded } from './less/others.ts'
 
@@ -52,6 +52,9 @@ function largestTry(rule: MemoryRule, text: LogText, at: number, own: Facts): Fa
 export const whoSpeaks = (situation: Situation): string =>
   speaker(situation.programs, 'pytorch') ?? (situation.programs.has('pytorch') ? 'PyTorch' : 'The program')
 
+/** What llama.cpp wanted the memory for: the lines behind name it. */
+const USES = { compute: ' for its compute buffers', cache: ' for the KV cache', model: '' } as const
+
 function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string {
   if (typeof rule.verdict === 'string') return rule.verdict
   if (rule.verdict !== undefined) return rule.verdict(facts, situation)
@@ -59,7 +62,8 @@ function verdictOf(rule: MemoryRule, facts: Facts, situation: Situation): string
   const where = gpuName(facts.gpu_index)
   // Ollama runs llama.cpp.
   const who = rule.who === 'llama.cpp' && situation.programs.has('ollama') ? 'Ollama' : (rule.who ?? whoSpeaks(situation))
-  const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)} on ${where}`
+  const use = rule.who === 'llama.cpp' && asked !== undefined ? USES[bufferIn(situation.text) ?? 'model'] : ''
+  const head = `${who} could not allocate ${asked === undefined ? 'memory' : gib(asked)}${use} on ${where}`
   if (asked !== undefined && asked > IMPOSSIBLE)
     return `${head}: no GPU has that much. Likely a setting that is too large, such as the context length or the batch.`
   return `${head}${facts.free_bytes === undefined ? '' : `; ${gib(facts.free_bytes)} was free`}${held === undefined ? '' : `; ${gib(held)} is allocated already`}. ${asked === undefined ? (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.') : held === undefined ? 'What else holds the card is not in the message.' : ''}`.trimEnd()

@@ -43,7 +43,8 @@ const asked =
     const amount = facts.requested_bytes === undefined ? what : gib(facts.requested_bytes)
     if ((facts.requested_bytes ?? 0) > IMPOSSIBLE)
       return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`
-    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}.${need === undefined ? '' : ` XLA computed that the program needs ${gib(need)}.`}`
+    const of = /executable_name='(?:jit_)?(\w{1,60})'/.exec(situation.text)?.[1]
+    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}${of === undefined ? '' : ` for the compiled function ${of}`}.${need === undefined ? '' : ` XLA computed that the program needs ${gib(need)}.`}`
   }
 const tensors = (situation: Situation): readonly string[] =>
   [...new Set([...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{0,120}\])/g)].map((match) => match[1] ?? ''))].slice(0, 3)

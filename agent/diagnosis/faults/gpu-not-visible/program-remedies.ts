@@ -5,6 +5,7 @@ import type { Matched } from '../parts/rules.ts'
 import { torchWheel, wheelFor } from '../remedies/packages.ts'
 import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
+import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
@@ -34,7 +35,7 @@ export function program(matched: Matched): readonly Piece[] {
     ]
   return [
     programs.has('ray') && {
-      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options).',
+      text: 'Ray hides all GPUs from a task or actor that asked for none: num_gpus=1 (Tune: tune.with_resources; Serve: ray_actor_options). See what the cluster has to give.',
       command: 'ray status',
     },
     programs.has('jax') &&
@@ -43,7 +44,13 @@ export function program(matched: Matched): readonly Piece[] {
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
     renumbered(text),
-    { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
+    hides(matched.situation()),
+    system === 'wsl'
+      ? {
+          text: 'See whether WSL passes the GPU on. Its driver is that of Windows: a driver or a libcuda of Linux beside it hides it.',
+          command: 'nvidia-smi -L; ls -l /dev/dxg; ldconfig -p | grep libcuda.so',
+        }
+      : { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     SEE_VISIBLE,
     /\bMIG\b/.test(text) && {
       text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',
@@ -73,6 +80,18 @@ function renumbered(text: string): Piece {
     named !== undefined &&
     named !== '0' && { text: `Leave CUDA_VISIBLE_DEVICES=${named} out: the container has only GPU ${given} of the host, and inside it counts from 0.` }
   )
+}
+/** The value stands in the text: with fewer GPUs than that it hides them all. */
+function hides({ settings, text }: Situation): Piece {
+  const value = settingOf(settings, 'CUDA_VISIBLE_DEVICES')
+  if (value === undefined || !/^-?\d{1,2}$/.test(value) || /--gpus[ =]/.test(text)) return undefined
+  return {
+    text:
+      value === '-1'
+        ? 'CUDA_VISIBLE_DEVICES is -1, which hides all GPUs: leave it out.'
+        : `CUDA_VISIBLE_DEVICES is ${value}: where no GPU has the number ${value}, it hides all (they count from 0). Leave it out, or name one that this lists.`,
+    command: 'nvidia-smi -L',
+  }
 }
 /** PyPI's wheels of CTranslate2 have CUDA for x86-64 on Linux and Windows only. */
 const CTRANSLATE2 = (at: Situation): readonly Piece[] => [

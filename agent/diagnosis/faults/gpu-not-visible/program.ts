@@ -1,11 +1,13 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import { printTorch } from '../remedies/environment.ts'
 import { pipInstall } from '../remedies/pip.ts'
-import type { Rule, Seen } from '../parts/rules.ts'
+import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
-import { driver, fabric } from './driver-remedies.ts'
+import { driver, fabric, HOST_DRIVER } from './driver-remedies.ts'
 import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
+import { requestGpu } from './request.ts'
+import type { Piece } from '../remedies/plan.ts'
 
 export const LITERALS = [
   'No CUDA GPUs are available',
@@ -64,6 +66,17 @@ const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error
 const NO_DRIVER = /kernel driver does not appear to be running on this host|\/proc\/driver\/nvidia\/version does not exist/
 const UNLOADED =
   'The program found no GPU: the NVIDIA kernel driver is not loaded here (no /proc/driver/nvidia/version). It is not installed, its module does not load, or it is a container without the GPU.'
+/** Docker's containers are called by twelve digits of their id; only their host loads a module. */
+const CONTAINER = /\bon this host \(([0-9a-f]{12})\)/
+/** TensorFlow compares the two. */
+const fitting = (text: string): string => {
+  const version = /kernel version seems to match DSO: (\d{3}\.[\d.]{1,8}\d)/.exec(text)?.[1]
+  return version === undefined ? '' : ` though driver ${version} is loaded and its library fits`
+}
+const unloaded = (matched: Matched): readonly Piece[] => {
+  const at = matched.situation()
+  return [CONTAINER.test(at.text) ? HOST_DRIVER : driver(matched), requestGpu(at)]
+}
 const blind = ({ text, at }: Seen): boolean => /torch\.cuda\.is_available\(\): False|device_count\(\): 0\b/.test(around(text, at, 0, 5))
 const isNumber = ({ match }: Seen): boolean => /^[\d, ]+$/.test(match[1] ?? '')
 
@@ -109,8 +122,8 @@ export const programRules: readonly Rule[] = [
         ? 'ROCm started and found no GPU: none was given to this container or process, HIP_VISIBLE_DEVICES hides it, or the driver could not initialize it.'
         : NO_DRIVER.test(situation().text)
           ? UNLOADED
-          : 'CUDA started and found no GPU: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.',
-    remedies: (matched) => [NO_DRIVER.test(matched.situation().text) && driver(matched), program(matched)],
+          : `CUDA started and found no GPU${fitting(situation().text)}: none was given to this container or process, CUDA_VISIBLE_DEVICES hides it, or the driver could not initialize it.`,
+    remedies: (matched) => (NO_DRIVER.test(matched.situation().text) ? unloaded(matched) : program(matched)),
     facts: (seen) => ({ cuda_error_code: 100, ...code(seen) }),
     unless: explained,
   },
@@ -121,7 +134,9 @@ export const programRules: readonly Rule[] = [
     verdict: ({ situation }) =>
       NO_ROCK.test(situation().text)
         ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
-        : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
+        : /\bray::|RayTaskError|RayWorker/.test(situation().text)
+          ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
+          : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
     remedies: program,
     unless: explained,
   },
@@ -240,7 +255,7 @@ export const programRules: readonly Rule[] = [
     severity: 'warning',
     title: 'The framework finds no GPU',
     verdict: ({ situation }) => (NO_DRIVER.test(situation().text) ? UNLOADED : 'The program looked for a GPU and found none that it can use.'),
-    remedies: (matched) => [NO_DRIVER.test(matched.situation().text) && driver(matched), program(matched)],
+    remedies: (matched) => (NO_DRIVER.test(matched.situation().text) ? unloaded(matched) : program(matched)),
     unless: explained,
   },
   {

@@ -9,6 +9,7 @@ import type { Piece } from './plan.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
+const IN_USE = /(?:\b(?:using|use|have|installed|running|with) (?:the )?|用的是 ?)cuda[ -]?(?:version |toolkit )?(\d{1,2}\.\d)/i
 /** Stacks of Java, .NET, Rust, Go and Node: pip is of no use to them. */
 const OTHER_LANGUAGE =
   /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |\.rs:\d|\bgoroutine \d|node_modules/m
@@ -40,11 +41,14 @@ function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
 /** Where the text shows the file all the same, as `find`, `locate` and `ls` print it: a path alone on its line. */
 function folderInText(name: string, { text, system }: Situation): string | undefined {
   if (system === 'windows') return undefined
-  const folder = text
+  const folders = text
     .split('\n')
     .map((line) => line.trim())
-    .find((line) => line.startsWith('/') && line.endsWith(`/${name}`) && !/[\s:'"]/.test(line))
-    ?.slice(0, -name.length - 1)
+    .filter((line) => line.startsWith('/') && line.endsWith(`/${name}`) && !/[\s:'"]/.test(line))
+    .map((line) => line.slice(0, -name.length - 1))
+  // Better the one of the program's own environment.
+  const own = /File "(\/[^"\n]{1,200}?\/)lib\/python3/.exec(text)?.[1]
+  const folder = folders.find((one) => own !== undefined && one.startsWith(own)) ?? folders[0]
   // Named to the loader already, to no effect.
   const named = [...text.matchAll(/LD_LIBRARY_PATH="?(\S{1,2000})/g)].flatMap(([, path = '']) => path.split(/[:"]/))
   return folder === undefined || named.includes(folder) ? undefined : folder
@@ -130,11 +134,21 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       look,
     ]
-  const another: Piece = python &&
+  // The text says for which CUDA PyTorch is, or its author which one is in use: then what loads the library is the stranger.
+  const own = (programs.has('pytorch') ? situation.versions.cuda : undefined) ?? IN_USE.exec(situation.text)?.[1]
+  const stranger: Piece = python &&
+    own !== undefined &&
+    file.cuda !== undefined &&
+    Number.parseInt(own, 10) !== Number.parseInt(file.cuda, 10) && {
+      text: `What loads it was built for CUDA ${file.cuda}, and CUDA ${own} is what the rest here is for: install its build for CUDA ${Number.parseInt(own, 10)}.`,
+    }
+  const another: Piece = stranger === false &&
+    python &&
     file.stem === 'cudart' && {
       text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
     }
   return [
+    stranger,
     pip === undefined && another,
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }

@@ -58,13 +58,15 @@ const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string, initramf
   [/SUSE\b|\bzypper\b/i, 'zypper install -y', 'dracut --force', 'kernel-default-devel'],
   [/\b(?:Arch ?Linux|EndeavourOS|Manjaro|CachyOS)\b|\bpacman -|linux-cachyos/i, 'pacman -S --noconfirm', 'mkinitcpio -P', 'linux-headers'],
 ]
+/** dnf came with release 8, and with Amazon Linux 2023. */
+const WITHOUT_DNF = /CentOS(?: Linux)?(?: release)? ?7|\bRHEL ?7|Red Hat Enterprise Linux[^\n]{0,20} 7\.|\.el7\.|Amazon Linux 2\b|\.amzn2\.|\byum install/i
 const OF_DEBIAN = /\bapt(?:-get|-cache)?\b|\bdpkg\b|update-initramfs|linux-headers-|shim-signed/
 /** The same with the tools of the distribution that the text names. Where a command cannot be said so, its sentence stays. */
 function ofDistribution(command: string, { text }: Situation): string | undefined {
   const [, install = '', initramfs = '', headers = ''] = (OF_DEBIAN.test(command) ? DISTRIBUTIONS.find(([sign]) => sign.test(text)) : undefined) ?? []
   if (install === '') return command
   const own = command
-    .replace('apt-get install -y', install)
+    .replace('apt-get install -y', install === 'dnf install -y' && WITHOUT_DNF.test(text) ? 'yum install -y' : install)
     .replace(/update-initramfs -u.*/, initramfs)
     .replace('linux-headers-$(uname -r)', headers)
     .replace('/var/lib/shim-signed/mok/MOK.der', /akmod|Fedora/i.test(text) ? '/etc/pki/akmods/certs/public_key.der' : '/var/lib/dkms/mok.pub')
@@ -89,6 +91,8 @@ function ofEngine(command: string, { programs }: Situation): string | undefined 
   return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
 }
 
+/** The table of nvidia-smi: what it would tell stands in the text. */
+const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
 /** Those that cannot be followed here are left out; where none would be left, their sentences stay without the command. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
@@ -101,6 +105,9 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
   })
   const patterns = unfit(situation, kind)
-  const kept = all.filter(({ command }) => command === undefined || !patterns.some((pattern) => pattern.test(command)))
+  const kept = all.filter(
+    ({ command }) =>
+      command === undefined || (!patterns.some((pattern) => pattern.test(command)) && !(command === 'nvidia-smi' && ANSWERED.test(situation.text))),
+  )
   return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
 }

@@ -1,4 +1,5 @@
 // What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
+import { twoUnitSpan } from '../../../text/span.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { lessMemory } from '../cuda-oom/less/index.ts'
 import { driverLines } from '../parts/drm.ts'
@@ -62,7 +63,7 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
       text:
         limit === undefined
           ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
-          : `If one step really needs longer than ${limit / 1000} s (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
+          : `If one step really needs longer than ${twoUnitSpan(limit)} (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
     },
   ]
 }
@@ -80,7 +81,7 @@ const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?
 export function system({ text, at, message, situation }: Matched): readonly Piece[] {
   const near = `${message}\n${around(text, at, 2, 4)}`
   const now = situation()
-  const debug: Piece = !/NCCL INFO/.test(now.text) && {
+  const debug: Piece = !/NCCL INFO|\.(?:cu|h|cc):\d{1,5} WARN /.test(now.text) && {
     text: 'Let NCCL say which call failed, and on which interface.',
     command: setVariables(now, { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,NET' }),
   }
@@ -119,12 +120,16 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       debug,
     ]
   }
-  if (/no socket interface found/.test(near)) {
+  if (/no socket interface found|Address family not supported/.test(near)) {
     const set = /NCCL_SOCKET_IFNAME (?:set (?:by environment )?to |=) ?([\w.^,=-]{1,60})/.exec(now.text)?.[1]
     return [
       {
         text: `Name an interface that is up here and by which the ranks reach each other${set === undefined ? '' : `: NCCL_SOCKET_IFNAME is ${set}, which this host or container does not have`}.`,
         command: `ip -brief address\n${setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' })}`,
+      },
+      /^[0-9a-f]{12}:\d{1,7}:\d{1,7} \[/m.test(now.text) && {
+        text: "In a container: start it with the host's network.",
+        command: `docker run --network host ${now.subject.image ?? '<IMAGE>'}`,
       },
       set !== undefined && { text: 'Or leave the variable out: NCCL then looks for one itself.', command: 'unset NCCL_SOCKET_IFNAME' },
     ]

@@ -5,7 +5,7 @@ import { setVariables } from '../../remedies/environment.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
-import { LARGER_INSTANCE, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
+import { largerInstance, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
 
 const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
 /** What ComfyUI says of the model that it loaded last, where the card was too small for it. */
@@ -144,7 +144,7 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
 
 /** Nothing tells whether a model is trained or used. */
 export const lessAnyway = (situation: Situation): readonly Piece[] => [
-  ...(MIG.test(situation.text) ? [LARGER_INSTANCE] : []),
+  ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
   { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]

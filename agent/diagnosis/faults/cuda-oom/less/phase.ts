@@ -21,14 +21,20 @@ export const loadsWeights = ({ text }: Situation): boolean => LOADS.test(text) &
 const HALF = /torch_?dtype=["']?(?:torch\.)?(?:b?float16|half|auto)|\bdtype=torch\.b?float16|\.half\(\)|--(?:fp16|bf16)\b|fp16: ?[Tt]rue|bf16: ?[Tt]rue/
 /** A program that was given one instance names it so. */
 export const MIG = /CUDA_VISIBLE_DEVICES=["']?MIG-|\bMIG\b[^\n]{0,16}\b(?:\dc\.)?\dg\.\d{1,3}gb\b|nvidia\.com\/mig-\dg\./i
-export const LARGER_INSTANCE: Piece = { text: 'The program has one MIG instance: give it a larger one.', command: 'nvidia-smi mig -lgip; nvidia-smi -L' }
+export const largerInstance = ({ text }: Situation): Piece => {
+  const profile = /\b(?:\dc\.)?\dg\.\d{1,3}gb\b/i.exec(text)?.[0]
+  return {
+    text: `The program has one MIG instance${profile === undefined ? '' : ` (${profile})`}: give it one with more memory.`,
+    command: 'nvidia-smi mig -lgip; nvidia-smi -L',
+  }
+}
 /** No batch makes the weights smaller. */
 export const lessToLoad = (situation: Situation): readonly Piece[] => [
   {
     text: `It failed while the model's weights were copied to the GPU, before any batch: load ${HALF.test(situation.text) ? '' : 'them in 16 bit, or '}a ${smaller(situation) === 'smaller' ? 'smaller model' : 'model in 8 or 4 bit'}.`,
   },
   MIG.test(situation.text)
-    ? LARGER_INSTANCE
+    ? largerInstance(situation)
     : { text: "Or spread the weights over more GPUs, or let a part stay in host memory, which is slow (transformers and accelerate: device_map='auto')." },
 ]
 
