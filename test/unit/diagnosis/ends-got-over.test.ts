@@ -12,9 +12,13 @@ const raised = (error: string, file = '/srv/job/web.py'): readonly string[] => [
 ]
 
 test.each(['Attempting port 4042.', 'trying another port.', 'using 4042 instead'])('a port that was taken is none where the program says: %s', (words) => {
-  const taken = '2031-02-03 04:05:06,007 WARN --- [main] own.Server: FAILED {0.0.0.0:4041}: java.net.BindException: Address already in use: bind'
-  expect(kinds(taken)).toEqual(['port_in_use'])
-  expect(kinds(taken, ...Array.from({ length: 40 }, (_, i) => `\tat own.net.Part${i}`), `WARN could not bind on port 4041, ${words}`)).toEqual([])
+  const taken = [
+    '2031-02-03 04:05:06,007 WARN --- [main] own.Server: FAILED {0.0.0.0:4041}: java.net.BindException: Address already in use: bind',
+    'java.net.BindException: Address already in use: bind',
+  ]
+  const goesOn = '2031-02-03 04:05:09,007 INFO --- [main] own.Server: reading part 3'
+  expect(kinds(...taken, goesOn)).toEqual(['port_in_use'])
+  expect(kinds(...taken, ...Array.from({ length: 40 }, (_, i) => `\tat own.net.Part${i}`), `WARN could not bind on port 4041, ${words}`, goesOn)).toEqual([])
 })
 
 describe('a package that warns while it is imported', () => {
