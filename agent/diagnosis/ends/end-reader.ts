@@ -11,7 +11,7 @@ import { createLineReader } from './signs/lines.ts'
 import { createLossReader } from './signs/loss.ts'
 import { createNativeReader } from './signs/native.ts'
 import { createSpeech } from './signs/speech.ts'
-import { createLsfJob } from './signs/lsf-job.ts'
+import { createReportedJob } from './signs/reported-job.ts'
 import { createOrderReader } from './signs/orders.ts'
 import { readSignal } from './signs/signals.ts'
 import { unfolded } from './unfolded.ts'
@@ -77,7 +77,7 @@ export function createEndReader(): EndReader {
   const life = createLife()
   const speech = createSpeech()
   const places = createPlaceReader()
-  const lsf = createLsfJob()
+  const job = createReportedJob()
   const first: Sign[] = []
   const last: Sign[] = []
   const texts = new Map<number, string>()
@@ -110,7 +110,7 @@ export function createEndReader(): EndReader {
   }
   const found = (seen: Sign): void => {
     failedAt = count
-    const sign = lsf.named(seen)
+    const sign = job.named(seen)
     if (sign.type === 'signal') places.signal(sign)
     const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
     if (first.length < FIRST_SIGNS) first.push(bounded)
@@ -156,7 +156,7 @@ export function createEndReader(): EndReader {
       if (!inside) speech.add(line, failedAt)
       return
     }
-    lsf.add(line)
+    job.add(line)
     readSignal(line, found)
     places.add(line, found)
     exits(line, found)

@@ -1,4 +1,4 @@
-// What a program got over, and what only looks as if it had: ports, imports, requests, bars that close, helpers that died.
+// What a program got over, and what only looks as if it had: ports, imports, requests, bars that close, helpers that died. And what reports of an end name.
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
@@ -102,4 +102,15 @@ test("TensorFlow's word on its import is told once, and not of PyTorch's program
   const word = 'I external/local_xla/cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.'
   expect(faultsOf(word).map(({ title }) => title)).toEqual(['TensorFlow runs on the CPU'])
   expect(kinds(word, 'import torch', 'torch 2.9.0 on cuda:0')).toEqual([])
+})
+
+test("a compiler's place is the user's where the file is", () => {
+  const build = (file: string) => faultsOf(`${file}:64:6: error: no match for 'operator[]'`, 'make: *** [own.o] Error 1')[0]
+  expect(build('force/Field.H')).toMatchObject({ kind: 'compile_error', facts: { frame: 'Field.H:64' } })
+  expect(build('/usr/lib/own/include/List.H')?.facts).not.toHaveProperty('frame')
+})
+
+test("Slurm's seff names the job whose end it tells", () => {
+  const report = ['Job ID: 71501', 'Cluster: own', 'State: FAILED (exit code 1)', 'CPU Utilized: 00:00:02']
+  expect(faultsOf(...raised("KeyError: 'mask'"), ...report)[0]).toMatchObject({ kind: 'python_exception', facts: { job_id: 71_501, exit_code: 1 } })
 })
