@@ -113,8 +113,8 @@ const INSTALLER =
 /** The first error of a compiler of C, C++ or CUDA in a build; what `configure` tries out is no failure. */
 const COMPILER =
   /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:(?<file>\S{1,300}?\.(?:cuh?|cpp|cxx|cc|[cChH]|hpp|hxx|inl|hip))(?:\((?<row>\d{1,6})\)|:(?<line>\d{1,6})(?::\d{1,6})?) ?: |nvcc |(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
-/** What a compiler names that is not the user's: headers of the system and of packages, generated code. */
-const NOT_OWN = /(?:^|[\\/])(?:usr|opt|include|site-packages|dist-packages|conda\w*|envs|tmp|\.cache|pip-\S{1,40})[\\/]/
+/** A compiler that the user started names files of the folder where it was; pip indents its builds, and they lie elsewhere. */
+const NOT_OWN = /^(?:[A-Za-z]:)?[\\/]|(?:^|[\\/])(?:site-packages|dist-packages|usr|opt)[\\/]/
 const INSTALL_WORDS =
   /version|distribution|supported wheel|o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
@@ -173,7 +173,7 @@ export function createLineReader(): LineReader {
         const { file, line: row = compiler['row'], message } = compiler
         const sign = signOf(line, 'compiler', message)
         found(
-          file === undefined || row === undefined || NOT_OWN.test(file)
+          file === undefined || row === undefined || !text.startsWith(file) || NOT_OWN.test(file)
             ? sign
             : { ...sign, facts: { ...sign.facts, frame: `${file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)}:${row}` } },
         )
