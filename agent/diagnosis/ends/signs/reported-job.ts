@@ -3,7 +3,7 @@ import type { ReadLine } from '../../traceback/line.ts'
 import type { Sign } from '../evidence.ts'
 
 const NAMED = /^(?:Subject: Job |Job <)(\d{1,12})(?:\[\d{1,9}\])?[:>]|^Job ID {0,12}: (\d{1,12})(?:_\d{1,9})?$/
-const ENDED = /^TERM_[A-Z_]{3,30}\b|^Exited with exit code \d|^State: [A-Z_]{6,30}\b/
+const ENDED = /^TERM_[A-Z_]{3,30}\b|^Exited with exit code \d|^State: FAILED\b/
 
 export type ReportedJob = {
   readonly add: (line: ReadLine) => void
