@@ -265,14 +265,16 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
       : end.kind === 'compile_error'
         ? (signs.find((one) => one.type === 'error' && one.error.name === 'compiler' && one.at < sign.at) ?? sign)
         : sign
-  const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
+  const request = sign.type === 'error' && sign.request === true
+  const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at), request }
   const known = end.stage === 'order' ? undefined : knownMessage(told)
   // In code that is not the user's own, tensors are not theirs to move.
   const theirs = known === undefined && TENSORS.has(end.kind) ? (applicationOf(told) ?? libraryOf(told)) : undefined
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
-    severity: end.severity,
+    // Its server goes on with the next request.
+    severity: request && end.kind === 'python_exception' ? 'warning' : end.severity,
     title: known?.title === undefined ? end.title(told) : `${known.title}${place(told)}`,
     verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
     facts: all,

@@ -44,6 +44,11 @@ describe('a request that failed', () => {
   test('is told while nothing shows that its server goes on', () => {
     expect(kinds(...request)).toEqual(['nan_loss'])
   })
+  test('is no end of its server', () => {
+    const [fault] = faultsOf('Internal Server Error: /draw', ...raised("KeyError: 'mask'"))
+    expect(fault).toMatchObject({ kind: 'python_exception', severity: 'warning', facts: { frame: 'web.py:8' } })
+    expect(fault?.verdict).toContain('A request failed')
+  })
   test('and is told where its server then ends badly', () => {
     expect(kinds(...request, ...closed, 'srun: error: node7: task 0: Exited with exit code 3')).toEqual(['nan_loss'])
   })
