@@ -119,3 +119,9 @@ test("Slurm's seff names the job whose end it tells", () => {
   const report = ['Job ID: 71501', 'Cluster: own', 'State: FAILED (exit code 1)', 'CPU Utilized: 00:00:02']
   expect(faultsOf(...raised("KeyError: 'mask'"), ...report)[0]).toMatchObject({ kind: 'python_exception', facts: { job_id: 71_501, exit_code: 1 } })
 })
+
+test("Matplotlib's folder is no model cache: it makes itself another one", () => {
+  const failed = (path: string): string => `mkdir -p failed for path ${path}: [Errno 13] Permission denied: '${path}'`
+  expect(kinds(failed('/home/own/.cache/matplotlib'), 'reading')).toEqual([])
+  expect(kinds(failed('/home/own/.cache/huggingface'), 'reading')).toEqual(['cache_permission'])
+})

@@ -23,6 +23,10 @@ describe('no progress', () => {
     ['what a run was given', ["Hyperparameters: {'alpha': 0.001, 'n_episodes': 10000, 'max_steps': 200}"]],
     ['another try of so many', many((at) => `Trying again in ${2 * at}.00 seconds... (${at}/100)`)],
     ['the settings of a run', ["config: {'NAME': 'own-v1', 'NUM_STEPS': 128, 'TOTAL_TIMESTEPS': 500000.0, 'UPDATE_EPOCHS': 5, 'LR': 0.001}"]],
+    [
+      'a folded table of pandas',
+      ['   length  mean_speed  low_ratio  \\', ...many((at) => `${at - 1}      ${40 + at}    0.${170 + ((at * 37) % 90)}    0.${900 - at * 7}  `)],
+    ],
     ['comments of code that runs', many((at) => `Executing command ${300 + at}: // Step ${at}: store the result`)],
     ['a formula', ['Scaling the LR for the AdamW parameters by 1/√(96/768) = 2.828427']],
     ["an error's own figures", many((at) => `2031-02-03 04:05:${10 + at},007 | ERROR   | Solver failed | it=${at * 30} | KKT=6.${at}e-09 | t=0.${100 + at}s`)],
