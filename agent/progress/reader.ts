@@ -27,11 +27,11 @@ export type ProgressReader = {
 const MAX_WRITERS = 64
 const MAX_LABELS = 256
 /** Source files and line numbers, which loggers put before the message. */
-const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d{1,6}(?![\d(])(?::[\w.<>-]{1,60})?\]?/g
+const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d{1,6}(?![\d(])(?::[\w.<>-]{1,60})?\]?/g
 /** `INFO:my-test:` of Python's plain logging, `[INFO]:`: a logger's name says nothing of the line. */
 const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?|^ {0,2}\[(?:DEBUG|INFO|WARNING)\]: ?/
 /** Without which there is none of them: a cheap look at most lines. */
-const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js):\d/
+const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
 const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/

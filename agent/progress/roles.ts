@@ -20,7 +20,7 @@ export type Role =
   | { readonly is: 'evaluation' }
 
 const EVALUATION =
-  /\b(?:val|valid|validation|eval|[vt]?valloss|vloss|testloss|devloss|evalloss|evaluation|evaluator|test|dev|holdout|best|ema|mean baseline|target|avg validation)\b/
+  /\b(?:val|valid|validation|eval|[vt]?valloss|vloss|testloss|devloss|evalloss|evaluation|evaluator|test|dev|held ?out|best|ema|mean baseline|target|avg validation)\b/
 export const isEvaluation = memo((words) => EVALUATION.test(words))
 const LOSS =
   /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|ztráta|kayıp|criterion)(?!\p{L})|损失|损耗|損失|потер[иья]|втрат[иа]|손실|mất mát|^(?:train )?(?:ce|xent|bce|elbo|neg elbo|cross entropy|crossentropy|energy)$/u
@@ -169,7 +169,7 @@ const saying = memo((words) => ({
   evaluation: EVALUATION.test(words) && !EPOCH.test(words),
   total: TOTAL.test(words) && !/^(?:train|n|number of) /.test(words),
   epochs: /^(?:(?:num|max|total|n)(?: train| training)?|number of) epochs?$/.test(words),
-  epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size)\b/.test(words),
+  epoch: EPOCH.test(words) && !/\b(?:per|time|save|every|loss|samples|size|best)\b/.test(words),
   /** `Time taken for epoch 2 is 600.12 sec`. */
   timedEpoch: /^time\b.*\b(?:for|of) epoch$/.test(words),
   step: STEP_LAST.test(words) && (!NO_STEP.test(words) || NO_STEP_BUT.test(words)),

@@ -75,7 +75,8 @@ export function createTable(): Table {
       if (!line.trimStart().startsWith('|')) results = false
       barred = line.trimStart().startsWith('|') ? cells(line, BARS).map(wordsOf) : []
       const plain = line.replace(/^\s*#\s*(?=["'\p{L}])/u, '')
-      const text = QUOTED.test(plain) ? plain.replace(/"\s+"/g, '"\t"').replaceAll('"', '') : plain
+      // pandas ends the lines of a table that it folds with a backslash.
+      const text = (QUOTED.test(plain) ? plain.replace(/"\s+"/g, '"\t"').replaceAll('"', '') : plain).replace(/\s{1,4}\\\s{0,4}$/, '')
       // A rule, an empty line.
       if (!/\p{L}/u.test(text)) return
       others = 0

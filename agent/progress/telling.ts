@@ -3,7 +3,7 @@ import type { Observation } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Track } from './track.ts'
 
-function weight({ last, loss, rate, seen }: Track): number {
+function weight({ last, loss, rate, seen, rose, fell }: Track): number {
   return (
     (last.total === undefined ? 0 : 4) +
     (last.done === undefined ? 0 : 3) +
@@ -11,6 +11,8 @@ function weight({ last, loss, rate, seen }: Track): number {
     (rate === undefined ? 0 : 2) +
     (last.step === undefined ? -6 : 0) +
     (last.stepIsAside === true ? -1 : 0) +
+    // It says the same step again and again: so many batches each time.
+    (last.step !== undefined && seen > 2 && rose === 0 && !fell ? -5 : 0) +
     Math.min(seen, 3) / 3
   )
 }

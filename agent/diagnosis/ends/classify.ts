@@ -52,7 +52,13 @@ function classifyAnew(error: ErrorSeen, weak: boolean): Classified | undefined {
     const other = surest(partOf(cause, weak))
     if (other === undefined) continue
     if (best?.end === other.end) best = { ...best, facts: { ...other.facts, ...best.facts } }
-    else if (cause.handled !== true && other.weight > Math.max(best?.weight ?? 0, WEIGHT.exception - 1)) best = other
+    else if (
+      cause.handled !== true &&
+      (other.weight > Math.max(best?.weight ?? 0, WEIGHT.exception - 1) ||
+        // That a worker is gone says less than by which signal it went.
+        (best?.end.kind === 'worker_died' && other.end.stage === 'crash' && other.weight >= best.weight))
+    )
+      best = { ...other, facts: { ...best?.facts, ...other.facts } }
   }
   return best
 }

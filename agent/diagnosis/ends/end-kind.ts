@@ -27,6 +27,8 @@ export type EndTold = {
   readonly facts: Facts
   readonly error: ErrorSeen | undefined
   readonly situation: Situation
+  /** A web server reports it of one request. */
+  readonly request?: boolean
 }
 
 /**

@@ -11,7 +11,7 @@ import { createLineReader } from './signs/lines.ts'
 import { createLossReader } from './signs/loss.ts'
 import { createNativeReader } from './signs/native.ts'
 import { createSpeech } from './signs/speech.ts'
-import { createLsfJob } from './signs/lsf-job.ts'
+import { createReportedJob } from './signs/reported-job.ts'
 import { createOrderReader } from './signs/orders.ts'
 import { readSignal } from './signs/signals.ts'
 import { unfolded } from './unfolded.ts'
@@ -52,6 +52,9 @@ const TEXT_LENGTH = 2_000
 const LONGEST_LINE = 16_384
 /** `[ERROR] store - …`, `ERROR:store:…`: levels that no date precedes. */
 const LOGGED = /^\[?(?:ERROR|WARNING)\b[\]:]/
+/** uvicorn's, Flask's, Django's and Tornado's word of a request that failed, and of an application that goes on. */
+const REQUEST_FAILED =
+  /\bException in ASGI application\b|\bException on \/\S{0,200} \[[A-Z]{3,7}\]|\bInternal Server Error: \/|\bUncaught exception (?:GET|POST|PUT|PATCH|DELETE) \//
 /** `Feb 03 04:05:06 node7 netwatch[812]: …`: who wrote a line of the journal. */
 const UNIT = /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} ([\w./()-]{1,64})\[\d{1,10}\]: /
 const MANY_UNITS = 6
@@ -74,7 +77,7 @@ export function createEndReader(): EndReader {
   const life = createLife()
   const speech = createSpeech()
   const places = createPlaceReader()
-  const lsf = createLsfJob()
+  const job = createReportedJob()
   const first: Sign[] = []
   const last: Sign[] = []
   const texts = new Map<number, string>()
@@ -86,6 +89,9 @@ export function createEndReader(): EndReader {
   /** Headers of tracebacks that stand right below a logger's word of a failure; and whether the last line is such a word. */
   const logged = new Set<number>()
   let reported = false
+  /** Those of them that a web server reports of one request. */
+  const ofRequests = new Set<number>()
+  let request = false
   const units = new Set<string>()
   /** A program of the host in a journal of many: that a command of its own failed is no end of a job. */
   const ofHost = (raw: string): boolean => {
@@ -104,7 +110,7 @@ export function createEndReader(): EndReader {
   }
   const found = (seen: Sign): void => {
     failedAt = count
-    const sign = lsf.named(seen)
+    const sign = job.named(seen)
     if (sign.type === 'signal') places.signal(sign)
     const bounded = sign.text.length > TEXT_LENGTH ? { ...sign, text: sign.text.slice(-TEXT_LENGTH) } : sign
     if (first.length < FIRST_SIGNS) first.push(bounded)
@@ -123,6 +129,8 @@ export function createEndReader(): EndReader {
     const line = lead !== '' && whole.text.startsWith(lead) ? { ...whole, text: whole.text.slice(lead.length) } : whole
     const token = tracebacks.add(line)
     if (token === 'header' && reported && logged.size < TEXTS) logged.add(number)
+    if (token === 'header' && request && ofRequests.size < TEXTS) ofRequests.add(number)
+    if (token !== 'blank') request = REQUEST_FAILED.test(raw)
     if (token !== 'blank') reported = line.level === 'error' || line.level === 'warning' || LOGGED.test(raw)
     if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
       keepText(number, raw)
@@ -148,7 +156,7 @@ export function createEndReader(): EndReader {
       if (!inside) speech.add(line, failedAt)
       return
     }
-    lsf.add(line)
+    job.add(line)
     readSignal(line, found)
     places.add(line, found)
     exits(line, found)
@@ -177,7 +185,11 @@ export function createEndReader(): EndReader {
       for (const traceback of tracebacks.tracebacks()) {
         if (traceback.ignored) continue
         const sign = errorOf(traceback, (number) => texts.get(number) ?? '')
-        if (sign !== undefined) all.push(sign.type === 'error' && logged.has(sign.at) ? { ...sign, logged: true } : sign)
+        if (sign?.type !== 'error') {
+          if (sign !== undefined) all.push(sign)
+          continue
+        }
+        all.push({ ...sign, ...(logged.has(sign.at) ? { logged: true } : {}), ...(ofRequests.has(sign.at) ? { request: true } : {}) })
       }
       const diverged = loss.diverged()
       if (diverged !== undefined) all.push(diverged)

@@ -35,6 +35,8 @@ export type ErrorSign = At & {
   readonly caught?: true
   /** A logger's record of a failure stands right above it. */
   readonly logged?: true
+  /** A web server reports it of one request, and goes on with the next. */
+  readonly request?: true
   readonly facts: Facts
 }
 /** A process that ended by a signal. `by`: who says so. */

@@ -5,7 +5,12 @@ import { goesRound, isWarned } from '../reported.ts'
 import type { EndEvidence } from './end-reader.ts'
 
 /** What a program may warn of and go on. */
-const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom', 'bitsandbytes_setup', 'cuda_library_missing'])
+const SOFT: ReadonlySet<LogKind> = new Set(['nccl_error', 'cuda_oom', 'bitsandbytes_setup', 'cuda_library_missing', 'missing_dependency'])
+/** `…/image.py:13: UserWarning: Failed to load …`: by Python's `warnings`, as packages do that go on without a part of theirs. */
+const BY_WARNINGS = /\.py:\d{1,6}: \w{0,40}Warning: /
+/** What a package warns of while it is imported. */
+export const warnsOfImport = (kind: LogKind, text: string): boolean =>
+  (kind === 'bitsandbytes_setup' && isWarned(text)) || (kind === 'missing_dependency' && BY_WARNINGS.test(text))
 /** What a program may be hindered by in a part of its work only. */
 export const PARTIAL: ReadonlySet<LogKind> = new Set(['disk_full', 'cache_permission', 'shm_exhausted', 'cublas_cudnn_error', 'cuda_library_missing'])
 /** A shell's word alone: a helper that its script killed looks the same. */

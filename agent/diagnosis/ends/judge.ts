@@ -14,7 +14,7 @@ import { classify } from './classify.ts'
 import { isPanic, place, type EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
 import type { Sign } from './evidence.ts'
-import { gotOver, PARTIAL } from './got-over.ts'
+import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
@@ -46,6 +46,8 @@ export const isFatal = ({ kind, severity }: Fault): boolean =>
 const ANNOUNCED = 24
 /** Whether the fault and this sign come from the same lines. */
 const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
+  // TensorFlow's allocator says what it was asked for, lists what it holds, and only then raises.
+  if (kind === 'cuda_oom' && sign.type === 'error' && sign.error.name === 'ResourceExhaustedError' && !/device:CPU/.test(sign.error.message)) return true
   const last =
     sign.type === 'error' ? sign.last + (kind === 'cuda_oom' && /OutOfMemory|ResourceExhausted/.test(sign.error.name ?? '') ? ANNOUNCED : 0) : sign.at
   return evidence.some(({ line }) => line >= sign.at && line <= last)
@@ -130,7 +132,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
   const stands = found.filter(
     ({ kind, evidence: lines }) =>
       // A package warns of itself when it is loaded: whether the job asks for it is not said.
-      !(kind === 'bitsandbytes_setup' && signs.length === 0 && lines.every(({ text }) => isWarned(text))) &&
+      !(signs.length === 0 && lines.every(({ text }) => warnsOfImport(kind, text))) &&
       (lines.length === 0 ||
         lines.some((seen) => evidence.aliveAt <= seen.line || !(isQuoted(seen.text) || (!endedBadly && gotOver(kind, seen, lines, evidence))))),
   )
@@ -166,6 +168,8 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.
     (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    // A request failed, and its server ran until it was closed in good order.
+    (sign.type === 'error' && sign.request === true && !endedBadly && evidence.closedAt > sign.line) ||
     (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||
     // Where native code aborts, other threads write for a moment.
     (evidence.aliveAt > (sign.type === 'error' ? sign.line + (sign.error.module === NATIVE ? 1 : 0) : sign.at) &&
@@ -261,14 +265,16 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
       : end.kind === 'compile_error'
         ? (signs.find((one) => one.type === 'error' && one.error.name === 'compiler' && one.at < sign.at) ?? sign)
         : sign
-  const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at) }
+  const request = sign.type === 'error' && sign.request === true
+  const told: EndTold = { facts: all, error: said.type === 'error' ? said.error : undefined, situation: situationAt(sign.at), request }
   const known = end.stage === 'order' ? undefined : knownMessage(told)
   // In code that is not the user's own, tensors are not theirs to move.
   const theirs = known === undefined && TENSORS.has(end.kind) ? (applicationOf(told) ?? libraryOf(told)) : undefined
   const shown = [said, ...(said === sign ? [] : [sign]), ...rest.filter((other) => other.type !== 'error' || other.wrapper)].slice(0, 4)
   return {
     kind: end.kind,
-    severity: end.severity,
+    // Its server goes on with the next request.
+    severity: request && end.kind === 'python_exception' ? 'warning' : end.severity,
     title: known?.title === undefined ? end.title(told) : `${known.title}${place(told)}`,
     verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
     facts: all,

@@ -5,6 +5,7 @@ import { around } from './parts/window.ts'
 const HOLDERS = 'sudo fuser -v /dev/nvidia*; lsmod | grep nvidia_drm; systemctl list-units "nvidia*" "dcgm*"'
 const IN_KERNEL = step('See for what it waits.', "ps -eo pid,stat,wchan:32,args | awk '$2 ~ /^D/'")
 const DRIVER = /\[(nvidia\w{0,20}|amdgpu|amdkfd|xe|i915)\]/
+const STORAGE = /\b(?:io_schedule|blk_|bio_|submit_|jbd2|nvme|scsi|wait_on_page|folio_wait|nfs|lustre|ceph|fuse|ext4|xfs|btrfs|zfs|gpfs|beegfs)/
 const pci = (text: string): string | undefined => /GPU ([\da-fA-F]{8}:[\da-fA-F]{2}:[\da-fA-F]{2}\.\d)/.exec(text)?.[1]
 
 const ROWS: readonly Row[] = [
@@ -137,6 +138,19 @@ const ROWS: readonly Row[] = [
     ],
     severity: 'warning',
     unless: ({ text, at }) => !DRIVER.test(around(text, at, 4, 40)),
+  },
+  {
+    kind: 'job_failed',
+    pattern: /INFO: task (\S{1,60}):(\d{1,10}) blocked for more than (\d{1,6}) seconds/,
+    title: '{1} hangs in the kernel',
+    verdict:
+      '{1} (pid {2}) has waited in the kernel for over {3} s and cannot be killed. Its trace names no disk and no file system: mostly a driver hangs, or a task that holds a lock.',
+    remedies: [
+      IN_KERNEL,
+      step('See which tasks hang, and in which driver: the names in brackets in their traces.', 'sudo dmesg -T | grep -A 25 "blocked for more"'),
+    ],
+    severity: 'warning',
+    unless: ({ text, at }) => !/Call Trace:/.test(around(text, at, 0, 8)) || STORAGE.test(around(text, at, 4, 40)),
   },
   {
     kind: 'storage_error',

@@ -2,7 +2,7 @@
 import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { known, whole } from './parts/window.ts'
+import { around, known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const PORT =
@@ -50,7 +50,10 @@ const verdict = ({ facts: { port } }: Matched): string =>
   `${port === undefined ? 'A port' : `Port ${port}`} is already in use by another process, so this one cannot listen there.`
 /** NCCL's sockets take any free port: its own family tells what failed. */
 const ofNccl = ({ message }: Seen): boolean => /NCCL WARN Call to/.test(message)
-const rule = { severity: 'critical', title: 'Port already in use', verdict, remedies, unless: ofNccl } as const
+/** It takes another one, as Spark, Jupyter, Streamlit, Vite and many more do. */
+const TAKES_ANOTHER = /\bAttempting port \d|\b(?:trying|using|use) (?:another|the next|a different|a random|(?:the )?port \d{2,5}|\d{2,5} instead)/i
+const unless = (seen: Seen): boolean => ofNccl(seen) || TAKES_ANOTHER.test(around(seen.text, seen.at, 0, 160))
+const rule = { severity: 'critical', title: 'Port already in use', verdict, remedies, unless } as const
 
 export const portInUse = ruleFamily({
   id: 'port-in-use',

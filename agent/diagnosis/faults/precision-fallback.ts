@@ -117,8 +117,19 @@ export const precisionFallback = ruleFamily({
       facts: toCpu,
     },
     {
+      // TensorFlow says it whenever it is imported, also by a program that computes with PyTorch.
+      pattern: /Could not find cuda drivers on your machine, GPU will not be used/,
+      severity,
+      title: 'TensorFlow runs on the CPU',
+      remedies: cpu,
+      facts: toCpu,
+      verdict:
+        'TensorFlow found no CUDA driver: what it computes runs on the CPU, many times slower. Other frameworks of the same program may still use a GPU.',
+      unless: ({ situation }) => situation().programs.has('pytorch'),
+    },
+    {
       pattern:
-        /GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|not compiled with GPU offload support|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
+        /(?<!on your machine, )GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|not compiled with GPU offload support|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
       severity,
       title: cpuTitle,
       remedies: cpu,

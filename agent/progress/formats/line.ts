@@ -43,6 +43,20 @@ function trainEpoch(fields: readonly Field[], out: Figures): void {
   else if (out.step !== undefined) out.epoch ??= first.value
 }
 
+/** `[E 9 | it 200]`: the letter before the counter counts epochs. */
+function shortEpoch([first]: readonly Field[], out: Figures): void {
+  if (out.step !== undefined && out.epoch === undefined && first?.key === 'e' && first.whole && first.total === undefined) out.epoch = first.value
+}
+
+/** `epoch 26/40 train=5.24 heldout=5.27`: a loss beside that of a validation. No share is larger than one. */
+function namedAlone(fields: readonly Field[], out: Figures): void {
+  if (out.loss !== undefined || out.epoch === undefined || !fields.some(({ key, whole, value }) => !whole && value > 1 && isEvaluation(key))) return
+  const own = fields.find(({ key, whole, value, unit, duration }) => /^(?:train|trn|tr)$/.test(key) && !whole && value > 1 && (unit ?? duration) === undefined)
+  if (own !== undefined) out.loss = own.value
+}
+
+/** What an optimizer of settings tries: `and parameters: {'batch': 4, …}`. */
+const SETTINGS = /\b(?:params|parameters|config|hparams)\b:? ?\{[^}]{0,2000}\}/g
 /** `eval/reward:`, `hard_loss_metric=0.2` name a figure. */
 const PATH_KEY = /^\w+\/[\w/]+[:=]|_metrics?[:=]/
 /** `cpu_test: FindTheTarget: Step: …`: the name of a run and of its part. */
@@ -158,7 +172,7 @@ function createReader(): (line: Line) => Read | undefined {
     // A second handler or rank prints the same again; a loss that is none counts each time.
     if (line === last && !NOT_FINITE.test(line)) return undefined
     last = line
-    const text = table.parted(line)
+    const text = table.parted(line.includes('{') ? line.replace(SETTINGS, ' ') : line)
     const found = fieldsOf(text)
     quantized = QUANTIZED.test(text) ? 0 : quantized + 1
     const opened = sectionOf(text)
@@ -180,6 +194,8 @@ function createReader(): (line: Line) => Read | undefined {
     pairOf(fields[learned?.pair ?? -1], figures)
     if (figures.loss !== undefined || (figures.metrics ?? 0) > 1) headCounters(fields, figures, learned?.still)
     trainEpoch(fields, figures)
+    shortEpoch(fields, figures)
+    namedAlone(fields, figures)
     summary(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures

@@ -58,7 +58,11 @@ export const pythonException: EndKind = {
     return `${title === '' ? 'The program ended with an error' : title}${place(told)}`
   },
   verdict: (told) => {
-    const said = `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}${place(told)}: "${quote(told)}".`
+    const ended =
+      told.request === true
+        ? 'A request failed with an exception, and the server reported it'
+        : `${who(told)} ended with ${/^[a-z]/.test(told.error?.name ?? '') ? 'an error' : 'an exception that nothing caught'}`
+    const said = `${ended}${place(told)}: "${quote(told)}".`
     const call = gpuCallOf(told)
     if (call !== undefined) return `${said} It means: ${call.says}`
     const means = exceptionOf(told)?.says

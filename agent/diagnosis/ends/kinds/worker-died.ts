@@ -52,7 +52,7 @@ export const workerDied: EndKind = {
     ({ name, frames }) =>
       name !== undefined &&
       /^(?:EOFError|ConnectionResetError|BrokenPipeError|ConnectionRefusedError)$/.test(name) &&
-      /multiprocessing[\\/](?:connection|queues|managers|resource_sharer)/.test(frames.at(-1)?.file ?? '')
+      /multiprocessing[\\/](?:connection|queues|managers|reduction|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
     // vLLM's engine waits for its workers through shared memory; what it gave up comes below.

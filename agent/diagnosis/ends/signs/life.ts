@@ -27,6 +27,8 @@ const WORK =
 const FIGURE = /\d[\d.,]{0,20}/g
 const COUNTED_LENGTH = 240
 const COUNTERS = 64
+/** A bar that moved after so many failures did not stand still after the last. */
+const GOES_ON = 3
 /** A server says that it was asked to stop. */
 const STOPS =
   /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
@@ -62,12 +64,17 @@ export function createLife(): Life {
   let begunAt = 0
   let bar: string | undefined
   let progressAt = 0
+  /** The first move of a bar since the program failed: tqdm draws a bar once more where it closes. */
+  let closing: { readonly number: number; readonly lastAt: number; readonly progressAt: number } | undefined
+  /** The failure after which a bar moved last, and after how many it did. */
+  let movedFor = 0
+  let goesOn = 0
   let result = 0
   let last = 0
   const counters = new Map<string, { readonly since: number; readonly figures: readonly number[] }>()
   /** `on`: this line's words stood there with lower figures before the failure, so the program went on counting. `first`: they stand there for the first time. */
   const counted = ({ text, number }: ReadLine, failedAt: number): 'on' | 'first' | undefined => {
-    if (text.length > COUNTED_LENGTH || !WORK.test(text) || ENDING.test(text)) return undefined
+    if (text.length > COUNTED_LENGTH || text.includes('%|') || !WORK.test(text) || ENDING.test(text)) return undefined
     const figures = (text.match(FIGURE) ?? []).map((figure) => Number.parseFloat(figure.replaceAll(',', '')))
     if (figures.length === 0) return undefined
     const words = text.replace(FIGURE, '0')
@@ -81,6 +88,8 @@ export function createLife(): Life {
     const moved = figures.findIndex((figure, index) => figure !== before.figures[index])
     return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity) ? 'on' : undefined
   }
+  /** A bar stands last, and it moved only once since the program failed. */
+  const closed = (): boolean => closing?.number === last
   return {
     add(line, failedAt) {
       const { raw, number } = line
@@ -91,7 +100,11 @@ export function createLife(): Life {
           // A bar is printed again when its program ends.
           const moved = bar === undefined ? percent === '100' : bar !== count && percent !== '0'
           bar = count
-          if (moved) lastAt = progressAt = number
+          if (!moved) continue
+          if (failedAt > 0 && movedFor !== failedAt) goesOn += 1
+          closing = failedAt > 0 && movedFor !== failedAt && goesOn < GOES_ON && percent !== '100' ? { number, lastAt, progressAt } : undefined
+          movedFor = failedAt
+          lastAt = progressAt = number
         }
       }
       const count = counted(line, failedAt)
@@ -109,8 +122,8 @@ export function createLife(): Life {
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
       if (record && !ENDING.test(text) && !CLOSED.test(text)) lastAt = number
     },
-    lastAt: () => (result === last ? result : lastAt),
-    progressAt: () => (result === last ? result : progressAt),
+    lastAt: () => (result === last ? result : closed() ? (closing?.lastAt ?? 0) : lastAt),
+    progressAt: () => (result === last ? result : closed() ? (closing?.progressAt ?? 0) : progressAt),
     closedAt: () => closedAt,
     stoppedAt: () => stoppedAt,
     resumedAt: () => resumedAt,

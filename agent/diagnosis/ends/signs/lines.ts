@@ -112,7 +112,9 @@ const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
 /** The first error of a compiler of C, C++ or CUDA in a build; what `configure` tries out is no failure. */
 const COMPILER =
-  /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:\S{1,300}?\.(?:cuh?|cpp|cxx|cc|c|h|hpp|hxx|inl|hip)(?:\(\d{1,6}\)|:\d{1,6}(?::\d{1,6})?) ?: |nvcc |(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
+  /^\s{0,16}(?!\S{0,200}(?:conftest|CMakeScratch|CMakeTmp|try_compile))(?:(?<file>\S{1,300}?\.(?:cuh?|cpp|cxx|cc|[cChH]|hpp|hxx|inl|hip))(?:\((?<row>\d{1,6})\)|:(?<line>\d{1,6})(?::\d{1,6})?) ?: |nvcc |(?:cc1plus|c\+\+|g\+\+|gcc|clang)\S{0,6}: )(?<message>(?:fatal )?error {0,4}(?:C\d{4})? {0,4}: [^\n]{3,300}|fatal +: [^\n]{3,300})/
+/** A compiler that the user started names files of the folder where it was; pip indents its builds, and they lie elsewhere. */
+const NOT_OWN = /^(?:[A-Za-z]:)?[\\/]|(?:^|[\\/])(?:site-packages|dist-packages|usr|opt)[\\/]/
 const INSTALL_WORDS =
   /version|distribution|supported wheel|o build `|o download and build|No solution|managed|onflicting|Resolution|uninstall|HASHES|Python|Visual|setup command|bdist|CMake|urlopen|NotFound|nsatisfiable|build requirement|meson\.build:/
 const NOT = /^wandb|^\s|^pip|^ERROR: pip|0 errors|error rate|no error|errors?[:=] ?0|Retry|retry|\bTry(?:ing)? to resume/
@@ -165,10 +167,16 @@ export function createLineReader(): LineReader {
         return
       }
       if (text.length > 2_000 || !MAY.test(line.raw)) return
-      const compiler = compiled ? undefined : COMPILER.exec(text)?.groups?.['message']
-      if (compiler !== undefined) {
+      const compiler = compiled ? undefined : COMPILER.exec(text)?.groups
+      if (compiler?.['message'] !== undefined) {
         compiled = true
-        found(signOf(line, 'compiler', compiler))
+        const { file, line: row = compiler['row'], message } = compiler
+        const sign = signOf(line, 'compiler', message)
+        found(
+          file === undefined || row === undefined || !text.startsWith(file) || NOT_OWN.test(file)
+            ? sign
+            : { ...sign, facts: { ...sign.facts, frame: `${file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)}:${row}` } },
+        )
         return
       }
       if ((NOT.test(text) || NOT.test(line.raw)) && !text.includes('aborting MPI')) return

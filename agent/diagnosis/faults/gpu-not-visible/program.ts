@@ -251,7 +251,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type|no platforms that are instances of (?:gpu|cuda) are present|No visible GPU is found|Unsloth cannot find any torch accelerator/,
+      /kernel driver does not appear to be running on this host|Could not find cuda drivers on your machine(?!, GPU will not be used)|no supported devices found for platform CUDA|No visible GPU devices|No supported gpu backend found|But your machine only has: \[\]|Failed to infer device type|no platforms that are instances of (?:gpu|cuda) are present|No visible GPU is found|Unsloth cannot find any torch accelerator/,
     severity: 'warning',
     title: 'The framework finds no GPU',
     verdict: ({ situation }) => (NO_DRIVER.test(situation().text) ? UNLOADED : 'The program looked for a GPU and found none that it can use.'),
