@@ -180,7 +180,8 @@ describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s ch
     await page.waitForSelector('#gpu-3[data-uuid]:not([data-trouble])')
     const places = () =>
       page.evaluate(
-        `Array.from(document.querySelectorAll('#gpu-3 :is(.memory-figures, .memory-chart, .shares, .readouts), #gpu-4'), (part) => [part.className, Math.round(part.getBoundingClientRect().top + scrollY)].join(' '))`,
+        // Tools come to a chart after its first picture: of its classes only the one that names it.
+        `['#gpu-3 .memory-figures', '#gpu-3 .memory-chart', '#gpu-3 .shares', '#gpu-3 .readouts', '#gpu-4'].map((part) => [part, Math.round(document.querySelector(part).getBoundingClientRect().top + scrollY)].join(' '))`,
       )
     await page.waitForSelector('#gpu-3 .trace canvas')
     const before = await places()
