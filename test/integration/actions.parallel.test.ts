@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { compiler } from '../fakes/nvml/build.ts'
 import { hostOf, withGpu } from '../fakes/nvml/scenario.ts'
@@ -36,8 +36,12 @@ describe.skipIf(WHY !== '')(`actions${WHY}`, () => {
   const host = hostOf(2)
   let agent: RunningAgent | undefined
   const isThere = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  afterAll(async () => {
+  // Each test has agents of its own.
+  afterEach(async () => {
     await agent?.stop()
+    agent = undefined
+  })
+  afterAll(() => {
     // An agent that is killed leaves what it had started.
     for (const pid of linesOf('long').map(Number)) if (isThere(pid)) process.kill(pid, 'SIGKILL')
   })
@@ -103,6 +107,7 @@ describe.skipIf(WHY !== '')(`actions${WHY}`, () => {
       }
       expect(new Set(noted()).size, `each once: ${noted().join(' ')}`).toBe(noted().length)
       await running.stop()
+      agent = undefined
     }
   }, 3_600_000)
 })
