@@ -61,7 +61,7 @@ export function DoctorHead() {
         )}
       </div>
       <button type="button" class="strong" disabled={since !== undefined} onClick={() => void look()}>
-        {found === undefined ? 'Look' : 'Look again'}
+        Look again
       </button>
     </header>
   )

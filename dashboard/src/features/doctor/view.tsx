@@ -58,10 +58,13 @@ export function Doctor() {
       <DoctorHead />
       <Complaints />
       <GroupList />
-      <p class="doctor-foot">
-        The same in a terminal: <code>warpwatch doctor</code>. Compose files are read there: <code>warpwatch doctor --compose FILE</code>; and{' '}
-        <code>--bundle FILE</code> writes all of it for support, without secrets, names and addresses. Nothing is changed on the host.
-      </p>
+      {/* The first answer would push it down the page. */}
+      {!awaited && (
+        <p class="doctor-foot">
+          The same in a terminal: <code>warpwatch doctor</code>. Compose files are read there: <code>warpwatch doctor --compose FILE</code>; and{' '}
+          <code>--bundle FILE</code> writes all of it for support, without secrets, names and addresses. Nothing is changed on the host.
+        </p>
+      )}
     </div>
   )
 }
