@@ -1,4 +1,4 @@
-// An incident arrives while somebody reads the dashboard: it shows at once, and nothing moves until the reader asks for it.
+// An incident arrives while the dashboard is open: it shows at once, and nothing moves until the reader asks for it.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'

@@ -12,7 +12,7 @@ import { ran } from '../situation/work.ts'
 import { architecture } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
 import { synchronous } from './remedies/debug.ts'
-import { MPS, whoHolds } from './remedies/gpu.ts'
+import { COMPUTE_MODE, MPS, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const HEAD = String.raw`\b(?:(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)|call to cu\w{2,40} returned error)\b`
@@ -155,10 +155,7 @@ const ROWS: readonly Row[] = [
     kind: 'gpu_busy',
     title: 'GPU is locked to another process',
     verdict: 'The GPU is in exclusive compute mode, and another process holds it.',
-    remedies: ({ situation }) => [
-      whoHolds(situation()),
-      { text: 'See the compute mode; `nvidia-smi -c DEFAULT` allows several processes.', command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv' },
-    ],
+    remedies: ({ situation }) => [whoHolds(situation()), COMPUTE_MODE],
   },
   {
     code: 805,

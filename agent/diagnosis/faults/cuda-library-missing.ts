@@ -203,7 +203,7 @@ export const cudaLibraryMissing = ruleFamily({
         return there === undefined
           ? [
               {
-                text: 'See whether libcuda.so.1 is there: then only the name without a number is missing, and a link in the same folder mends that.',
+                text: 'See whether libcuda.so.1 is there. If so, only the unversioned name is missing: make a link to it in the same folder.',
                 command: 'ldconfig -p | grep libcuda; ls -l /usr/lib/x86_64-linux-gnu/libcuda.so* /usr/lib/wsl/lib/libcuda.so*',
               },
               driverRemedies('libcuda.so', seen),

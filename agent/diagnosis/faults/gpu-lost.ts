@@ -193,7 +193,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     return { ...base, title: 'GPU needs a reset', verdict, remedies: plan(kernelLines(facts), resetGpu(facts)) }
   }
   if (HEARTBEAT.test(line)) {
-    // With an Xid, or a start that failed, the same is told there.
+    // An Xid or a failed start already reports this.
     if (/\bXid \(/.test(around(text, at, 20, 40)) || INIT_FAILED.test(around(text, at, 8, 24))) return undefined
     const number = whole(/\bGPU(\d{1,3}) /.exec(line)?.[1])
     const gpu = number === undefined ? which : `GPU ${number} (as the driver counts)`

@@ -122,7 +122,7 @@ export const modelFiles = ruleFamily({
       severity: 'critical',
       title: 'llama.cpp found none of its backends',
       verdict:
-        'This build has its backends (CPU, CUDA) as libraries of their own and loaded none, so it has nothing to compute with. That says nothing of the model or the GPU.',
+        'This build loads its backends (CPU, CUDA) from separate libraries and found none, so it cannot compute. Neither the model nor the GPU is at fault.',
       remedies: [
         {
           text: 'Keep libggml-cpu*.so and libggml-cuda.so in the folder of the executable, and start that one, not a copy elsewhere.',

@@ -2,7 +2,8 @@
 import { serverSteps } from '../ends/who-runs.ts'
 import { lookup } from '../../text/lookup.ts'
 import { KERNEL_LOG } from './host-oom/remedies.ts'
-import { whoHolds } from './remedies/gpu.ts'
+import { setVariables } from './remedies/environment.ts'
+import { COMPUTE_MODE, whoHolds } from './remedies/gpu.ts'
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -59,11 +60,12 @@ export const ollamaDriver = ruleFamily({
       kind: 'cuda_oom',
       severity: 'critical',
       title: 'No GPU memory is left for Ollama',
-      verdict: 'The GPU is so full that Ollama cannot even ask how much is free (CUDA error 2): other programs, or models that it still holds, have all of it.',
+      verdict:
+        'The GPU is so full that Ollama cannot even ask how much is free (CUDA error 2). Other programs, or models that Ollama still holds, use all of it.',
       remedies: ({ situation }) => [
         whoHolds(situation()),
         { text: 'Unload models that are not used.', command: 'ollama ps; ollama stop <MODEL>' },
-        { text: 'Or keep Ollama off that card.', command: 'export CUDA_VISIBLE_DEVICES=<UUIDS>' },
+        { text: 'Or keep Ollama off that card.', command: setVariables(situation(), { CUDA_VISIBLE_DEVICES: '<UUIDS>' }) },
       ],
     },
     {
@@ -71,14 +73,14 @@ export const ollamaDriver = ruleFamily({
       pattern: /cuda driver library failed to get device context 46(?!\d)/,
       kind: 'gpu_busy',
       severity: 'critical',
-      title: 'The GPU takes no further program',
+      title: 'The GPU accepts no other process',
       verdict:
         'The driver gives Ollama no context on the GPU (CUDA error 46, device unavailable): it is in exclusive mode and another program has it, or it needs a reset.',
       remedies: ({ situation }) => [
-        { text: 'See the compute mode, and set it to Default if it is another.', command: 'nvidia-smi -q -d COMPUTE\nsudo nvidia-smi -c 0' },
+        COMPUTE_MODE,
         whoHolds(situation()),
         {
-          text: 'If nothing uses it and the mode is Default: see what the kernel logged of the GPU.',
+          text: 'If nothing uses it and the mode is Default: see what the kernel logged about the GPU.',
           command: "sudo dmesg -T | grep -iE 'NVRM|Xid' | tail -n 30",
         },
       ],

@@ -193,7 +193,7 @@ export const precisionFallback = ruleFamily({
       severity,
       title: cpuTitle,
       remedies: [
-        { text: 'See why each provider failed: ort logs it one level lower.', command: 'RUST_LOG=ort=debug <COMMAND>' },
+        { text: 'See why each provider failed: ort logs the reason at debug level.', command: 'RUST_LOG=ort=debug <COMMAND>' },
         { text: 'Build with the feature "cuda" of ort (and of the crate that uses it), and keep the provider libraries beside the program.' },
       ],
       facts: onnx,

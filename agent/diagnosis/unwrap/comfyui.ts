@@ -1,27 +1,47 @@
-// ComfyUI's error report is Markdown: what was raised stands in a list, the frames in a block of code below. As Python would have printed it, each line in its place.
+// ComfyUI writes its error report as Markdown: a list names the exception, and a code block holds the frames. It is rewritten as the traceback that Python would
+// have printed; each line keeps its number.
 
 const TYPE = /^[-*] \*\*Exception Type:\*\* ([A-Za-z_][\w.]{0,80})\s*$/
 const MESSAGE = /^[-*] \*\*Exception Message:\*\* ?(.{0,2000})$/
 const STACK = /^#{1,4} Stack Trace\s*$/
 const FENCE = /^`{3,}\w{0,10}\s*$/
 const FRAME = /^\s{0,8}File "/
-const MOST_FRAMES = 400
-/** Below the frames: headings, and a log of what was before. What says which versions and devices there are is kept. */
-const HEADING = /^#{1,4} /
+/** A message may have several lines, and a blank line and the fence stand before the frames. */
+const [TO_STACK, TO_FRAMES, MOST_FRAMES] = [40, 4, 400]
+const SECTION = /^#{1,4} (?:System Information|Devices|Logs|Attached Workflow|Additional Context)\b/
+const ITEM = /^[-*] /
+/** Versions and devices, which the advice depends on. */
 const SURROUNDINGS = /version|[Dd]evice|VRAM|RAM\b|^[-*] \*\*|Launch|argv/
+
+function next(lines: readonly string[], from: number, most: number, pattern: RegExp): number {
+  for (let at = from; at < Math.min(from + most, lines.length); at++) if (pattern.test(lines[at] ?? '')) return at
+  return -1
+}
+
+/** Below the frames stand the report's other sections, with a log of what was before. Returns the first line behind them. */
+function clearSections(lines: readonly string[], from: number, plain: string[]): number {
+  let at = from
+  for (let inCode = false; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    if (FENCE.test(line)) inCode = !inCode
+    else if (!inCode && line.trim() !== '' && !SECTION.test(line) && !ITEM.test(line)) break
+    if (!SURROUNDINGS.test(line) || SECTION.test(line)) plain[at] = ''
+  }
+  return at
+}
 
 /** Undefined where there is no such report. */
 export function comfyReport(lines: readonly string[]): readonly string[] | undefined {
   let plain: string[] | undefined
-  for (const [at, line] of lines.entries()) {
-    const type = TYPE.exec(line)?.[1]
+  for (let at = 0; at < lines.length; at++) {
+    const type = TYPE.exec(lines[at] ?? '')?.[1]
     const message = MESSAGE.exec(lines[at + 1] ?? '')?.[1]
     if (type === undefined || message === undefined) continue
     plain ??= [...lines]
     const raised = `${type}: ${message.trim()}`
-    const stack = lines.findIndex((one, number) => number > at && number < at + 40 && STACK.test(one))
-    const first = stack < 0 ? -1 : lines.findIndex((one, number) => number > stack && number < stack + 4 && FRAME.test(one))
-    const end = first < 0 ? -1 : lines.findIndex((one, number) => number > first && number < first + MOST_FRAMES && FENCE.test(one))
+    const stack = next(lines, at + 2, TO_STACK, STACK)
+    const first = stack < 0 ? -1 : next(lines, stack + 1, TO_FRAMES, FRAME)
+    const end = first < 0 ? -1 : next(lines, first, MOST_FRAMES, FENCE)
     if (end < 0) {
       plain[at + 1] = raised
       continue
@@ -29,10 +49,7 @@ export function comfyReport(lines: readonly string[]): readonly string[] | undef
     plain[at + 1] = ''
     plain[first - 1] = 'Traceback (most recent call last):'
     plain[end] = raised
-    for (let below = end + 1; below < lines.length; below++) {
-      const under = lines[below] ?? ''
-      if (HEADING.test(under) || !SURROUNDINGS.test(under)) plain[below] = ''
-    }
+    at = clearSections(lines, end + 1, plain) - 1
   }
   return plain
 }

@@ -1,4 +1,4 @@
-// Rich prints a log as a table, with the source file and line in the right-hand column. A long message wraps, so that the file stands in the middle of a sentence.
+// Rich prints a log as a table, with the source file and line in the right-hand column. A long message wraps, so that the file name ends up in the middle of a sentence.
 import type { Unwrap } from './json.ts'
 
 /** The end of a line, in which the file stands: a line may be long, and nothing but spaces. */

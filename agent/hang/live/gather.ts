@@ -82,7 +82,7 @@ async function untilWritten(asked: ReadonlyMap<number, number>, sinceMs: number)
 
 export async function gather(request: LookRequest, self: string): Promise<LookReply> {
   const tree = readProcessTree()
-  const roots = withOthers(request.path === undefined ? request.roots : [...request.roots, ...writersOf(request.path)], request.others, tree)
+  const roots = withOthers(request.path === undefined ? request.roots : [...request.roots, ...writersOf(request.path, tree)], request.others, tree)
   const poll = async (found: ReadonlyMap<number, number>, about: Evidence) => (request.ras ? pollRas(found, self, about) : undefined)
   const { evidence, ranks } = await lookAtProcesses(roots, request.seconds, poll, tree)
   evidence.silence = request.silence

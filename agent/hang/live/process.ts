@@ -165,22 +165,26 @@ function statsByAge(procRoot: string): readonly { readonly pid: number; readonly
     .toSorted((a, b) => a.stat.started - b.stat.started || a.pid - b.pid)
 }
 
-export const pidsByAge = (procRoot: string): readonly number[] => statsByAge(procRoot).map(({ pid }) => pid)
-
-/** All processes below one, nearest first; of those as near, the oldest. */
-export type ProcessTree = { readonly below: (pid: number) => readonly number[] }
+export type ProcessTree = {
+  /** All processes, the oldest first. */
+  readonly pids: readonly number[]
+  /** All processes below one, nearest first; of those as near, the oldest. */
+  readonly below: (pid: number) => readonly number[]
+}
 
 const MOST_BELOW = 4_096
 
 /** Of this moment: the list of all processes is read once, however many are asked for. */
 export function readProcessTree(procRoot = '/proc'): ProcessTree {
   const children = new Map<number, number[]>()
-  for (const { pid, stat } of statsByAge(procRoot)) {
+  const processes = statsByAge(procRoot)
+  for (const { pid, stat } of processes) {
     const siblings = children.get(stat.parent)
     if (siblings === undefined) children.set(stat.parent, [pid])
     else siblings.push(pid)
   }
   return {
+    pids: processes.map(({ pid }) => pid),
     below(pid) {
       const found: number[] = []
       let level = [pid]

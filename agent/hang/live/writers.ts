@@ -1,15 +1,15 @@
 // Who writes a log file: the processes whose standard output or standard error it is.
 import { statSync } from 'node:fs'
-import { pidsByAge } from './process.ts'
+import type { ProcessTree } from './process.ts'
 
 /** Of several in one line of descent the caller looks below each anyway. */
 const MOST_WRITERS = 64
 
 /** The oldest first: what a job starts later writes to the same file. */
-export function writersOf(path: string, procRoot = '/proc'): readonly number[] {
+export function writersOf(path: string, { pids }: Pick<ProcessTree, 'pids'>, procRoot = '/proc'): readonly number[] {
   const found: number[] = []
   const wanted = statSync(path)
-  for (const pid of pidsByAge(procRoot)) {
+  for (const pid of pids) {
     if (pid === process.pid || found.length >= MOST_WRITERS) continue
     for (const descriptor of [1, 2]) {
       try {

@@ -62,7 +62,7 @@ test.each([
     /--dtype/,
   ],
   [
-    'a missing GPU, which no number format mends',
+    'a missing GPU, where another number format does not help',
     'WARNING: CUDA not found, falling back to float32',
     /found no GPU that it can use; the program goes on in fp32/,
     /compute_cap/,

@@ -1,4 +1,4 @@
-// Whose setting it is: the program that starts another one has its own names for what that one is told.
+// Advice uses the option names of the program that the user runs, also where that starts another one.
 import { expect, test } from 'vitest'
 import { answer } from './answer.ts'
 
@@ -127,13 +127,13 @@ test.each([
     'ldconfig, whose cache is no cache of models',
     "/sbin/ldconfig.real: Can't create temporary cache file /etc/ld.so.cache~: Read-only file system\nAssertionError: libcuda.so cannot found!\n",
     'cuda_library_missing',
-    /^(?![^]*model cache)[^]*only the name without a number is missing/,
+    /^(?![^]*model cache)[^]*only the unversioned name is missing/,
   ],
   [
     'llama.cpp without any backend',
     'llama_model_load_from_file_impl: no backends are loaded. hint: use ggml_backend_load() or ggml_backend_load_all() to load a backend before calling this function\n',
     'config_error',
-    /loaded none[^]*ggml_backend_load_all\(\)/,
+    /found none[^]*ggml_backend_load_all\(\)/,
   ],
   [
     'two ranks in different collectives',
@@ -175,7 +175,7 @@ test.each([
     'a GPU in exclusive mode, for Ollama',
     'ollama[7]: cuda driver library failed to get device context 46time=2026-03-15T11:39:10.756+01:00 level=WARN source=gpu.go:434 msg="error looking up nvidia GPU memory"\n',
     'gpu_busy',
-    /^(?![^]*daemon-reload)[^]*nvidia-smi -c 0/,
+    /^(?![^]*daemon-reload)[^]*nvidia-smi -c DEFAULT/,
   ],
   [
     "an old Ollama's runner on a CPU without AVX",
@@ -212,6 +212,12 @@ test.each([
     'NvMapMemAllocInternalTagged: 1075072515 error 12\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 7.44 GiB of which 1.92 GiB is free.\n',
     'cuda_oom',
     /^(?![^]*Windows)[^]*drop_caches/,
+  ],
+  [
+    'a kernel module that is refused for a reason of its own',
+    "modprobe: ERROR: could not insert 'nvidia': Invalid argument\n",
+    'gpu_not_visible',
+    /^(?![^]*Secure Boot, )[^]*refused the NVIDIA module \("Invalid argument"\)/,
   ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)

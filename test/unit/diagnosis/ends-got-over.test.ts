@@ -30,7 +30,7 @@ describe('a package that warns while it is imported', () => {
   test('does not stand beside what failed later', () => {
     expect(kinds(warning('graph'), 'step 1 loss 0.5', 'step 2 loss 0.4', ...raised("KeyError: 'mask'"))).toEqual(['python_exception'])
   })
-  test('is told where the import itself fails', () => {
+  test('is reported where the import itself fails', () => {
     expect(kinds(...raised('ImportError: /venv/own_scatter/_v.so: undefined symbol: _ZN5torch3jit4oldE'))).toEqual(['missing_dependency'])
   })
 })

@@ -154,3 +154,47 @@ test('the place that Rich prints at the right is no part of the sentence, in a f
   const live = createLogJudge(logScanner()).judge({ type: 'log', t: 1, text: RICH, stream: 'container', origin: { container: 'fit' } })
   expect(live[0]?.facts).toMatchObject(figures)
 })
+
+const comfy = (type: string, message: string, file: string): readonly string[] => [
+  '# ComfyUI Error Report',
+  '## Error Details',
+  '- **Node Type:** Sampler',
+  `- **Exception Type:** ${type}`,
+  `- **Exception Message:** ${message}`,
+  '',
+  '## Stack Trace',
+  '```',
+  `  File "/opt/ComfyUI/custom_nodes/own/${file}", line 7, in process`,
+  '    latents = pipe(x)',
+  '```',
+  '## System Information',
+  '- **ComfyUI Version:** 0.3.20',
+  '## Logs',
+  '```',
+  'got prompt',
+  '```',
+]
+describe("ComfyUI's report", () => {
+  test('of two in one text each keeps its frames and its exception, in their lines', () => {
+    const lines = [...comfy('ValueError', 'one', 'a.py'), ...comfy('KeyError', 'two', 'b.py')]
+    const plain = unwrapped(lines)
+    expect(plain).toHaveLength(lines.length)
+    expect(plain.filter((line) => /^(?:Traceback|\s+File|\w+Error: )/.test(line)).map((line) => line.replace(/.*own\//, ''))).toEqual([
+      'Traceback (most recent call last):',
+      'a.py", line 7, in process',
+      'ValueError: one',
+      'Traceback (most recent call last):',
+      'b.py", line 7, in process',
+      'KeyError: two',
+    ])
+  })
+  test('what stands behind it is kept, and so is the version in it', () => {
+    const plain = unwrapped([...comfy('ValueError', 'one', 'a.py'), 'CUDA error: out of memory', 'step 2 of 9'])
+    expect(plain.slice(-2)).toEqual(['CUDA error: out of memory', 'step 2 of 9'])
+    expect(plain).toContain('- **ComfyUI Version:** 0.3.20')
+    expect(plain).not.toContain('got prompt')
+  })
+  test('without frames its message is the exception', () => {
+    expect(unwrapped(['- **Exception Type:** ValueError', '- **Exception Message:** one'])).toContain('ValueError: one')
+  })
+})

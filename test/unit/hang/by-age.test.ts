@@ -23,6 +23,8 @@ function procWith(processes: readonly (readonly [pid: number, parent: number, st
   return root
 }
 
+const writersIn = (root: string): readonly number[] => writersOf(log, readProcessTree(root), root)
+
 describe('a process comes before what it has started', () => {
   test.each([
     ['with a pid of one digit more', 99_998, 100_003],
@@ -34,13 +36,12 @@ describe('a process comes before what it has started', () => {
       [parent, 1, 5_000],
       [child, parent, 5_200],
     ])
-    expect(writersOf(log, root)).toEqual([parent, child])
+    expect(writersIn(root)).toEqual([parent, child])
   })
 
   test('of the same clock tick the lower pid is first', () => {
     expect(
-      writersOf(
-        log,
+      writersIn(
         procWith([
           [10, 1, 5_000],
           [9, 1, 5_000],

@@ -50,7 +50,7 @@ export const DISTRIBUTED: readonly Known[] = [
   {
     pattern: /Must flatten tensors with uniform requires_grad/,
     title: 'FSDP found frozen and trained weights in one group',
-    says: 'It lays the weights of a layer into one tensor, which is trained or not as a whole.',
+    says: 'FSDP flattens the weights of a layer into one tensor, so all of them must be trainable or none.',
     remedies: () => [
       { text: 'Let it keep the original parameters: use_orig_params=True (accelerate: fsdp_use_orig_params: true).' },
       { text: 'Or wrap adapters apart from the frozen weights: auto_wrap_policy=peft.utils.other.fsdp_auto_wrap_policy(model).' },

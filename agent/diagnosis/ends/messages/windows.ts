@@ -18,9 +18,9 @@ export const WINDOWS: readonly Known[] = [
     // Compiled at the first use and kept: woct0rdho/triton-windows, README.
     pattern: /DLL load failed while importing (?:cuda_utils|__triton_launcher)/,
     title: 'Windows cannot load what Triton has compiled',
-    says: 'Triton compiles this small library itself and keeps it. It needs the runtime of Visual C++, and breaks when Python, Triton or CUDA change.',
+    says: 'Triton compiled this library and cached it. It needs the Visual C++ runtime, and a cached copy stops working when Python, Triton or CUDA changes.',
     remedies: () => [
-      { text: 'Delete what it has kept; it is compiled anew.', command: 'rmdir /s /q %USERPROFILE%\\.triton\\cache' },
+      { text: 'Delete its cache; Triton then compiles again.', command: 'rmdir /s /q %USERPROFILE%\\.triton\\cache' },
       { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: RUNTIME },
       { text: 'Install triton-windows in the release for this PyTorch.', command: 'python -m pip install -U triton-windows' },
     ],

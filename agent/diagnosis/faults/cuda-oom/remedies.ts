@@ -82,7 +82,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   const windows = situation.system === 'windows' || situation.system === 'wsl'
   const host: Piece = situation.jetson
     ? {
-        text: 'The memory of the board is in pieces or taken by the file cache: empty that, and if it fails again, reboot.',
+        text: 'The memory of the board is fragmented or used by the page cache: drop the cache, and reboot if it fails again.',
         command: 'sync; echo 3 | sudo tee /proc/sys/vm/drop_caches',
       }
     : situation.vendor === 'amd' && !windows

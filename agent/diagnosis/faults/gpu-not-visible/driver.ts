@@ -5,6 +5,9 @@ import { compatibility } from '../remedies/cuda-builds.ts'
 import { driver, HOST_DRIVER, NO_NOUVEAU, permission, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
+/** Reasons that say nothing of the build or its signature. */
+const OTHER_REFUSAL = /Invalid argument|Operation not permitted|Function not implemented|Input\/output error/
+
 export const LITERALS = [
   'NVIDIA-SMI has failed',
   "NVIDIA-SMI couldn't",
@@ -203,7 +206,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output)/,
+      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output error)/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: ({ match }) =>
@@ -211,7 +214,9 @@ export const driverRules: readonly Rule[] = [
         ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
         : /No such device/.test(match[0])
           ? 'The module fits the kernel and found no GPU that it could take: another driver holds it, this release does not support it, or the GPU does not start. The kernel log says which.'
-          : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
+          : OTHER_REFUSAL.test(match[0])
+            ? `The kernel refused the NVIDIA module ("${OTHER_REFUSAL.exec(match[0])?.[0]}"). The kernel log says why.`
+            : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
     // Its line names both kernels; of the GPU Operator's validator kube-refused tells.
     unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '|error creating symlink creator/.test(around(text, at, 3, 3)),

@@ -81,7 +81,7 @@ function renumbered(text: string): Piece {
     named !== '0' && { text: `Leave CUDA_VISIBLE_DEVICES=${named} out: the container has only GPU ${given} of the host, and inside it counts from 0.` }
   )
 }
-/** The value stands in the text: with fewer GPUs than that it hides them all. */
+/** The text shows the value of CUDA_VISIBLE_DEVICES; an index that does not exist hides every GPU. */
 function hides({ settings, text }: Situation): Piece {
   const value = settingOf(settings, 'CUDA_VISIBLE_DEVICES')
   if (value === undefined || !/^-?\d{1,2}$/.test(value) || /--gpus[ =]/.test(text)) return undefined

@@ -188,7 +188,7 @@ export const programRules: readonly Rule[] = [
     title: 'A GPU number that does not exist here',
     verdict: ({ situation }) =>
       ONE_INSTANCE.test(situation().text)
-        ? 'The program asks for a second GPU, and it was given one MIG instance: a process sees no more than one, as number 0.'
+        ? 'The program asks for a second GPU and was given one MIG instance: a process sees only one, as GPU 0.'
         : 'The program asks for a GPU by a number that it does not have: fewer are visible to it.',
     remedies: ordinal,
     facts: code,

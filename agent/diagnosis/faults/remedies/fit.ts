@@ -91,7 +91,7 @@ function ofEngine(command: string, { programs }: Situation): string | undefined 
   return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
 }
 
-/** The table of nvidia-smi: what it would tell stands in the text. */
+/** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
 /** Those that cannot be followed here are left out; where none would be left, their sentences stay without the command. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {

@@ -18,6 +18,10 @@ export const TheGpu = (facts: Facts): string => theGpu(facts).replace(/^t/, 'T')
 
 /** Which GPUs there are, with their compute capability. */
 export const COMPUTE_CAP = 'nvidia-smi --query-gpu=name,compute_cap --format=csv'
+export const COMPUTE_MODE: Advice = {
+  text: 'See the compute mode; `sudo nvidia-smi -c DEFAULT` allows several processes.',
+  command: 'nvidia-smi --query-gpu=index,compute_mode --format=csv',
+}
 export const WHICH_GPU: Advice = { text: 'See which GPU it is.', command: COMPUTE_CAP }
 
 /** Who holds GPU memory, by the vendor's own tool. */

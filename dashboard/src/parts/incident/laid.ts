@@ -1,5 +1,5 @@
 // Which incidents are listed above the cards: those that were there when the reader opened the view, or asked for the new ones. A later one is only counted in
-// the line above the list, and a resolved one keeps its row, so that nothing moves while somebody reads. Pure.
+// the line above the list, and a resolved one keeps its row, so that nothing moves while the page is being read. Pure.
 import { fresh, isCurrent, type Group, type Standing } from './groups.ts'
 
 /** What was laid out, each group by the ids that it had. */

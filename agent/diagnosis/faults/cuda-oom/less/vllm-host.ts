@@ -22,7 +22,7 @@ const only = (names: readonly string[], spell: (name: string, value: Value) => s
   return (name, value) => (names.includes(name) ? spell(name, value) : undefined)
 }
 const OF_VERL = 'actor_rollout_ref.'
-const WHILE_THE_OTHER_WORKS = 'Let each part give its GPU memory back while the other one works (for engines on the cards of the training)'
+const WHILE_THE_OTHER_WORKS = 'Let vLLM and the trainer release GPU memory while the other one works (when both share the GPUs)'
 
 /** Names: verl's and NeMo RL's configuration pages, OpenRLHF's `--help`, TRL's GRPOConfig, ms-swift's command-line parameters. */
 const HOSTS: readonly Host[] = [
