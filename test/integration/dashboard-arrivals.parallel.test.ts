@@ -1,36 +1,11 @@
 // An incident arrives while the dashboard is open: it shows at once, and nothing moves until the reader asks for it.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import * as z from 'zod'
 import { FULL_PAST, startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, PHONE, type Opened } from '../setup/browser.ts'
 import { fileBrowser } from '../setup/dashboard-pages.ts'
 import { poll } from '../setup/poll.ts'
-
-/** The largest sum of what moves without the reader's doing, as Chromium counts CLS: within 5 s, without a pause of 1 s. */
-const WATCH_SHIFTS = `{
-  globalThis.shifts = { worst: 0, of: [] }
-  let [from, last, sum] = [-Infinity, -Infinity, 0]
-  new PerformanceObserver((list) => {
-    for (const { hadRecentInput, startTime, value, sources } of list.getEntries()) {
-      if (hadRecentInput) continue
-      if (startTime - last > 1_000 || startTime - from > 5_000) [from, sum] = [startTime, 0]
-      last = startTime
-      sum += value
-      shifts.worst = Math.max(shifts.worst, sum)
-      shifts.of.push([value, ...sources.map(({ node }) => (node?.className || node?.parentElement?.className || node?.nodeName) ?? '?')].join(' '))
-    }
-  }).observe({ type: 'layout-shift', buffered: true })
-}`
-const MOVES_AT_MOST = 0.02
-const shifts = z.object({ worst: z.number(), of: z.array(z.string()) })
-/** From the settled page on: how it gets there is another test's. */
-const watchFrom = (page: Page): Promise<unknown> => page.evaluate('shifts.worst = 0, shifts.of = []')
-/** What moved, where that is more than it may be. */
-async function tooMuch(page: Page): Promise<readonly string[]> {
-  const { worst, of } = shifts.parse(await page.evaluate('shifts'))
-  return worst <= MOVES_AT_MOST ? [] : [`${worst} in all`, ...of]
-}
+import { tooMuch, WATCH_SHIFTS, watchFrom } from '../setup/shifts.ts'
 
 const ATTEMPTS = 4
 const SIZES = { desktop: DESKTOP, phone: PHONE } as const

@@ -23,6 +23,13 @@ export function sortRows<Row>(rows: readonly Row[], key: (row: Row) => SortKey, 
   })
 }
 
+/** Each in the place where it stood, new ones at the end. `before`: the names of the rows as they stood. */
+export function heldOrder<Row>(sorted: readonly Row[], before: readonly string[], name: (row: Row) => string): readonly Row[] {
+  const rank = new Map(before.map((each, place) => [each, place]))
+  const place = (row: Row): number => rank.get(name(row)) ?? before.length
+  return sorted.toSorted((a, b) => place(a) - place(b))
+}
+
 /** Two figures closer than this are alike to a reader. */
 const ALIKE_RATIO = 0.05
 

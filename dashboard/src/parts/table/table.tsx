@@ -2,7 +2,7 @@
 import { signal, type Signal } from '@preact/signals'
 import { Component, type ComponentChildren, type VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { nextSort, sortRows, steadyOrder, type SortKey, type SortState } from './sort.ts'
+import { heldOrder, nextSort, sortRows, steadyOrder, type SortKey, type SortState } from './sort.ts'
 
 export type Column<Row> = {
   readonly id: string
@@ -70,7 +70,8 @@ class Resting extends Component<RestingProps> {
   }
 }
 
-function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): VNode {
+/** `seat`: the row's place. Rows keep their places in the page and change what they show: one that moved would push the others about by itself. */
+function drawRow<Row>(row: Row, key: string, seat: number, columns: readonly Column<Row>[]): VNode {
   const shows = columns.map((column) => column.shows?.(row))
   const draw = (): VNode => (
     <tr role="row" data-row={key}>
@@ -92,25 +93,34 @@ function drawRow<Row>(row: Row, key: string, columns: readonly Column<Row>[]): V
       ))}
     </tr>
   )
-  return <Resting key={key} shows={shows.includes(undefined) ? undefined : shows.join('\u0000')} draw={draw} />
+  return <Resting key={seat} shows={shows.includes(undefined) ? undefined : [key, ...shows].join('\u0000')} draw={draw} />
 }
 
-/** What a table showed last, so that it does not move under a reader: a column that had something in it stays, and so does the order of rows that are about alike. */
-type Stood = { readonly columns: Set<string>; state?: SortState; order: readonly string[] }
+/**
+ * What a table showed last, so that it does not change under a reader: a column that had something in it stays, so does the order of rows that are about alike, and all
+ * of the order while somebody points at a row or stands on one with the keyboard (`held`).
+ */
+type Stood = { readonly columns: Set<string>; state?: SortState; order: readonly string[]; held: boolean }
 
 function placed<Row>(rows: readonly Row[], columns: readonly Column<Row>[], state: SortState, rowKey: (row: Row) => string, stood: Stood): readonly Row[] {
   const column = columns.find((found) => found.id === state.column)
   if (column === undefined) return rows
   const sorted = sortRows(rows, column.key, state.descending, rowKey)
-  const isSteady = column.numeric === true && stood.state === state
-  const order = isSteady ? steadyOrder(sorted, stood.order, column.key, state.descending, rowKey) : sorted
+  const order =
+    stood.state !== state
+      ? sorted
+      : stood.held
+        ? heldOrder(sorted, stood.order, rowKey)
+        : column.numeric === true
+          ? steadyOrder(sorted, stood.order, column.key, state.descending, rowKey)
+          : sorted
   stood.state = state
   stood.order = order.map(rowKey)
   return order
 }
 
 export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, empty, note, explains }: Props<Row>) {
-  const [stood] = useState((): Stood => ({ columns: new Set(), order: [] }))
+  const [stood] = useState((): Stood => ({ columns: new Set(), order: [], held: false }))
   for (const { id: name, spare, shows } of all) if (spare !== true || rows.some((row) => shows?.(row) !== '')) stood.columns.add(name)
   const columns = all.filter(({ id: name }) => stood.columns.has(name))
   const [state] = useState(() => signal(sort))
@@ -127,7 +137,15 @@ export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, em
       ) : (
         <table id={id} role="table" aria-labelledby={`${id}-title`}>
           <Head columns={columns} state={state} />
-          <tbody role="rowgroup">{sorted.map((row) => drawRow(row, rowKey(row), columns))}</tbody>
+          <tbody
+            role="rowgroup"
+            onPointerEnter={(event) => event.pointerType === 'mouse' && (stood.held = true)}
+            onPointerLeave={() => (stood.held = false)}
+            onFocusIn={() => (stood.held = true)}
+            onFocusOut={() => (stood.held = false)}
+          >
+            {sorted.map((row, seat) => drawRow(row, rowKey(row), seat, columns))}
+          </tbody>
         </table>
       )}
     </section>

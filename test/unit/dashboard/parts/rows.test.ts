@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ProcessRow } from '../../../../agent/model/live.ts'
 import { outsideContainers } from '../../../../dashboard/src/parts/live/owner.ts'
 import { containerViews, processViews } from '../../../../dashboard/src/parts/live/rows.ts'
-import { nextSort, sortRows, steadyOrder } from '../../../../dashboard/src/parts/table/sort.ts'
+import { heldOrder, nextSort, sortRows, steadyOrder } from '../../../../dashboard/src/parts/table/sort.ts'
 import { container, frame, gpu, silentGpu } from '../helpers.ts'
 
 const process = (pid: number, index: number, bytes?: number): ProcessRow => ({
@@ -151,6 +151,10 @@ describe('sorting', () => {
         for (const [at, row] of old.entries()) for (const above of old.slice(0, at)) expect(row.value * 0.95).toBeLessThanOrEqual(above.value)
       }),
     )
+  })
+
+  test('rows that are held keep their places whatever they show; new ones come at the end, in their own order', () => {
+    expect(heldOrder(['a', 'b', 'n', 'c', 'm'], ['c', 'gone', 'a', 'b'], (name) => name)).toEqual(['c', 'a', 'b', 'n', 'm'])
   })
 
   test('a second click turns the order, another column begins with its own', () => {

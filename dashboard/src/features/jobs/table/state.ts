@@ -6,7 +6,7 @@ import { BUSY_S, jobsOf, type Recently } from '../running.ts'
 import { arranged, parseSort, rowsOf, sortText, type JobRow } from './rows.ts'
 import { LANE } from '../../../parts/live/lanes.ts'
 import { route, setParams } from '../../../parts/route.ts'
-import { nextSort } from '../../../parts/table/sort.ts'
+import { heldOrder, nextSort } from '../../../parts/table/sort.ts'
 
 function recently(lane: string): number | undefined {
   const read = timeline
@@ -32,8 +32,7 @@ const fresh = computed(() => arranged(all.value, text.value, sort.value))
 export const rows = computed<readonly JobRow[]>(() => {
   const held = places.value
   if (held === undefined) return fresh.value
-  const rank = new Map(held.map((key, place) => [key, place]))
-  return fresh.value.toSorted((a, b) => (rank.get(a.job.key) ?? held.length) - (rank.get(b.job.key) ?? held.length))
+  return heldOrder(fresh.value, held, ({ job }) => job.key)
 })
 
 export function hold(): void {
