@@ -3,12 +3,23 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { isBuilt } from '../../scripts/fingerprint.mjs'
+import { leftRunning, type LeftRunning } from './left-running.ts'
 import { mountMemory } from './memory-folder.ts'
 import { folderBehindShim } from './pythons.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-export default function setup(): () => void {
+const PATIENCE_MS = 10_000
+
+function end({ pid }: LeftRunning): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+export default function setup(): () => Promise<void> {
   // As short as can be: names of Unix sockets end after 107 bytes.
   const folder = mkdtempSync(join(tmpdir(), 'ww-'))
   // As /tmp itself: other users make files in it too.
@@ -22,12 +33,16 @@ export default function setup(): () => void {
   const python = folderBehindShim()
   if (python !== undefined) process.env['PATH'] = [python, process.env['PATH']].join(delimiter)
   if (isBuilt(root)) process.env['TEST_BUILT_MAIN'] = join(root, 'dist/main.js')
-  // Throws, and so fails the run, where something cannot be removed: a mount, or a process that still writes.
-  return () => {
+  // Throws, and so fails the run, where something cannot be removed: a mount, or where a test left a program running.
+  return async () => {
+    const left = await leftRunning(folder, PATIENCE_MS)
+    for (const each of left) end(each)
     const remove = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 })
     // What was left in it is found as on a disk.
     if (memory !== undefined) for (const name of readdirSync(memory.path)) remove(join(memory.path, name))
     memory?.remove()
     remove(folder)
+    if (left.length > 0)
+      throw new Error(`left running when the tests had ended:\n${left.map(({ pid, command, file }) => `${file}: ${pid} ${command}`).join('\n')}`)
   }
 }
