@@ -16,8 +16,8 @@ const WRITER = new RegExp(`^(?:${RANK}|${WORKER}|${COMPOSE})`)
 /** The prefix that says which of several processes wrote the line; empty where none does. */
 export const writerOf = (line: string): string => WRITER.exec(line)?.[0] ?? ''
 
-/** glog, klog and c10: `E0304 07:29:31.123456 4242 reflector.go:138] `, `[W1120 10:17:00.1 TCPStore.cpp:125] `. */
-const KLOG = String.raw`\[?[IWEFD]\d{4} \d\d:\d\d:\d\d(?:\.\d{1,9})? {1,8}(?:\d{1,10} )?[\w./-]{1,80}:\d{1,6}\] ?`
+/** glog, klog and c10: `E0304 07:29:31.123456 4242 reflector.go:138] `, `[W1120 10:17:00.1 TCPStore.cpp:125] `; absl before its start: `E0000 00:00:1730000000.123456 42 file.cc:7] `. */
+const KLOG = String.raw`\[?[IWEFD]\d{4} \d\d:\d\d:(?:\d\d|\d{10})(?:\.\d{1,9})? {1,8}(?:\d{1,10} )?[\w./-]{1,80}:\d{1,6}\] ?`
 
 const PREFIXES: readonly RegExp[] = [
   // quote marks of mails, bars of boxes

@@ -2,6 +2,7 @@
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
+import { compiledFor } from './parts/architecture.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
@@ -155,12 +156,21 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
+      // Triton compiles for the GPU that is there.
+      pattern: /Triton Error \[CUDA\]: device kernel image is invalid/,
+      severity: 'critical',
+      title: 'A Triton kernel that the driver cannot load',
+      verdict:
+        "Triton compiled a kernel that the driver refuses: its ptxas is of a newer CUDA than the driver, or the kernel came from Triton's cache and is another GPU's.",
+      remedies: architecture,
+    },
+    {
       pattern:
         /no kernel image is available|hip_(?:code_object|fatbin)\.cpp:\d{1,5}: [^\n]{0,300}(?:hipSuccess|NoBinaryForGpu|No compatible)|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP|ROCm) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: ({ situation }) =>
-        `The program or one of its libraries holds no code for ${warnedOf(situation()) ?? "this GPU's architecture"}: it was compiled for other generations.`,
+        `The program or one of its libraries holds no code for ${warnedOf(situation()) ?? "this GPU's architecture"}: it was compiled for ${compiledFor(situation().text) ?? 'other generations'}.`,
       remedies: architecture,
       unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },

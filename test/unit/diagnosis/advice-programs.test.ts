@@ -219,6 +219,36 @@ test.each([
     'gpu_not_visible',
     /^(?![^]*Secure Boot, )[^]*refused the NVIDIA module \("Invalid argument"\)/,
   ],
+  [
+    'a driver that Ollama itself calls old',
+    'time=2026-01-02T11:02:14.560Z level=WARN source=cuda_common.go:65 msg="old CUDA driver detected - please upgrade to a newer driver" version=11.4\ntime=2026-01-02T11:02:14.601Z level=INFO source=gpu.go:377 msg="no compatible GPUs were discovered"\n',
+    'precision_fallback',
+    /^(?![^]*device files)[^]*Update the NVIDIA driver of the host[^]*runs CUDA up to 11\.4/,
+  ],
+  [
+    'a kernel that Triton itself compiled',
+    'RuntimeError: Triton Error [CUDA]: device kernel image is invalid\n',
+    'cuda_version_mismatch',
+    /^(?![^]*holds no code)[^]*ptxas is of a newer CUDA than the driver[^]*TRITON_PTXAS_PATH/,
+  ],
+  [
+    'a program in C++, by what its namespace was compiled for',
+    "terminate called after throwing an instance of 'thrust::THRUST_200500_750_860_NS::system::system_error'\n  what():  after sort: cudaErrorNoKernelImageForDevice: no kernel image is available for execution on the device\n",
+    'cuda_version_mismatch',
+    /^(?![^]*torch)[^]*compiled for compute capability 7\.5, 8\.6\.[^]*CMAKE_CUDA_ARCHITECTURES/,
+  ],
+  [
+    'a hub that is not reached, which no log-in mends',
+    'huggingface_hub.errors.LocalEntryNotFoundError: Cannot find the requested files in the disk cache. Please check your connection and try again.\n',
+    'model_access',
+    /^(?![^]*whoami)[^]*no way to the hub[^]*HTTPS_PROXY/,
+  ],
+  [
+    'a record of absl from before its start',
+    "E0000 00:00:1730000000.123456     42 loader.cc:7] failed to load 'm': Internal: ModuleNotFoundError: No module named 'scipy'\n",
+    'missing_dependency',
+    /could not load scipy: "failed to load 'm'/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

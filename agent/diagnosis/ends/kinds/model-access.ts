@@ -65,16 +65,22 @@ export const modelAccess: EndKind = {
   remedies: ({ situation, error }) => {
     const path = pathIn(error?.message)
     if (path !== undefined) return absent(path, situation)
+    if (/offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, '')))
+      return [
+        {
+          text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
+          command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
+        },
+        {
+          text: 'If it should have one: see whether the hub answers from where the job runs; behind a proxy it needs HTTPS_PROXY.',
+          command: 'curl -sSI https://huggingface.co | head -n 1; printenv HTTPS_PROXY HF_ENDPOINT HF_HUB_OFFLINE',
+        },
+      ]
     return [
-      /offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, ''))
-        ? {
-            text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
-            command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
-          }
-        : {
-            text: `Accept the terms of ${REPOSITORY.exec(error?.message ?? '')?.[1] ?? 'the model'} on its page with the account whose token is used, and give the job that token.`,
-            command: setVariables(situation, { HF_TOKEN: '<TOKEN>' }),
-          },
+      {
+        text: `Accept the terms of ${REPOSITORY.exec(error?.message ?? '')?.[1] ?? 'the model'} on its page with the account whose token is used, and give the job that token.`,
+        command: setVariables(situation, { HF_TOKEN: '<TOKEN>' }),
+      },
       { text: 'See who is logged in where the program runs, and whether the name of the repository is right.', command: 'hf auth whoami' },
     ]
   },

@@ -75,7 +75,7 @@ export const LANGUAGES: readonly Language[] = [
   // glog and absl
   {
     aborts: true,
-    head: /^(?:F\d{4} \d\d:\d\d:\d\d\S{0,10} {1,4}\d{1,10}|\d{4}-[\d :.-]{21}: F) (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/,
+    head: /^(?:F\d{4} \d\d:\d\d:\d\d\S{0,16} {1,4}\d{1,10}|\d{4}-[\d :.-]{21}: F) (?<file>[\w./-]{1,120}):(?<line>\d{1,6})\] ?(?<message>.*)$/,
     name: 'check',
     raw: true,
   },

@@ -93,7 +93,7 @@ const FORMS: readonly Form[] = [
 const ERROR_RECORD = /^(?:(?:\[E|E\d{4}|\[?(?:ERROR|CRITICAL|FATAL)\b|.{0,120}?\b(?:ERROR|CRITICAL|FATAL)\b)[^\n]{0,160}?(?:\]|:| -) ?)(?<message>[^\n]{8,600})/
 /** vLLM's, and glog's and klog's with a letter for the level before the date. */
 const LOGGER_ERROR = /^(?:\([^()\n]{1,80}\) ?)?(?:ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})? \[[\w./-]{1,80}:\d{1,6}\] (?<message>[^\n]{8,600})/
-const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,10} {1,8}\d{1,10} [\w./-]{1,80}:\d{1,6}\] ?(?<message>[^\n]{8,600})/
+const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,16} {1,8}\d{1,10} [\w./-]{1,80}:\d{1,6}\] ?(?<message>[^\n]{8,600})/
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =

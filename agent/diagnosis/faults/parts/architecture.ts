@@ -15,3 +15,11 @@ export function generationIn(text: string): number | undefined {
   return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
 }
 export const capabilityText = (architecture: number): string => `${Math.floor(architecture / 10)}.${architecture % 10}`
+
+/** Thrust and CUB name their namespace by what nvcc compiled for: `THRUST_200700_800_890_NS` is compute capability 8.0 and 8.9. */
+export function compiledFor(text: string): string | undefined {
+  const list = /\b(?:THRUST|CUB)_\d{6}((?:_\d{3,4}){1,20})_NS\b/.exec(text)?.[1]
+  if (list === undefined) return undefined
+  const capabilities = list.split('_').flatMap((one) => (one === '' ? [] : [capabilityText(Number(one) / 10)]))
+  return `compute capability ${capabilities.join(', ')}`
+}

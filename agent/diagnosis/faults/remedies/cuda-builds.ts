@@ -2,9 +2,12 @@
 import { architectureIn, capabilityText } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
-import { WHICH_GPU } from './gpu.ts'
+import { COMPUTE_CAP, WHICH_GPU } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
+
+/** A program of its own in C++: nothing of Python stands in its words. */
+const COMPILED = /^(?![^]*(?:\.py\b|Traceback|c10::|\bat::|torch))[^]*(?:\bthrust::|\bTHRUST_\d|terminate called after|\.cu:\d)/
 
 export function architecture({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
@@ -54,6 +57,14 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
         text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
       },
       WHICH_GPU,
+    ]
+  if (COMPILED.test(at.text) && !programs.has('pytorch'))
+    return [
+      {
+        text: 'See which compute capability the GPU has, and compile the program for it (nvcc: -gencode, CMake: CMAKE_CUDA_ARCHITECTURES), or take a build that was.',
+        command: COMPUTE_CAP,
+      },
+      { text: 'See for which architectures a program or a library holds code.', command: 'cuobjdump --list-elf <FILE>' },
     ]
   if (arch === undefined)
     return [

@@ -29,6 +29,16 @@ export function onTheCpu({ situation, message, text, at }: Matched): readonly Pi
         command: `ls -l ${short}; cat /proc/driver/nvidia/version`,
       },
     ]
+  // Ollama's own words.
+  const old = /old CUDA driver detected[^\n]{0,80}?\bversion=(\d{1,2}\.\d)/.exec(now.text)?.[1]
+  if (old !== undefined)
+    return [
+      {
+        text: `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${old}, which is too old for this Ollama.`,
+        command: 'nvidia-smi',
+      },
+      { text: 'If the driver cannot be updated: an older release of Ollama still runs on it.' },
+    ]
   if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
     return [
       {
