@@ -1,15 +1,13 @@
 // Kubernetes: shared GPUs, MIG, pods that crash again and again, secrets and volumes that are not there, nodes that are not ready.
 import { ruleFamily, type Seen } from './parts/rules.ts'
+import { podEvents } from './remedies/kubernetes.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const inNamespace = ({ situation }: Seen): string => {
   const { namespace } = situation().subject
   return namespace === undefined ? '' : ` -n ${namespace}`
 }
-const events = (seen: Seen): Piece => ({
-  text: 'See the events of the pod.',
-  command: `kubectl describe pod ${seen.situation().subject.pod ?? '<POD>'}${inNamespace(seen)}`,
-})
+const events = ({ situation }: Seen): Piece => podEvents(situation())
 
 export const clusterRefused = ruleFamily({
   id: 'cluster-refused',

@@ -3,6 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { KERNEL_LOG } from './host-oom/remedies.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { around, known, whole } from './parts/window.ts'
+import { podEnded } from './remedies/kubernetes.ts'
 import type { Piece } from './remedies/plan.ts'
 import { slurmRecord } from './remedies/shared.ts'
 
@@ -19,7 +20,6 @@ const facts = (seen: Seen): Facts => {
 
 /** The rest of an advice. */
 export const WHO_STOPPED = 'who or what stopped it at that time: the scheduler, a health check, a time limit or an operator.'
-export const podEnded = (pod: string | undefined): Piece => ({ text: 'See why Kubernetes ended the pod.', command: `kubectl describe pod ${pod ?? '<POD>'}` })
 
 /** What DeepSpeed printed of the host's memory last. */
 function hostMemory(text: string): { readonly used: string; readonly percent: number } | undefined {
@@ -37,7 +37,7 @@ function remedies({ situation }: Matched): readonly Piece[] {
         text: 'Keep less of the optimizer and the parameters in host memory: no offload_param where the GPU has room, offload to NVMe (offload_optimizer.device: nvme), or fewer processes on this host.',
       },
     programs.has('slurm') && slurmRecord(subject.slurmJob),
-    programs.has('kubernetes') && podEnded(subject.pod),
+    programs.has('kubernetes') && podEnded(situation()),
     { text: 'If the kernel killed it: load less into host memory at once, or raise the memory limit of the job or container.' },
     { text: `If the kernel did not: ask ${WHO_STOPPED}` },
   ]

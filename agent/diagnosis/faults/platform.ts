@@ -1,5 +1,6 @@
 // What keeps a job from starting, or ends it, on its platform: registries, probes and volumes of Kubernetes, the GPU Operator's pods.
 import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
+import { podEvents, podLastWords } from './remedies/kubernetes.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const PULL =
@@ -53,17 +54,8 @@ function login(seen: Matched): readonly Piece[] {
   ]
 }
 
-const events = ({ situation }: Seen): Piece => {
-  const { pod, namespace } = situation().subject
-  return { text: 'See the events of the pod.', command: `kubectl describe pod ${pod ?? '<POD>'}${namespace === undefined ? '' : ` -n ${namespace}`}` }
-}
-const before = ({ situation }: Seen): Piece => {
-  const { pod, namespace } = situation().subject
-  return {
-    text: 'Read what the container said before it was ended.',
-    command: `kubectl logs ${pod ?? '<POD>'}${namespace === undefined ? '' : ` -n ${namespace}`} --previous --tail=100`,
-  }
-}
+const events = ({ situation }: Seen): Piece => podEvents(situation())
+const before = ({ situation }: Seen): Piece => podLastWords(situation())
 export const platform = ruleFamily({
   id: 'platform',
   kind: 'config_error',

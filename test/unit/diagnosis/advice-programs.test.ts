@@ -249,6 +249,18 @@ test.each([
     'missing_dependency',
     /could not load scipy: "failed to load 'm'/,
   ],
+  [
+    'a pod of which only the state is told: its own words first, in its namespace',
+    'Name:         trainer-0\nNamespace:    ml\n    Last State:     Terminated\n      Reason:       Error\n      Exit Code:    1\n    State:          Waiting\n      Reason:       CrashLoopBackOff\n',
+    'job_failed',
+    /^(?![^]*describe pod)[^]*kubectl logs trainer-0 -n ml --previous[^]*kubectl get events --field-selector involvedObject\.name=trainer-0 -n ml/,
+  ],
+  [
+    'a pod that crashes, from the list of pods',
+    'pod/embed-0   0/1   CrashLoopBackOff   7 (2m ago)\n    Last State:     Terminated\n      Exit Code:    139\n',
+    'segfault',
+    /kubectl logs embed-0 --previous/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

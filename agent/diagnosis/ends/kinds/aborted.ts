@@ -1,4 +1,5 @@
 // A process ended itself: an uncaught C++ exception, a failed check, glibc's heap checks, an instruction that the CPU lacks.
+import { isPodState, podLastWords } from '../../faults/remedies/kubernetes.ts'
 import { WEIGHT, isPanic, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall } from '../gpu-call.ts'
 import { NATIVE } from '../signs/native.ts'
@@ -64,7 +65,7 @@ export const aborted: EndKind = {
         text: 'The heap was damaged before: by a bug in an extension, or two allocators in one process. Update the extensions, and try without jemalloc or tcmalloc.',
       },
       crashSteps(situation),
-      error === undefined && { text: 'Read the lines just above: the library that aborts says there why.' },
+      error === undefined && (isPodState(situation) ? podLastWords(situation) : { text: 'Read the lines just above: the library that aborts says there why.' }),
       situation.system !== 'windows' && !windows && { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
       windows && {
         text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed: its package was built for another release, or for another GPU.",

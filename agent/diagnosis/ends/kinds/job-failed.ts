@@ -1,4 +1,5 @@
 // The job ended badly, and only a code or a reason is known.
+import { isPodState, podEvents, podLastWords } from '../../faults/remedies/kubernetes.ts'
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
@@ -59,7 +60,9 @@ export const jobFailed: EndKind = {
                 text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
                 command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
               }
-            : { text: "Look at the program's own output just before its end; it may be in another file." },
+            : isPodState(situation)
+              ? podLastWords(situation)
+              : { text: "Look at the program's own output just before its end; it may be in another file." },
       serverSteps(situation),
       /waiting for llama runner to start/.test(error?.message ?? '') && {
         text: 'Loading took longer than Ollama waits (5 min): a slow disk or host memory that swaps. Let it wait longer.',
@@ -67,7 +70,7 @@ export const jobFailed: EndKind = {
       },
       code === 126 && { text: 'Code 126: the file was found but cannot be executed.', command: 'ls -l <PROGRAM>' },
       code === 127 && { text: 'Code 127: the program was not found.', command: 'command -v <PROGRAM>' },
-      situation.programs.has('kubernetes') && { text: 'See the events of the pod.', command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}` },
+      situation.programs.has('kubernetes') && podEvents(situation),
       situation.programs.has('slurm') && {
         text: 'See what Slurm recorded of it.',
         command: `sacct -j ${situation.subject.slurmJob ?? '<JOB_ID>'} --format=JobID,State,ExitCode,MaxRSS`,

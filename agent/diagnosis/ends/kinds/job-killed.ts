@@ -3,7 +3,8 @@ import { WEIGHT, anyOf, raises, says, who, type EndKind, type EndTold } from '..
 import { bytesText } from '../../../text/bytes.ts'
 import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
-import { podEnded, WHO_STOPPED } from '../../faults/job-killed.ts'
+import { WHO_STOPPED } from '../../faults/job-killed.ts'
+import { podArguments, podEnded } from '../../faults/remedies/kubernetes.ts'
 import { slurmRecord } from '../../faults/remedies/shared.ts'
 
 /** What the kubelet says of the largest container. */
@@ -55,7 +56,7 @@ export const jobKilled: EndKind = {
       },
     pattern === 'evicted' && {
       text: 'See what the node ran out of, and give the pod requests that cover what it uses.',
-      command: 'kubectl describe pod <POD>; kubectl describe node <NODE>',
+      command: `kubectl describe pod ${podArguments(situation.subject)}; kubectl describe node <NODE>`,
     },
     pattern === undefined &&
       signal === 'SIGHUP' &&
@@ -71,7 +72,7 @@ export const jobKilled: EndKind = {
           }),
     pattern === undefined && signal === 'SIGKILL' && !NOT_MEMORY.test(situation.text) && KERNEL_LOG,
     situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
-    situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation.subject.pod),
+    situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation),
     pattern !== 'evicted' && { text: `Ask ${WHO_STOPPED}` },
     signal === 'SIGTERM' && { text: 'Save a checkpoint when SIGTERM comes: schedulers send it some seconds before SIGKILL.' },
   ],

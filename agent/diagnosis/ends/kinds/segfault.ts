@@ -1,4 +1,5 @@
 // A process ended by SIGSEGV: native code accessed memory that is not its own.
+import { isPodState, podLastWords } from '../../faults/remedies/kubernetes.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
@@ -57,6 +58,7 @@ function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
       text: 'It crashed while NCCL joined the GPUs. Let NCCL say how far it came; on a vGPU, where GPUs cannot reach each other, also switch that off (NCCL_P2P_DISABLE=1), or use one GPU.',
       command: 'export NCCL_DEBUG=INFO',
     },
+    isPodState(situation) && podLastWords(situation),
     crashSteps(situation),
     frame === undefined &&
       calledIn(situation) === undefined &&

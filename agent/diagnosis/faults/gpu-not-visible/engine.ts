@@ -2,6 +2,7 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
+import { podEvents } from '../remedies/kubernetes.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
 import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
 
@@ -292,7 +293,7 @@ export const engineRules: readonly Rule[] = [
         command: 'kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
         destroys: true,
       },
-      situation().subject.pod !== undefined && { text: 'See the events of the pod.', command: `kubectl describe pod ${situation().subject.pod}` },
+      situation().subject.pod !== undefined && podEvents(situation()),
     ],
   },
 ]

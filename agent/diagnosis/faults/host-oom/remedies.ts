@@ -1,4 +1,5 @@
 // What to change when host memory ran out: at the limit that was reached, in the program, on the host.
+import { isDescribed } from '../remedies/kubernetes.ts'
 import { gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Situation } from '../../situation/situation.ts'
@@ -66,7 +67,7 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
             command: `kubectl get pods -A -o custom-columns=ns:.metadata.namespace,name:.metadata.name,uid:.metadata.uid | grep ${uid}`,
           }
         : // The text is what that prints.
-          !DESCRIBED.test(situation.text) && {
+          !isDescribed(situation) && {
             text: 'See the limit of the pod, and how often it was killed.',
             command: `kubectl describe pod ${pod ?? '<POD>'}${where}`,
           },
@@ -93,7 +94,6 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
 }
 
 /** kubectl describe, in columns. */
-const DESCRIBED = /Last State:\s{1,20}Terminated/
 /** What a server was told to keep in host memory, in GiB. docs.vllm.ai, engine arguments: swap-space is for each GPU. */
 const KEPT_BY_SERVER = /--(swap-space|cpu-offload-gb|kv-offloading-size)[=\s]\s{0,20}["']?(\d{1,5})\b/
 
