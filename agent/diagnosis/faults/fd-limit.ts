@@ -4,7 +4,7 @@ import type { Piece } from './remedies/plan.ts'
 
 function remedies({ situation, message }: Matched): readonly Piece[] {
   const { programs, subject } = situation()
-  const torch = programs.has('pytorch') || /ancdata|multiprocessing|DataLoader|<\/torch_/.test(`${message} ${situation().text}`)
+  const torch = programs.has('pytorch') || /ancdata|multiprocessing|DataLoader|<\/torch_|\/dev\/shm\/torch_/.test(`${message} ${situation().text}`)
   return [
     { text: 'Raise the limit of open files where the program starts (up to the hard limit).', command: 'ulimit -n 65536' },
     torch && {

@@ -38,7 +38,7 @@ const PATTERNS = {
   lightning: /lightning/i,
   transformers: /\btransformers\b/i,
   ultralytics: /ultralytics|\bYOLO|\bAutoBatch: |TaskAlignedAssigner/i,
-  ray: /\(raylet|\braylet\b|\bray::|\bServeController\b|\bRay\b/,
+  ray: /\(raylet|\braylet\b|\bray::|\bray\.(?:exceptions|_private|train|tune|data|serve|util)\b|\b(?:Serve|Train)Controller\b|\bRay(?:TrainWorker)?\b/,
   pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
   matlab: /\bMATLAB\b/,
   docker: /\bdocker\b|\broot@[0-9a-f]{12}:|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"/i,

@@ -15,6 +15,18 @@ const queue = (reason: string): string =>
 const nccl = (words: string): string => `node3:812:990 [2] NCCL WARN ${words}\n`
 
 test.each([
+  [
+    'a node that Ray lost, as its train controller tells it',
+    "(TrainController pid=9) ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n(TrainController pid=9) The actor is dead because its node has died. Node Id: 77ab\n(TrainController pid=9) \tthe actor's node was terminated unexpectedly: health check failed due to missing too many heartbeats\n",
+    'job_killed',
+    /The node on which the job ran failed[^]*raylet\.out[^]*answers too late/,
+  ],
+  [
+    'a node that Ray lost, whose possible reasons are no reason',
+    'ray.exceptions.NodeDiedError: Task failed because the node it was running on is dead or unavailable. Node IP: 10.0.0.9, node ID: 77ab. This can happen if the node was preempted.\n',
+    'job_killed',
+    /^(?!preempted)[^]*ray list nodes/,
+  ],
   ['a taint', scheduled('7 node(s) had untolerated taint {team: vision}'), 'gpu_unschedulable', /toleration for the taint team/],
   ['a node that is gone', scheduled('7 node(s) had untolerated taint {node.kubernetes.io/not-ready: }'), 'gpu_unschedulable', /kubelet reports a fault/],
   ['labels', scheduled("1 node(s) were unschedulable, 6 node(s) didn't match Pod's node affinity/selector"), 'gpu_unschedulable', /get nodes --show-labels/],

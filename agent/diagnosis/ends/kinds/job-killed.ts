@@ -5,12 +5,32 @@ import { signalName } from '../signals.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { WHO_STOPPED } from '../../faults/job-killed.ts'
 import { podArguments, podEnded } from '../../faults/remedies/kubernetes.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
 import { slurmRecord } from '../../faults/remedies/shared.ts'
+import type { Situation } from '../../situation/situation.ts'
 
 /** What the kubelet says of the largest container. */
 function usedBy(text: string): string {
   const [, name, used, request] = /[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki, (?:request is|which exceeds its request of) (\d\w{0,12})/.exec(text) ?? []
   return name === undefined ? '' : ` Container ${name} used ${bytesText(Number(used) * 1024)}; its request is ${request}.`
+}
+
+/** Where the system that lost the node says more of it. */
+function lostNode({ programs, text }: Situation): Piece {
+  const see = 'See whether that host is up, and what it logged at that time: host memory that ran out, a reboot, a network that was cut.'
+  if (programs.has('ray')) {
+    const heartbeats = /missing too many heartbeats/.test(text)
+    return [
+      { text: `${see} Ray writes there why its raylet ended.`, command: 'ray list nodes; tail -n 40 /tmp/ray/session_latest/logs/raylet.out' },
+      heartbeats && {
+        text: 'A host whose CPUs or memory are full answers too late and counts as dead: leave Ray a core and some memory free there.',
+      },
+      { text: 'Let Ray start the workers again: max_failures of FailureConfig with checkpoints (Train), max_restarts of the actor.' },
+    ]
+  }
+  if (programs.has('slurm')) return { text: see, command: 'scontrol show node <NODE> | grep -iE "state|reason|boottime"' }
+  if (programs.has('kubernetes')) return { text: see, command: 'kubectl get nodes; kubectl describe node <NODE>' }
+  return { text: see }
 }
 
 /** `docker compose up` says so of the container whose lines stand above. */
@@ -71,6 +91,7 @@ export const jobKilled: EndKind = {
             command: 'nohup <COMMAND> > train.log 2>&1 &',
           }),
     pattern === undefined && signal === 'SIGKILL' && !NOT_MEMORY.test(situation.text) && KERNEL_LOG,
+    pattern === 'node_failed' && lostNode(situation),
     situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
     situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation),
     pattern !== 'evicted' && { text: `Ask ${WHO_STOPPED}` },

@@ -28,7 +28,7 @@ const RULES: readonly OrderRule[] = [
   },
   {
     pattern:
-      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:preempted|reclaimed)|TERM_PREEMPT/,
+      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?<!happen if [^\n]{0,120})(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:preempted|reclaimed)|TERM_PREEMPT/,
     kind: 'preempted',
   },
   {
@@ -40,7 +40,8 @@ const RULES: readonly OrderRule[] = [
     },
   },
   {
-    pattern: /"?[Rr]eason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE/,
+    pattern:
+      /"?[Rr]eason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE|The actor is dead because its node has died|\bthe node it was running on is dead\b/,
     kind: 'job_killed',
     facts: () => ({ pattern: 'node_failed' }),
   },
