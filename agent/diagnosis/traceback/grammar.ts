@@ -55,7 +55,7 @@ const FATAL = /Fatal Python error: ([^\n]{1,120}?)\s*$|Windows fatal exception: 
 /** What ends the names of exceptions, in Python and elsewhere. */
 const SUFFIX = '(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Unavailable|NotFound|Empty|Unsupported|OutOfResources|Denied|Invalid\\w{0,20}|Fault|Panic)'
 const STRICT = new RegExp(
-  `^((?:[A-Za-z_]\\w{0,60}\\.){0,8})(\\w{0,60}${SUFFIX}|StopIteration|StopAsyncIteration|BrokenProcessPool|\\w{0,40}Exited)(?:\\((\\w[\\w.]{0,60})\\)| \\(see above for traceback\\))?(?:: ?(.*)|\\s*)$`,
+  `^((?:[A-Za-z_]\\w{0,60}\\.){0,8})(\\w{0,60}${SUFFIX}|(?<=\\b(?:exceptions?|errors?)\\.)[A-Z]\\w{2,60}|StopIteration|StopAsyncIteration|BrokenProcessPool|\\w{0,40}Exited)(?:\\((\\w[\\w.]{0,60})\\)| \\(see above for traceback\\))?(?:: ?(.*)|\\s*)$`,
 )
 /** After frames anything that looks like a name will do: `socket.error: …`, `queue.Empty`. */
 const LOOSE = /^((?:[A-Za-z_]\w{0,60}\.){0,8})([A-Za-z_]\w{0,80})(?:\((\w[\w.]{0,60})\))?(?:: (.*)|:?\s*)$/

@@ -5,7 +5,9 @@ import { WEIGHT, anyOf, pathIn, raises, saying, says, type EndKind, type EndTold
 const ofService = ({ error, facts }: EndTold): boolean =>
   facts.path === undefined &&
   facts.errno === undefined &&
-  /n.t? have (?:the )?permissions? to\b|wandb|W&B|\bAPI\b|[Bb]ackend: permission|Response \[403\]/.test(error?.message ?? '')
+  /n.t? have (?:the )?permissions? to\b|wandb|W&B|\bAPI\b|[Bb]ackend: permission|Response \[403\]|\b40[13]\b|\bAccessDenied\b|not authorized/.test(
+    error?.message ?? '',
+  )
 
 export const permissionDenied: EndKind = {
   kind: 'permission_denied',
@@ -16,13 +18,13 @@ export const permissionDenied: EndKind = {
       /[Pp]ermission denied|Operation not permitted|Read-only file system|Access is denied|\bEACCES\b|\bEPERM\b|\bEROFS\b|An error occurred \((?:403|AccessDenied)\)/,
       WEIGHT.errno,
       (match) => {
-        const path = pathIn(match.input) ?? /^([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
+        const path = pathIn(match.input) ?? /^(?![A-Z_]+:)([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
         return path === undefined ? {} : { path }
       },
     ),
     // Of a service, not a file.
     says(/(?:do|does)(?: not|n't) have (?:the )?permissions? to\b/, WEIGHT.exception + 0.5),
-    raises(/^(?:PermissionError|AccessDeniedException|AccessDenied)$/, WEIGHT.errno),
+    raises(/^(?:PermissionError|AccessDeniedException|AccessDenied|Forbidden|PermissionDenied|Unauthorized)$/, WEIGHT.errno),
   ),
   title: ({ facts: { path } }) => `Access denied${path === undefined ? '' : `: ${path}`}`,
   verdict: (told) =>

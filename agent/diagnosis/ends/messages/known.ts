@@ -17,6 +17,7 @@ import { MEGATRON } from './megatron.ts'
 import { PACKAGES } from './packages.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
+import { SERVICES } from './services.ts'
 import { SETUP } from './setup.ts'
 import { SIMULATIONS } from './simulations.ts'
 import { SLURM } from './slurm.ts'
@@ -41,6 +42,7 @@ const KNOWN: readonly Known[] = [
   ENGINES,
   SERVING,
   SERVERS,
+  SERVICES,
   IMAGES,
   SETUP,
   SLURM,

@@ -1,0 +1,157 @@
+// What services outside refuse: object stores, trackers of runs, model APIs, web servers that ask who is there.
+import type { Piece } from '../../faults/remedies/plan.ts'
+import type { EndTold } from '../end-kind.ts'
+import type { Known } from './message.ts'
+
+const WHO_AWS: Piece = { text: 'See as whom the job speaks to AWS: run it where the job runs.', command: 'aws sts get-caller-identity' }
+/** How credentials get into a job. */
+const give = ({ situation: { programs } }: EndTold, variables: string, folder: string, role: string): Piece => ({
+  text: programs.has('kubernetes')
+    ? `Give the pod a service account with ${role}, or ${variables} from a secret.`
+    : programs.has('docker') || programs.has('compose')
+      ? `A container does not see those of the host: pass ${variables} to it, or mount ${folder} read-only.`
+      : `Give the job ${variables} through its environment or a secret, ${folder}, or run it where ${role} is attached.`,
+})
+
+/** What the S3 call needs; https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html. */
+const S3: Readonly<Record<string, string>> = {
+  HeadObject: 's3:GetObject',
+  GetObject: 's3:GetObject',
+  PutObject: 's3:PutObject',
+  CreateMultipartUpload: 's3:PutObject',
+  UploadPart: 's3:PutObject',
+  CopyObject: 's3:GetObject and s3:PutObject',
+  DeleteObject: 's3:DeleteObject',
+  ListObjects: 's3:ListBucket',
+  ListObjectsV2: 's3:ListBucket',
+  HeadBucket: 's3:ListBucket',
+}
+/** Google's predefined role that holds the permission. */
+const googleRole = (permission: string): string => (/\.(?:get|list)$/.test(permission) ? 'roles/storage.objectViewer' : 'roles/storage.objectUser')
+const bucketIn = (words: string): string | undefined => /\/b\/([a-z0-9][\w.-]{1,62})(?:\/|\b)|gs:\/\/([a-z0-9][\w.-]{1,62})/.exec(words)?.slice(1).find(Boolean)
+
+const HOST = /^https?:\/\/([\w.-]{3,120})/
+const urlIn = (url: string | undefined): string => (url !== undefined && /^https?:\/\/[\w./~%+-]{3,300}$/.test(url) ? url : '<URL>')
+
+export const SERVICES: readonly Known[] = [
+  {
+    pattern: /Unable to locate credentials|Partial credentials found in/,
+    title: 'AWS: there are no credentials here',
+    remedies: (_, told) => [
+      WHO_AWS,
+      give(told, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY', '~/.aws', 'an IAM role'),
+      { text: 'A public bucket needs none: read it unsigned (aws s3 --no-sign-request; boto3: Config(signature_version=UNSIGNED); s3fs: anon=True).' },
+    ],
+  },
+  {
+    pattern:
+      /ExpiredToken|security token included in the request is (?:expired|invalid)|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException|Token has expired and refresh failed/,
+    title: 'AWS: the credentials are expired or wrong',
+    remedies: () => [
+      WHO_AWS,
+      { text: 'Renew them (aws sso login, or new keys). For long jobs take a role that renews its credentials by itself, not copied temporary keys.' },
+      { text: 'A signature also fails where the clock of the host is minutes off, or where the secret was copied with a space.', command: 'date -u' },
+    ],
+  },
+  {
+    pattern: /An error occurred \((?:403|AccessDenied\w{0,20})\) when calling the (\w{3,40}) operation/,
+    title: ([, call]) => `AWS refuses ${call}`,
+    says: ([, call]) => (call === 'HeadObject' ? 'S3 also answers so for an object that is not there, where the account may not list the bucket.' : undefined),
+    remedies: ([, call = '']) => [
+      WHO_AWS,
+      {
+        text: `Allow it ${S3[call] ?? `the action of ${call}`} on that bucket: in its own policy, and in the bucket's, which can forbid it again; a bucket with its own KMS key needs the right to that key too.`,
+      },
+      (call === 'HeadObject' || call === 'GetObject') && { text: 'See whether bucket, path and region are right.', command: 'aws s3 ls <BUCKET_AND_PATH>' },
+    ],
+  },
+  {
+    pattern: /(\S{3,120}@\S{3,120}|Anonymous caller) does not have (storage\.[\w.]{3,60}) (?:access|permission)/,
+    title: ([, who, permission]) => `Google Cloud Storage: ${who === 'Anonymous caller' ? 'a job without an account' : who} lacks ${permission}`,
+    remedies: ([words = '', who = '', permission = ''], told) =>
+      who === 'Anonymous caller'
+        ? [{ text: 'The job has no account: give it one.', command: 'gcloud auth application-default login' }]
+        : [
+            {
+              text: `Give that account ${permission} on the bucket, by a role that holds it.`,
+              command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${told.error?.message} ${words}`) ?? '<BUCKET>'} --member=${/gserviceaccount\.com$/.test(who) ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
+            },
+            {
+              text: 'If another account was meant: see which one the job finds (GOOGLE_APPLICATION_CREDENTIALS, or that of its machine).',
+              command: 'gcloud auth list; printenv GOOGLE_APPLICATION_CREDENTIALS',
+            },
+          ],
+  },
+  {
+    pattern: /default credentials were not found|Could not automatically determine credentials|Reauthentication is needed\. Please run `gcloud/,
+    title: 'Google Cloud: there are no credentials here',
+    remedies: (_, told) => [
+      { text: 'For yourself, on this host: log in for programs.', command: 'gcloud auth application-default login' },
+      give(told, 'GOOGLE_APPLICATION_CREDENTIALS with the key file', '~/.config/gcloud', 'a service account'),
+    ],
+  },
+  {
+    pattern: /AuthorizationPermissionMismatch|AuthorizationFailure|This request is not authorized to perform this operation/,
+    title: 'Azure Storage refuses the request',
+    remedies: () => [
+      {
+        text: 'Give the identity of the job a role for the data, not only for the account: Storage Blob Data Reader or Contributor. It takes some minutes to hold.',
+      },
+      { text: 'See whether the firewall of the storage account lets this network in.' },
+    ],
+  },
+  {
+    pattern: /Server failed to authenticate the request\.|DefaultAzureCredential failed to retrieve a token/,
+    title: 'Azure: the credentials are missing, expired or wrong',
+    remedies: () => [
+      { text: 'Log in again, or make a new SAS: those have an end.', command: 'az login; az account show' },
+      { text: 'In a job: a managed identity, or AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET from a secret.' },
+      { text: 'A signature also fails where the clock of the host is minutes off.', command: 'date -u' },
+    ],
+  },
+  {
+    pattern: /wandb login --relogin|WANDB_API_KEY|(?:W&B|wandb)[^\n]{0,120}(?:API key|\b401\b)/,
+    title: 'Weights & Biases refuses the API key, or has none',
+    remedies: () => [
+      { text: 'Log in again on that host, or give the job WANDB_API_KEY through its environment or a secret.', command: 'wandb login --relogin' },
+      { text: 'Or go on without the network: the run stays in the folder wandb and is uploaded later by wandb sync.', command: 'export WANDB_MODE=offline' },
+    ],
+  },
+  {
+    pattern: /\b403\b[^\n]{0,80}[Pp]ermission denied|[Pp]ermission denied[^\n]{0,80}\b403\b|PERMISSION_ERROR/,
+    when: ({ error, situation: { text } }) => /^(?:CommError|AuthenticationError)$/.test(error?.name ?? '') || /wandb|W&B/.test(text),
+    title: 'Weights & Biases refuses the upload',
+    says: 'The account is known and may not write to that entity or project.',
+    remedies: () => [
+      {
+        text: "See which account is logged in, and whether entity and project of the run are its own or its team's.",
+        command: 'wandb login --verify; printenv WANDB_ENTITY WANDB_PROJECT',
+      },
+      { text: 'Or go on without the network: the run stays in the folder wandb and is uploaded later by wandb sync.', command: 'export WANDB_MODE=offline' },
+    ],
+  },
+  {
+    pattern: /Incorrect API key provided|[Ii]nvalid (?:x-)?api[- _]?key\b|API key not valid/i,
+    title: 'The service refuses the API key',
+    remedies: () => [
+      {
+        text: 'Give the job a valid key through its environment or a secret. An address of your own (base_url) asks for its own key, and vLLM for the one of --api-key.',
+      },
+      { text: 'See which variables the job has; their values are secrets.', command: 'env | grep -i api_key | cut -d= -f1' },
+    ],
+  },
+  {
+    pattern:
+      /\b(40[13]) Client Error: (?:Unauthorized|Forbidden)\b[^\n]{0,40} for url: (https?:\/\/(?!(?:[\w.-]+\.)?(?:huggingface\.co|hf\.co|modelscope\.\w+)\b)\S{3,400})/,
+    title: ([, status, url]) => `${HOST.exec(url ?? '')?.[1] ?? 'The server'} refuses access (${status})`,
+    remedies: ([, status, url]) => [
+      {
+        text:
+          status === '401'
+            ? 'It asks who is there: give the job the user and password or the token of that server, through a secret or ~/.netrc.'
+            : 'It knows no right for this: see whether a token is missing or lacks that right, whether a signed address has expired, or a proxy refuses it.',
+      },
+      { text: 'Ask it from where the job runs.', command: `curl -sSI ${urlIn(url)} | head` },
+    ],
+  },
+]
