@@ -58,6 +58,30 @@ test.each([
     'permission_denied',
     /^(?![^]*namei)[^]*belongs to the project/,
   ],
+  [
+    'a data set that the hub does not show',
+    "datasets.exceptions.DatasetNotFoundError: Dataset 'team/talks' doesn't exist on the Hub or cannot be accessed.\n",
+    'model_access',
+    /^(?![^]*terms)[^]*shows no data set team\/talks[^]*dataset_info\('team\/talks'\)/,
+  ],
+  [
+    'large files of a repository',
+    "error: external filter 'git-lfs filter-process' failed\nfatal: weights.bin: smudge filter lfs failed\n",
+    'job_failed',
+    /Git LFS could not fetch a large file[^]*GIT_LFS_SKIP_SMUDGE=1/,
+  ],
+  [
+    'a database, by its address and port',
+    'psycopg2.OperationalError: connection to server at "10.0.0.5", port 5432 failed: Connection timed out\n',
+    'network_error',
+    /^(?![^]*(?:curl|<HOST>))[^]*nc -zv 10\.0\.0\.5 5432/,
+  ],
+  [
+    'a queue on the container itself',
+    'redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.\n',
+    'network_error',
+    /nc -zv localhost 6379[^]*the container itself/,
+  ],
 ] as const)('%s', (_, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

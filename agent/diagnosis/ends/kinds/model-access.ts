@@ -35,7 +35,7 @@ export const modelAccess: EndKind = {
   severity: 'warning',
   claims: anyOf(
     raises(
-      /^(?:(?:Gated|Disabled)RepoError|(?:Repository|Revision|(?:Remote|Local)?Entry|LocalToken)NotFoundError|OfflineModeIsEnabled|HFValidationError)$/,
+      /^(?:(?:Gated|Disabled)RepoError|(?:Repository|Revision|Dataset|(?:Remote|Local)?Entry|LocalToken)NotFoundError|OfflineModeIsEnabled|HFValidationError)$/,
       WEIGHT.errno + 0.5,
     ),
     says(

@@ -11,6 +11,13 @@ const RENDEZVOUS = /rendezvous|client socket has |TCPStore|c10d|MASTER_|clients 
 /** As HTTP clients and resolvers print it. */
 const SERVER =
   /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
+/** Of databases, queues and other servers that do not speak HTTP. */
+const SOCKET =
+  /server at "([\w.-]{1,120})"(?: \([^)\n]{1,60}\))?, port (\d{2,5})|connecting to ([\w.-]{1,120}):(\d{2,5})|\b(?:tcp|redis|amqps?|postgres(?:ql)?|mysql|mongodb|grpc|nats):\/\/(?:[^@\s/]{1,120}@)?([\w.-]{1,120}):(\d{2,5})|\('([\w.-]{1,120})', (\d{2,5})\)/
+function socketIn(words: string): { readonly host: string; readonly port: number } | undefined {
+  const [host, port] = (SOCKET.exec(words)?.slice(1) ?? []).filter((one) => one !== undefined)
+  return host === undefined || port === undefined || port === '443' || port === '80' ? undefined : { host, port: Number(port) }
+}
 /** The host that was to be reached. */
 const hostIn = (message: string): string => /(?:to|with) [[(]?([a-zA-Z0-9][\w.-]{1,80}?)[\])]?(?::|, ?)\d{2,5}/.exec(message)?.[1] ?? '<MASTER_HOST>'
 
@@ -118,6 +125,18 @@ export const networkError: EndKind = {
       SERVER.exec(`${error?.message} ${error?.tail}`)
         ?.slice(1)
         .find((one) => one !== undefined) ?? '<HOST>'
+    const socket = socketIn(`${error?.message} ${error?.tail}`) ?? socketIn(situation.text)
+    if (!rendezvous && server === '<HOST>' && socket !== undefined)
+      return [
+        {
+          text: `See from where the job runs whether ${socket.host} answers on port ${socket.port}: that the server runs and listens on that address, and no firewall stands between.`,
+          command: `${/[a-z]/i.test(socket.host) ? `getent hosts ${socket.host}; ` : ''}nc -zv ${socket.host} ${socket.port}`,
+        },
+        /^(?:127\.|localhost$)/.test(socket.host) && {
+          text: 'Within a container this address is the container itself: name the host or the service in its place.',
+        },
+        { text: 'Let the job try again for a while: a server that restarts should not end a run.' },
+      ]
     return rendezvous
       ? members(hostIn(error?.message ?? ''), at)
       : [

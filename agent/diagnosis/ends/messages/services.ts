@@ -131,6 +131,37 @@ export const SERVICES: readonly Known[] = [
     ],
   },
   {
+    pattern: /Dataset '([\w.-]{1,96}(?:\/[\w.-]{1,96})?)' (is a gated dataset|doesn't exist) on the Hub/,
+    title: ([, name, why]) => (why === 'is a gated dataset' ? `The data set ${name} is gated` : `The hub shows no data set ${name} to this job`),
+    says: ([, , why]) => (why === 'is a gated dataset' ? undefined : 'It does not exist under that name, or is private and the job has no token for it.'),
+    remedies: ([, name = '', why]) => [
+      why === 'is a gated dataset' && {
+        text: `Accept its terms on its page with the account whose token the job has: https://huggingface.co/datasets/${name}`,
+      },
+      {
+        text: 'See whose token the job has, and what the hub shows to it.',
+        command: `hf auth whoami; python -c "from huggingface_hub import dataset_info; print(dataset_info('${name}'))"`,
+      },
+      why !== 'is a gated dataset' && {
+        text: `If a folder of yours is meant: ${name} does not exist where the program was started; give its full path.`,
+        command: `pwd; ls -ld ${name}`,
+      },
+    ],
+  },
+  {
+    pattern: /smudge filter lfs failed|git-lfs filter-process' failed/,
+    title: 'Git LFS could not fetch a large file',
+    says: 'The lines above it say why: no right to the repository, a used-up quota, a network that broke off, or a full disk.',
+    remedies: () => [
+      {
+        text: 'Clone without the large files, then fetch them: that shows the reason, and can be repeated.',
+        command: 'GIT_LFS_SKIP_SMUDGE=1 git clone <URL>\ngit lfs pull',
+      },
+      { text: 'From the Hugging Face Hub take its own program, which goes on where it stopped.', command: 'hf download <REPOSITORY>' },
+      { text: 'See whether there is room: LFS keeps each file twice.', command: 'df -h .; git lfs logs last' },
+    ],
+  },
+  {
     pattern: /Incorrect API key provided|[Ii]nvalid (?:x-)?api[- _]?key\b|API key not valid/i,
     title: 'The service refuses the API key',
     remedies: () => [
