@@ -4,7 +4,7 @@ import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { compiledFor } from './parts/architecture.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
-import { driverOld } from './remedies/driver.ts'
+import { driverOld, ptxTooNew } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
@@ -180,7 +180,7 @@ export const cudaVersionMismatch = ruleFamily({
       severity: 'critical',
       title: "Driver too old for the program's PTX",
       verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is too old.',
-      remedies: driverOld,
+      remedies: ptxTooNew,
     },
     {
       pattern:

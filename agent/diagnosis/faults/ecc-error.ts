@@ -62,6 +62,7 @@ export const eccError = ruleFamily({
     'DBE has been',
     'DBE detected',
     'ncorrectable remapped rows',
+    'nfoROM is corrupt',
   ],
   rules: [
     {
@@ -99,6 +100,22 @@ export const eccError = ruleFamily({
       remedies: ({ facts, situation, message }) => eccRemedies(facts, situation(), message),
       facts: ({ message }) => known({ gpu_index: whole(/\bGPU (\d{1,3})\b/.exec(message)?.[1]) }),
       unless: ({ message }) => /\bXid \(|:\s{0,3}(?:0|No|N\/A)\b|\bno (?:uncorrectable|row)|\b0 (?:uncorrectable|double|row)/i.test(message),
+    },
+    {
+      // nvidia-smi, below its table
+      pattern: /\binfoROM is corrupt(?:ed)?(?: at gpu (?<address>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.\d))?/i,
+      severity: 'warning',
+      title: 'InfoROM of the GPU is damaged',
+      verdict: "The board's small store of facts and counters is damaged. Work goes on; what it counts, such as retired memory, may be lost over a restart.",
+      facts: ({ match }) => known({ pci_bus_id: match.groups?.address === undefined ? undefined : pciBusId(match.groups.address) }),
+      remedies: ({ facts, situation }) => [
+        {
+          text: 'See whether it stays so after a reboot, and whether memory errors are counted.',
+          command: `nvidia-smi -q -i ${gpuOf(facts)} -d ECC; nvidia-smi -q -i ${gpuOf(facts)} | grep -i -A 6 inforom`,
+        },
+        diagnose(facts, situation(), `Test ${theGpu(facts)} before it gets work that must be right.`),
+        { text: 'If it stays: have the board repaired or replaced; only its vendor can write that store anew.' },
+      ],
     },
   ],
 })

@@ -29,6 +29,20 @@ test.each<readonly [name: string, text: string, kind: string, says: RegExp, neve
     /ulimit -l/,
     /fi_info/,
   ],
+  [
+    'an InfoROM that is damaged, by its address',
+    'WARNING: infoROM is corrupted at gpu 0000:3B:00.0\n',
+    'ecc_error',
+    /InfoROM of the GPU is damaged[^]*-i 0000:3b:00\.0/,
+    /Uncorrectable/,
+  ],
+  [
+    "PTX that is newer than the driver's CUDA, within one major version",
+    'RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.\nDriver Version: 535.183.01   CUDA Version: 12.2\n',
+    'cuda_version_mismatch',
+    /translates PTX up to CUDA 12\.2[^]*whl\/cu121/,
+    /cu126/,
+  ],
   ['any other warning', nccl('the thing failed'), 'nccl_error', /first error of any rank/, /shm-size/],
   [
     'a layer that containerd unpacks',

@@ -1,4 +1,5 @@
 // A driver that is older than the CUDA of the program: update the one, or take a build for the other.
+import { compareVersions } from '../../situation/versions.ts'
 import type { Matched } from '../parts/rules.ts'
 import { torchWheel, wheelFor } from './packages.ts'
 import { pipInstall } from './pip.ts'
@@ -40,5 +41,23 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
       : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
     driverCuda === undefined && { text: 'See which CUDA the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
     index === undefined && driverCuda !== undefined && oldBuild(at, driverCuda),
+  ]
+}
+
+/** PyTorch's indices, the newest first. */
+const INDICES = ['cu130', 'cu128', 'cu126', 'cu124', 'cu121', 'cu118'] as const
+/** PTX of a CUDA that is newer than the driver's is not translated, also within one major version. */
+export function ptxTooNew(matched: Matched): readonly Piece[] {
+  const at = matched.situation()
+  const { driverCuda } = at.versions
+  const index = driverCuda === undefined ? undefined : INDICES.find((one) => compareVersions(`${one.slice(2, -1)}.${one.slice(-1)}`, driverCuda) <= 0)
+  if (driverCuda === undefined || index === undefined) return driverOld(matched)
+  return [
+    {
+      text: `Update the NVIDIA driver of the host, then reboot: the present one translates PTX up to CUDA ${driverCuda}, and a newer driver runs older builds too.`,
+    },
+    at.text.includes('nvcr.io/nvidia/')
+      ? { text: `Or take a release of NVIDIA's image for CUDA ${driverCuda} or older: the release notes name the CUDA of each.` }
+      : torchWheel(at, index, `Or install a build for a CUDA that is no newer than the driver's (${driverCuda}): PTX does not work across minor versions.`),
   ]
 }
