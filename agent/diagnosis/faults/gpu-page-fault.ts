@@ -6,7 +6,8 @@ import { known } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const near = (seen: Seen): string => ofThisCard(seen, 3, 8)
+/** Where the head was lost, lines of other cards stand between. */
+const near = (seen: Seen): string => ofThisCard(seen, /PROTECTION_FAULT_STATUS/.test(seen.text[seen.at] ?? '') ? 10 : 3, 8)
 /** Address space 0 is the kernel driver's own: the lines around it name another fault's program. */
 const ofDriver = ({ message }: Seen): boolean => /vmid:0 pasid:0/.test(message)
 const facts = (seen: Seen): Facts => {

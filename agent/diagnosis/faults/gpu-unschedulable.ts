@@ -26,8 +26,15 @@ function events({ situation }: Matched): Piece {
   )
 }
 /** In the table of one pod's events: it found a node since. */
-const placedSince = ({ text, at }: Seen): boolean =>
-  /^\s{0,8}Warning {2,20}FailedScheduling {2}/.test(text[at] ?? '') && text.slice(at + 1).some((line) => /^\s{0,8}Normal {2,20}Scheduled {2}/.test(line))
+const placedSince = ({ text, at }: Seen): boolean => {
+  const line = text[at] ?? ''
+  const pod = /\bpod[s/ ]{1,2}([\w.-]{3,80})/.exec(line)?.[1]
+  const since = text.slice(at + 1)
+  return (
+    (/^\s{0,8}Warning {2,20}FailedScheduling {2}/.test(line) && since.some((other) => /^\s{0,8}Normal {2,20}Scheduled {2}/.test(other))) ||
+    since.some((other) => / Successfully assigned \S{3,160} to \S/.test(other) && (pod === undefined || other.includes(pod)))
+  )
+}
 const and = (more: string): string => (more === '' ? '' : `; ${more}`)
 
 export const gpuUnschedulable = ruleFamily({

@@ -1,6 +1,7 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
+import { byLibrary } from './parts/kernel-library.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
 import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
@@ -34,6 +35,7 @@ function remedies(matched: Matched): readonly Piece[] {
   const saved = /Writing input of failed execution to (\/[\w./-]{5,120}\.pkl)/.exec(at.text)?.[1]
   return [
     vendor === 'amd' && otherChip(at),
+    byLibrary(matched),
     // Who runs it did not write its kernels: another release or path helps before a stack does.
     programs.has('llamacpp') && {
       text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,

@@ -58,6 +58,6 @@ export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra
 
 /** Game cards and games: DCGM's diagnostics and drains are not for them. */
 export const gaming = (text: string): boolean =>
-  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|\bVK(?:_ERROR_|::|\.error)|vkQueueSubmit|\bDXVK\b|vkd3d|GravityMark|Unigine|FurMark|xfce|gnome|name=(?:X|Xorg|Xwayland|chrom\w{0,4}|firefox|brave|kwin\w{0,12}|electron|obs)\b|plasma|Process (?:firefox|chrom|cosmic|X)/i.test(
+  /GeForce|\b(?:GTX|RTX) ?\d{3,4}\b|\.e(?:xe)?,|Win64|RenderThread|Warhammer|steam|vulkan|\bVK(?:_ERROR_|::|\.error)|vkQueueSubmit|\bDXVK\b|vkd3d|GravityMark|Unigine|FurMark|xfce|gnome|name=(?:X|Xorg|Xwayland|chrom\w{0,4}|firefox|brave|vivaldi|msedge|opera|thunderbird|discord|slack|spotify|kwin\w{0,12}|electron|obs|mpv|vlc|kodi|sway|hyprland|weston|gamescope|cosmic-\w{0,10}|GameThread|RHIThread|Unreal\w{0,9}|UE[45]\w{0,9}|Unity\w{0,9}|Godot\w{0,8}|wine\w{0,10}|Web Content|GPU Process|WebKit\w{0,10})\b|-Shipping\b|plasma|Process (?:firefox|chrom|cosmic|X)/i.test(
     text,
   )

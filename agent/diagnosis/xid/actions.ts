@@ -10,8 +10,17 @@ const NOTHING_KNOWN = readSituation('')
 
 const program = ({ process, pid }: Facts): string => (process === undefined ? 'the program' : pid === undefined ? process : `${process} (pid ${pid})`)
 
+/** A desktop has no drain and no BMC. */
+const RESTART: Piece = {
+  text: 'Reboot. If the GPU does not come back, switch the computer off completely, then on.',
+  command: 'sudo reboot',
+  destroys: true,
+}
+
+/** They compute on game cards too. */
+const COMPUTES = /^(?:python|pt_main|ray::|vllm|sglang|llama|ollama|koboldcpp|whisper|julia|matlab|gmx|namd|lmp)/i
 const findFault = (facts: Facts, situation: Situation): Piece =>
-  situation.gaming
+  situation.gaming && !COMPUTES.test(facts.process ?? '')
     ? { text: `Restart ${program(facts)}. If it fails in the same place again, update it and the driver.` }
     : {
         text: `Look for the fault in ${program(facts)}: run it again with synchronous launches, so that its stack shows the failing call (compute-sanitizer names the kernel and the address).`,
@@ -41,16 +50,14 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
     { text: 'See what waits for the reset.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC` },
     resetGpu(facts, 'The repair takes effect only then. Wait until its work has ended: a reset stops it'),
   ],
-  'drain-and-reset': (facts, situation) => [
-    drain(facts, situation),
-    diagnose(facts, situation, 'After the reset, test it before it gets work again.'),
-    BUG_REPORT,
-    resetGpu(facts),
-  ],
-  reboot: (facts) => [
+  'drain-and-reset': (facts, situation) =>
+    situation.gaming
+      ? [kernelLines(facts), BUG_REPORT, RESTART]
+      : [drain(facts, situation), diagnose(facts, situation, 'After the reset, test it before it gets work again.'), BUG_REPORT, resetGpu(facts)],
+  reboot: (facts, situation) => [
     kernelLines(facts),
     { text: 'If it is the same GPU again: check its power cables, its seating and riser, then have it replaced.' },
-    REBOOT,
+    situation.gaming ? RESTART : REBOOT,
   ],
   replace: (facts, situation) => [diagnose(facts, situation, 'Confirm the fault.'), { text: 'Take the GPU out of service and have it replaced.' }, BUG_REPORT],
   'check-power': () => [{ text: "Switch the host off; check the GPU's power cables and the power supply." }],

@@ -234,10 +234,12 @@ export const programRules: readonly Rule[] = [
       /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
-    verdict:
-      'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, missing device files, a driver that is not loaded.',
+    verdict: ({ message }) =>
+      cudaErrorCode(message) === 304
+        ? 'CUDA could not be started (304: a call of the operating system failed): the program may not open the device files of the GPU, or runs in a sandbox that does not pass their calls on.'
+        : 'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, missing device files, a driver that is not loaded.',
     remedies: (matched) => [
-      matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
+      cudaErrorCode(matched.message) === 304 || matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
         ? undefined
         : {
             text: 'After a suspend the module nvidia_uvm is often broken: reload it (programs on the GPU must be stopped first).',

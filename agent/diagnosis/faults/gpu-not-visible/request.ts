@@ -28,6 +28,10 @@ export function requestGpu(situation: Situation): Piece {
       text: 'slurmd started before the driver made its device files: start it again when they are there.',
       command: 'sudo systemctl restart slurmd',
     }
-  if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }
+  if (programs.has('slurm'))
+    return {
+      text: `In Slurm: request a GPU for the job${/AllocTRES[^]{0,400}billing=(?![^\n]{0,160}gres\/gpu)/.test(text) ? ' (it was given none: AllocTRES has no gres/gpu)' : ''}.`,
+      command: 'sbatch --gpus=1 <SCRIPT>',
+    }
   return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
 }
