@@ -51,7 +51,12 @@ export const gpuPageFault = ruleFamily({
   literals: [' page fault (src_id', 'PROTECTION_FAULT_STATUS', 'Engine memory CAT error', 'Fault response: Unsuccessful'],
   facts,
   rules: [
-    { ...rule, pattern: /\[\w{2,12}hub\d?\] (?:retry |no-retry )?page fault/ },
+    {
+      ...rule,
+      pattern: /\[\w{2,12}hub\d?\] (?:retry |no-retry )?page fault/,
+      // What a reset of the card or a ring leaves behind.
+      unless: (seen) => ofDriver(seen) && /ring [\w.]{2,30} timeout|reset (?:succeeded|begin)|recovered through reset/i.test(ofThisCard(seen, 20, 0)),
+    },
     // Its head may have been lost to the rate limit. A status of zero repeats what was told.
     {
       ...rule,

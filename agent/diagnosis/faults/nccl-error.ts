@@ -5,7 +5,8 @@ import { twoUnitSpan } from '../../text/span.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, usage } from './remedies/nccl.ts'
+import { timeout } from './remedies/nccl-timeout.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)

@@ -1,6 +1,6 @@
 // What to do about an Xid, by the class of its action, for the GPU and the process that the line names.
 import type { Facts } from '../../model/facts.ts'
-import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, theGpu } from '../faults/remedies/gpu.ts'
+import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, RESTART, theGpu } from '../faults/remedies/gpu.ts'
 import { setVariables } from '../faults/remedies/environment.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { readSituation, type Situation } from '../situation/situation.ts'
@@ -9,13 +9,6 @@ import type { XidAction } from './entry.ts'
 const NOTHING_KNOWN = readSituation('')
 
 const program = ({ process, pid }: Facts): string => (process === undefined ? 'the program' : pid === undefined ? process : `${process} (pid ${pid})`)
-
-/** A desktop has no drain and no BMC. */
-const RESTART: Piece = {
-  text: 'Reboot. If the GPU does not come back, switch the computer off completely, then on.',
-  command: 'sudo reboot',
-  destroys: true,
-}
 
 /** They compute on game cards too. */
 const COMPUTES = /^(?:python|pt_main|ray::|vllm|sglang|llama|ollama|koboldcpp|whisper|julia|matlab|gmx|namd|lmp)/i

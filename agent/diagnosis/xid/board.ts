@@ -16,7 +16,7 @@ export const BOARD: XidTable = {
     causes: ['driver', 'hardware'],
     severity: 'warning',
     action: 'report',
-    advice: 'If work stops, reset the GPU.',
+    advice: 'That firmware comes with the driver: update it. If work stops, reset the GPU.',
   },
   46: {
     title: 'GPU stopped working',

@@ -98,6 +98,24 @@ export function driver({ situation }: Matched): readonly Piece[] {
   ]
 }
 
+/** The module is loaded: its lines tell what became of each card. */
+export function noneShown(matched: Matched): readonly Piece[] {
+  const { programs, system, jetson } = matched.situation()
+  if (system === 'wsl' || jetson || inJob(matched.situation())) return driver(matched)
+  return [
+    {
+      text: 'See on the host whether the card is on the bus, and why the driver could not start it.',
+      command: "lspci -nnk -d 10de:; sudo dmesg | grep -iE 'nvrm|nvidia' | tail -n 30",
+    },
+    requestGpu(matched.situation()),
+    programs.has('kubernetes')
+      ? undefined
+      : {
+          text: 'If RmInitAdapter failed there: reboot; if it stays, check power cables and seating of the card, or (in a virtual machine) how it is passed through.',
+        },
+  ]
+}
+
 export const fabric = (): readonly Piece[] => [
   {
     text: 'On hosts with NVSwitch, start the Fabric Manager and see what it says.',

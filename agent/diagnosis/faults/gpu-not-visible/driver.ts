@@ -2,7 +2,7 @@
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { driver, inJob, HOST_DRIVER, NO_NOUVEAU, permission, WSL } from './driver-remedies.ts'
+import { driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 /** Reasons that say nothing of the build or its signature. */
@@ -120,7 +120,7 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The driver shows no GPU',
     verdict: 'The driver is loaded and shows no GPU: none could be initialised, or the container was given none.',
-    remedies: driver,
+    remedies: noneShown,
     // The kernel says why.
     unless: ({ text }) => (!text.some((line) => nvmlLine.test(line)) && text.length > 3) || text.some((line) => line.includes('RmInitAdapter failed')),
   },

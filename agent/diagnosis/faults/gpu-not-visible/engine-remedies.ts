@@ -5,6 +5,8 @@ import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
 import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, WSL } from './driver-remedies.ts'
 
+export const named = (situation: () => Situation): string => (situation().subject.container ?? '').replace(/^./, ' $&')
+
 /** A pod's RuntimeClass names a runtime that the containerd of its node does not know. */
 const node = (k3s: boolean): readonly Piece[] => [
   k3s
