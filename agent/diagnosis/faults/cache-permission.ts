@@ -78,7 +78,12 @@ const announced = ({ text, at, match }: Seen): string | undefined => {
 }
 const facts = (seen: Seen): Facts =>
   known({
-    path: announced(seen) ?? WINDOWS_PATH.exec(seen.match[0])?.[1]?.replaceAll('\\\\', '\\') ?? PATH.exec(seen.match[0])?.[1] ?? PATH.exec(message(seen))?.[1],
+    path:
+      announced(seen) ??
+      // As written: a folder's first letter is no escape.
+      (/: '[A-Za-z]:/.test(seen.match[0]) ? WINDOWS_PATH.exec(seen.text[seen.at] ?? '')?.[1]?.replaceAll('\\\\', '\\') : undefined) ??
+      PATH.exec(seen.match[0])?.[1] ??
+      PATH.exec(message(seen))?.[1],
     errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]),
   })
 /** What every program keeps there, not models alone. */

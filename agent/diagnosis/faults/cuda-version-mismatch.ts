@@ -99,7 +99,7 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       // JAX checks the libraries that the loader finds against those that it was built for.
-      pattern: /Found (?<library>cu[A-Z]\w{2,8}|CUDA|CUPTI) version (\d{4,6}), but JAX was built against version (\d{4,6})|Outdated cuDNN installation found/,
+      pattern: /Found (?<library>cu[A-Z]\w{2,8}|CUDA|CUPTI) version (\d{2,6}), but JAX was built against version (\d{2,6})|Outdated cuDNN installation found/,
       severity: 'critical',
       title: ({ match }) => `${match.groups?.library ?? 'cuDNN'} is older than JAX needs`,
       verdict: ({ match, text, at }) => {

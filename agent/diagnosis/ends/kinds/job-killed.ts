@@ -55,7 +55,7 @@ export const jobKilled: EndKind = {
       },
     pattern === 'evicted' && {
       text: 'See what the node ran out of, and give the pod requests that cover what it uses.',
-      command: 'kubectl describe pod <POD>; kubectl describe node <NODE>',
+      command: `kubectl describe pod ${situation.subject.pod ?? '<POD>'}; kubectl describe node <NODE>`,
     },
     pattern === undefined &&
       signal === 'SIGHUP' &&
