@@ -48,7 +48,14 @@ const rule = {
 export const gpuPageFault = ruleFamily({
   id: 'gpu-page-fault',
   kind: 'gpu_page_fault',
-  literals: [' page fault (src_id', 'PROTECTION_FAULT_STATUS', 'Engine memory CAT error', 'Fault response: Unsuccessful'],
+  literals: [
+    ' page fault (src_id',
+    'VM fault (0x',
+    'GPU fault detected: ',
+    'PROTECTION_FAULT_STATUS',
+    'Engine memory CAT error',
+    'Fault response: Unsuccessful',
+  ],
   facts,
   rules: [
     {
@@ -63,6 +70,8 @@ export const gpuPageFault = ruleFamily({
       pattern: /\b(?:GC|MM)?VM_L2_PROTECTION_FAULT_STATUS: ?0x(?!0{1,16}\b)[0-9a-f]/i,
       unless: (seen) => /\] (?:retry |no-retry )?page fault \(src_id/.test(ofThisCard(seen, 12, 0)),
     },
+    // Cards before Vega: gmc_v6_0.c to gmc_v8_0.c.
+    { ...rule, pattern: /\bamdgpu\b[^\n]{0,60}(?:VM fault \(0x[0-9a-f]{2}, vmid [1-9]|GPU fault detected: \d)/ },
     { ...rule, pattern: /\bxe\b[^\n]{0,100}(?:Engine memory CAT error|Fault response: Unsuccessful)/ },
   ],
 })

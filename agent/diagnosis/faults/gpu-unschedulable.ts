@@ -35,6 +35,20 @@ const placedSince = ({ text, at }: Seen): boolean => {
     since.some((other) => / Successfully assigned \S{3,160} to \S/.test(other) && (pod === undefined || other.includes(pod)))
   )
 }
+/** Karpenter's own word, beside the one of the scheduler. */
+const LIMITED = /all available instance types exceed limits for nodepool(?:,? ?"([\w.-]{1,60})"|,? ?\(NodePool=([\w.-]{1,60})\))?/
+function limited({ situation }: Pick<Seen, 'situation'>): { readonly says: string; readonly piece: Piece } | undefined {
+  const match = LIMITED.exec(situation().text)
+  if (match === null) return undefined
+  const name = match[1] ?? match[2]
+  return {
+    says: `Karpenter may add no node, because the limits of its NodePool${name === undefined ? '' : ` ${name}`} are reached`,
+    piece: {
+      text: `Raise the limits of the NodePool${name === undefined ? '' : ` ${name}`} (spec.limits: nvidia.com/gpu, cpu, memory), or end what uses them.`,
+      command: `kubectl get nodepool ${name ?? ''} -o yaml | grep -A 6 -E 'limits:|resources:'`.replace('  ', ' '),
+    },
+  }
+}
 const and = (more: string): string => (more === '' ? '' : `; ${more}`)
 
 export const gpuUnschedulable = ruleFamily({
@@ -64,15 +78,15 @@ export const gpuUnschedulable = ruleFamily({
       severity: 'critical',
       unless: placedSince,
       title: 'No node has a free GPU for the pod',
-      verdict: ({ match, message }) =>
-        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}.`,
+      verdict: ({ match, message, situation }) =>
+        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}${and(limited({ situation })?.says ?? '')}.`,
       remedies: (matched) => {
         const { match } = matched
         const resource = match[4] ?? 'nvidia.com/gpu'
         const others = ruledOut(matched.message).remedies
         // Nodes with GPUs that are closed come before GPUs that are in use.
         const closed = /taints? \{nvidia\.com\/gpu|unschedulable/.test(matched.message)
-        return [...(closed ? others : []), offered(resource), holders(resource), ...others, events(matched)]
+        return [limited(matched)?.piece, ...(closed ? others : []), offered(resource), holders(resource), ...others, events(matched)]
       },
     },
     {

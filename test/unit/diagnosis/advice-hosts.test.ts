@@ -153,6 +153,24 @@ test.each([
     'disk_full',
     /could not unpack an image layer of nvcr\.io\/nvidia\/pytorch:24\.05-py3/,
   ],
+  [
+    "the limits of Karpenter's NodePool",
+    '  Warning  FailedScheduling  2m  default-scheduler  0/2 nodes are available: 2 Insufficient nvidia.com/gpu.\n  Warning  FailedScheduling  1m  karpenter  Failed to schedule pod, all available instance types exceed limits for nodepool "gpu"\n',
+    'gpu_unschedulable',
+    /limits of its NodePool gpu are reached[^]*kubectl get nodepool gpu -o yaml/,
+  ],
+  [
+    'an autoscaler at its largest size',
+    "  Normal   NotTriggerScaleUp  1m  cluster-autoscaler  pod didn't trigger scale-up: 1 max node group size reached, 2 in backoff after failed scale-up\n",
+    'gpu_unschedulable',
+    /1 node group is at its largest size; for 2 node groups the provider just refused a node[^]*quota/,
+  ],
+  [
+    'a page fault of an AMD card before Vega',
+    'amdgpu 0000:09:00.0: amdgpu: GPU fault detected: 146 0x0000480c for process blender pid 900 thread blender:cs0 pid 911\n',
+    'gpu_page_fault',
+    /blender \(pid 900\) accessed an invalid address on the GPU at 0000:09:00\.0/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -20,6 +20,11 @@ test.each([
     /^(?![^]*Xid 31[^]*Xid 31:)[^]*It came 2 times on 2 GPUs: 0000:21:00 \(pid 500\), 0000:22:00 \(pid 501\)\./,
   ],
   [
+    'the firmware of one GPU that answers no program, told once',
+    'NVRM: Xid (PCI:0000:9b:00): 119, pid=40, name=python, Timeout after 45s of waiting for RPC response from GPU4 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20801702 0x4).\nNVRM: Xid (PCI:0000:9b:00): 119, pid=28, name=feature-disc, Timeout after 45s of waiting for RPC response from GPU4 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20810108 0x3e0).\n',
+    /^(?![^]*Xid 119:[^]*Xid 119:)[^]*It came 2 times on this GPU: processes python \(pid 40\), feature-disc \(pid 28\)/,
+  ],
+  [
     'a game, which nobody debugs, and a desktop, which nobody drains',
     'NVRM: Xid (PCI:0000:01:00): 79, pid=8100, name=GameThread, GPU has fallen off the bus.\n',
     /^(?![^]*(?:Drain|CUDA_LAUNCH))[^]*switch the computer off completely/,
