@@ -9,7 +9,7 @@ import type { Piece } from './remedies/plan.ts'
 /** Who keeps what where; the hub's own folder where nothing else is named. */
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/\.ollama/, 'OLLAMA_MODELS'],
-  [/\.triton/, 'TRITON_CACHE_DIR'],
+  [/[./]triton\b(?!-)/, 'TRITON_CACHE_DIR'],
   [/torch_?extensions/, 'TORCH_EXTENSIONS_DIR'],
   [/torch_?inductor/, 'TORCHINDUCTOR_CACHE_DIR'],
   [/flashinfer/, 'FLASHINFER_WORKSPACE_BASE'],
@@ -64,11 +64,11 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
 }
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
-  /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
+  /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\/triton\/|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
 /** It has made itself another folder. */
 const MATPLOTLIB = /Matplotlib created a temporary/
 const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{0,299}[^\s'"()`,:])/
-const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
+const KERNELS = /\.triton\b|\/triton\/|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
 const WINDOWS_PATH = /['"]([A-Za-z]:[\\/][^\n'"]{1,299})['"]/
 /** The cache folder that was named above, where a folder on the way to it is refused. */

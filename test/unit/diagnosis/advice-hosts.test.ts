@@ -171,6 +171,31 @@ test.each([
     'gpu_page_fault',
     /blender \(pid 900\) accessed an invalid address on the GPU at 0000:09:00\.0/,
   ],
+  [
+    'Podman with a runtime that it does not need',
+    'Error: requested OCI runtime "nvidia" not found: invalid argument\n',
+    'gpu_not_visible',
+    /^(?![^]*systemctl restart docker)[^]*Podman needs no runtime for GPUs[^]*podman run --device nvidia\.com\/gpu=all/,
+  ],
+  [
+    'a hook of the CDI description',
+    'Error: crun: {"msg":"error executing hook `/usr/bin/nvidia-cdi-hook` (exit code: 127)","level":"error"}\n',
+    'gpu_not_visible',
+    /^(?![^]*needs no hook)[^]*hook of the CDI description \(nvidia-cdi-hook\) failed[^]*nvidia-ctk cdi generate/,
+  ],
+  ['what cuInit answered', '[bench] cuInit(0) returned 3\n', 'gpu_not_visible', /CUDA could not be started \(error 3\)/],
+  [
+    'the cache that all users of a host share',
+    "PermissionError: [Errno 13] Permission denied: '/scratch/triton/5fe1.lock'\n",
+    'cache_permission',
+    /cache of compiled kernels \/scratch\/triton[^]*TRITON_CACHE_DIR=/,
+  ],
+  [
+    'the line of the own program at which a kernel was found to have failed',
+    'CUDA error at src/solve.cu:88 code=700(cudaErrorIllegalAddress) "cudaMemcpy(h, d, n)"\n',
+    'illegal_memory_access',
+    /the call at solve\.cu:88 is often not the one at fault/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -9,6 +9,7 @@ export const LITERALS = [
   'could not select device driver',
   'unknown or invalid runtime name',
   'Unknown runtime specified',
+  '" not found: invalid argument',
   'nvidia-container-cli',
   'nvidia-container-runtime',
   'invoking the NVIDIA Container Runtime Hook directly',
@@ -101,7 +102,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia|no runtime for \\?"nvidia\\?" is configured|RuntimeHandler \\?"nvidia\\?" not supported/,
+      /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia|OCI runtime \\?"nvidia\\?" not found|no runtime for \\?"nvidia\\?" is configured|RuntimeHandler \\?"nvidia\\?" not supported/,
     severity: 'critical',
     title: 'Runtime "nvidia" is not known to the engine',
     verdict: 'The container asks for the runtime "nvidia", which is not entered in the engine\'s configuration.',
@@ -170,10 +171,11 @@ export const engineRules: readonly Rule[] = [
         : cdi(matched),
   },
   {
-    pattern: /error executing hook [^\n]{0,80}nvidia-container-(?:toolkit|runtime-hook)/,
+    pattern: /error executing hook [^\n]{0,80}nvidia-(?:container-(?:toolkit|runtime-hook)|(ctk|cdi-hook))/,
     severity: 'critical',
     title: "The toolkit's hook failed",
-    verdict: "The engine's hook for NVIDIA GPUs failed, so the container was not started. Podman is given GPUs by CDI today, and needs no hook.",
+    verdict: ({ match }) =>
+      `${match[1] === undefined ? "The engine's hook for NVIDIA GPUs" : `A hook of the CDI description (nvidia-${match[1]})`} failed, so the container was not started. ${match[1] === undefined ? 'Podman is given GPUs by CDI today, and needs no hook.' : 'Likely the description is of another release of the toolkit or the driver.'}`,
     remedies: cdi,
   },
   {
