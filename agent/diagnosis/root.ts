@@ -3,6 +3,7 @@ import type { Facts } from '../model/facts.ts'
 import type { EvidenceLine, Fault } from '../model/fault.ts'
 import type { LogKind } from '../model/kinds.ts'
 import { logKindOf } from '../model/log-kinds.ts'
+import { repeatedXids } from './xid/repeated.ts'
 
 /** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(0.011 * 2 ** 20, 0.011 * Math.max(Math.abs(a), Math.abs(b)))
@@ -75,7 +76,7 @@ export function gatherFaults(): FaultCollection {
       } else counts.set(fault.kind, count + 1)
       faults.push(fault)
     },
-    ordered: () => rootFirst(acrossRanks(faults)),
+    ordered: () => rootFirst(repeatedXids(acrossRanks(faults))),
   }
 }
 

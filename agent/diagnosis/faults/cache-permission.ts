@@ -1,7 +1,7 @@
 // The model cache cannot be written: another user's folder, a read-only file system, a home that does not exist.
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
-import { known, whole } from './parts/window.ts'
+import { around, known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
@@ -9,7 +9,7 @@ import type { Piece } from './remedies/plan.ts'
 /** Who keeps what where; the hub's own folder where nothing else is named. */
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/\.ollama/, 'OLLAMA_MODELS'],
-  [/\.triton/, 'TRITON_CACHE_DIR'],
+  [/[./]triton\b(?!-)/, 'TRITON_CACHE_DIR'],
   [/torch_?extensions/, 'TORCH_EXTENSIONS_DIR'],
   [/torch_?inductor/, 'TORCHINDUCTOR_CACHE_DIR'],
   [/flashinfer/, 'FLASHINFER_WORKSPACE_BASE'],
@@ -40,11 +40,15 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
       text: `Point the cache at a folder that this user may write${path === undefined ? '' : `, instead of ${path}`}${path?.startsWith('/.cache') === true ? ' (HOME is / here: set HOME too)' : ''}.`,
       command: setVariables(situation(), { [ANY_CACHE.test(path ?? '') && variable === 'HF_HOME' ? 'XDG_CACHE_HOME' : variable]: '<WRITABLE_FOLDER>' }),
     },
+    situation().system === 'windows' && {
+      text: 'Windows refuses a file too that another program has open: close other programs that use the cache (Python, a virus scanner), then try again. Last, give your user the folder.',
+    },
     mounted && {
       text: 'Or start the container as the user that owns the mounted folder on the host: then it may write there.',
       command: `docker run --user "$(id -u):$(id -g)" ${subject.image ?? '<IMAGE>'}`,
     },
-    root !== undefined &&
+    situation().system !== 'windows' &&
+      root !== undefined &&
       !mounted &&
       !NOT_OURS.test(root) &&
       !SHARED.test(root) &&
@@ -60,14 +64,28 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
 }
 /** Folders in which frameworks keep models and compiled kernels. */
 const CACHE =
-  /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
+  /\.cache\b|huggingface|hf[-_]cache|\bmodels--|torch[_/.-]?(?:hub|inductor|extensions)|\.triton\b|\/triton\/|\.nv\b|\.keras\b|\.ollama\b|modelscope|vllm|HF_HOME|TRANSFORMERS_CACHE|flashinfer|numba_cache/i
 /** It has made itself another folder. */
 const MATPLOTLIB = /Matplotlib created a temporary/
 const PATH = /(?:['"(`‘]|\bat |\bin |\bmkdir |\bopen |: |^)(\/[^\s'"()`,]{0,299}[^\s'"()`,:])/
-const KERNELS = /\.triton\b|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
+const KERNELS = /\.triton\b|\/triton\/|torch[_/.-]?(?:inductor|extensions)|flashinfer|numba_cache|\.nv\b/i
 const message = ({ text, at, match }: Seen): string => joinedFrom(text, at, 2).slice(0, 1_200) || match[0]
+const WINDOWS_PATH = /['"]([A-Za-z]:[\\/][^\n'"]{1,299})['"]/
+/** The cache folder that was named above, where a folder on the way to it is refused. */
+const announced = ({ text, at, match }: Seen): string | undefined => {
+  const [refused, folder] = [PATH.exec(match[0])?.[1], /in your cache folder \((\/[^)]{1,300})\)/.exec(around(text, at, 12, 0))?.[1]]
+  return refused !== undefined && folder?.startsWith(`${refused}/`) === true ? folder : undefined
+}
 const facts = (seen: Seen): Facts =>
-  known({ path: PATH.exec(seen.match[0])?.[1] ?? PATH.exec(message(seen))?.[1], errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]) })
+  known({
+    path:
+      announced(seen) ??
+      // As written: a folder's first letter is no escape.
+      (/: '[A-Za-z]:/.test(seen.match[0]) ? WINDOWS_PATH.exec(seen.text[seen.at] ?? '')?.[1]?.replaceAll('\\\\', '\\') : undefined) ??
+      PATH.exec(seen.match[0])?.[1] ??
+      PATH.exec(message(seen))?.[1],
+    errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]),
+  })
 /** What every program keeps there, not models alone. */
 const ANY_CACHE = /\/\.cache\/?$/
 const what = (seen: Seen): string => {
@@ -129,7 +147,7 @@ export const cachePermission = ruleFamily({
       unless: ({ message: said }) => MATPLOTLIB.test(said) || said.includes('ldconfig'),
     },
     {
-      pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}| \(os error 13\))/,
+      pattern: /(?:[Pp]ermission denied|Read-only file system)(?:: ['"`]?\/[^\s'"`]{1,300}|: '[A-Za-z]:[\\/][^\n']{1,300}'| \(os error 13\))/,
       severity,
       title,
       verdict,
@@ -137,7 +155,7 @@ export const cachePermission = ruleFamily({
       unless: (seen) =>
         // It makes itself another one.
         seen.match[0].includes('/matplotlib') ||
-        (!CACHE.test(seen.match[0]) && !(seen.match[0].includes('os error') && /huggingface|hf[-_]hub/i.test(message(seen)))),
+        (!CACHE.test(seen.match[0]) && announced(seen) === undefined && !(seen.match[0].includes('os error') && /huggingface|hf[-_]hub/i.test(message(seen)))),
     },
   ],
 })

@@ -2,7 +2,7 @@
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
-import { PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
+import { newerGpu, PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { WHICH_GPU, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -201,7 +201,7 @@ const BROKEN: Meaning = {
   pieces: () => [{ text: 'Correct the failed check above: nothing is wrong with this library.' }],
 }
 const meaningOf = (matched: Matched): Meaning =>
-  (broken(matched) ? BROKEN : undefined) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
+  (broken(matched) ? BROKEN : undefined) ?? newerGpu(matched) ?? MEANINGS.find(({ pattern }) => pattern.test(near(matched))) ?? UNKNOWN
 const verdict = (matched: Matched): string => {
   const { says } = meaningOf(matched)
   // Of ONNX Runtime and CNTK.

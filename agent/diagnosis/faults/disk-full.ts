@@ -57,7 +57,8 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   const look = (of = path): Piece => (quota ? false : shownBy(at.text, of)) || see(of, quota)
   const around = `${message}\n${at.text}`
   const desktop = DESKTOP.test(around) || at.system === 'mac' || at.system === 'windows'
-  const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker')
+  // "failed to register layer" is Docker's own word, also where the kubelet quotes it.
+  const containerd = /containerd|kubelet|cri-o/.test(around) && !at.programs.has('docker') && !/failed to register layer/.test(message)
   if (LAYER.test(message) && PODMAN.test(message))
     return [
       {
@@ -228,8 +229,9 @@ export const diskFull = ruleFamily({
         if (sizes !== undefined) return sizes
         const store = STORE.exec(message)?.[0] ?? (PODMAN.test(message) ? 'Podman (~/.local/share/containers or /var/lib/containers)' : undefined)
         if (LAYER.test(message) && store !== undefined) return `An image layer could not be unpacked: the file system of ${store} has too little space.`
+        const image = /pull image "([\w./:@-]{3,160})"/.exec(message)?.[1]
         if (LAYER.test(message))
-          return `Docker could not unpack an image layer: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text.join('\n'))}`
+          return `Docker could not unpack an image layer${image === undefined ? '' : ` of ${image}`}: the file system of its data root (usually /var/lib/docker on the host) has too little space.${rootFree(text.join('\n'))}`
         const path = pathOf(seen)
         if (/^[A-Za-z]:\\/.test(path ?? '')) return `A write to ${path} failed because drive ${path?.slice(0, 2)} has no space left.`
         if (WINDOWS_FULL.test(message)) return 'A write failed because the drive has no space left.'

@@ -7,6 +7,10 @@ import { around, known } from './parts/window.ts'
 const WRAP = String.raw`(?:\s{1,4}NVRM:)?\s{1,4}`
 const cardAbove = ({ text, at }: Seen) =>
   known({ pci_bus_id: /GPU ([\da-f]{4,8}:[\da-f]{2}:[\da-f]{2}\.\d)/i.exec(around(text, at, 2, 0))?.[1]?.toLowerCase() })
+const AKMOD_LOG = /\/\S{3,80}\/nvidia\/([\d.]{3,12})-\S{1,8}-for-([\w.+-]{3,60})\.failed\.log/
+/** The first error of the compiler. */
+const compilers = ({ situation }: Seen): string | undefined =>
+  /\.[ch]:\d{1,6}:\d{1,4}: (?:fatal )?error: ([^\n]{5,120}?)(?: \[-W[\w-]{1,60}\])?$/m.exec(situation().text)?.[1]
 const IN_USE = 'sudo fuser -v /dev/nvidia*; lsmod | grep nvidia'
 
 export const driverInstall = ruleFamily({
@@ -20,6 +24,7 @@ export const driverInstall = ruleFamily({
     'You appear to be running an X server',
     "An NVIDIA kernel module '",
     'Building rpms failed; see ',
+    'akmodsbuild: make',
     'nvidia-persistenced: Failed to query',
     ']: Failed to query NVIDIA devices',
     'unrecognized command-line option',
@@ -129,24 +134,30 @@ export const driverInstall = ruleFamily({
       ],
     },
     {
-      pattern: /Building rpms failed; see (\/\S{5,200}?\.log) for details/,
+      pattern: /Building rpms failed; see (\/\S{5,200}?\.log) for details|akmodsbuild: make(?:\[\d\])?: \*\*\* \[[^\n\]]{1,200}\] Error \d/,
       severity: 'critical',
       title: 'akmods could not build the kernel module',
-      verdict: ({ match }) => {
-        const [, driver, kernel] = /\/nvidia\/([\d.]{3,12})-\S{1,8}-for-(\S{3,60})\.failed\.log/.exec(match[1] ?? '') ?? []
-        return `akmods could not build ${driver === undefined ? 'a module' : `driver ${driver}`}${kernel === undefined ? '' : ` for kernel ${kernel}`}, so the GPU cannot be used with that kernel.`
+      verdict: (seen) => {
+        const [, driver, kernel] = AKMOD_LOG.exec(seen.situation().text) ?? []
+        const built = kernel ?? /\/kernels\/([\w.+-]{3,60})\//.exec(seen.match[0])?.[1]
+        const why = compilers(seen)
+        return `akmods could not build ${driver === undefined ? 'a module' : `driver ${driver}`}${built === undefined ? '' : ` for kernel ${built}`}, so the GPU cannot be used with that kernel.${why === undefined ? '' : ` The compiler says: "${why}".`}`
       },
-      remedies: ({ match }) => [
-        {
-          text: 'Read why: missing kernel-devel, or a driver that is too old for the kernel.',
-          command: `sudo grep -iE 'error|fatal' ${match[1]} | head -n 20`,
-        },
+      remedies: (seen) => [
+        compilers(seen) === undefined
+          ? {
+              text: 'Read why: missing kernel-devel, or a driver that is too old for the kernel.',
+              command: `sudo grep -iE 'error|fatal' ${AKMOD_LOG.exec(seen.situation().text)?.[0] ?? '/var/cache/akmods/nvidia/*.failed.log'} | head -n 20`,
+            }
+          : {
+              text: 'The headers are there, and the code does not fit the kernel: that driver is too old for it. A newer one or a patched package may come with the next update.',
+            },
         {
           text: 'Update driver and headers together, then build again; until then boot the kernel before it.',
           command: 'sudo dnf upgrade -y akmod-nvidia kernel-devel && sudo akmods --force',
         },
       ],
-      unless: ({ match }) => !/nvidia/.test(match[1] ?? ''),
+      unless: ({ match, text, at }) => !/nvidia/.test(match[1] ?? `${match[0]}${around(text, at, 4, 8)}`),
     },
     {
       pattern: /nvidia-persistenced(?:\[\d{1,10}\])?: Failed to query NVIDIA devices/,

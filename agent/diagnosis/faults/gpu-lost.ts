@@ -149,6 +149,7 @@ const lost = (facts: Facts, { system, programs, text }: Situation): readonly Rem
     rebootFor(facts),
   )
 
+const extra = (sentence: string | undefined): string => (sentence === undefined ? '' : ` ${sentence}`)
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
   // A line with an Xid is reported as that (79), and the driver's other line about the same loss is not reported twice.
@@ -168,7 +169,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts, situation()) }
   }
   if (NO_HANDLE.test(line)) {
-    const verdict = `${which} is listed, but the driver gets no answer from it. It stays lost until the host is rebooted or power-cycled.`
+    const verdict = `${which} is listed, but the driver gets no answer from it. It stays lost until the host is rebooted or power-cycled.${extra(linkEvidence(around(text, at, 40, 20)))}`
     return { ...base, title: 'GPU cannot be reached', verdict, remedies: lost(facts, situation()) }
   }
   if (INIT_FAILED.test(line)) {

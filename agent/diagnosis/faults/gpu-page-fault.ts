@@ -6,7 +6,8 @@ import { known } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
-const near = (seen: Seen): string => ofThisCard(seen, 3, 8)
+/** Where the head was lost, lines of other cards stand between. */
+const near = (seen: Seen): string => ofThisCard(seen, /PROTECTION_FAULT_STATUS/.test(seen.text[seen.at] ?? '') ? 10 : 3, 8)
 /** Address space 0 is the kernel driver's own: the lines around it name another fault's program. */
 const ofDriver = ({ message }: Seen): boolean => /vmid:0 pasid:0/.test(message)
 const facts = (seen: Seen): Facts => {
@@ -47,16 +48,30 @@ const rule = {
 export const gpuPageFault = ruleFamily({
   id: 'gpu-page-fault',
   kind: 'gpu_page_fault',
-  literals: [' page fault (src_id', 'PROTECTION_FAULT_STATUS', 'Engine memory CAT error', 'Fault response: Unsuccessful'],
+  literals: [
+    ' page fault (src_id',
+    'VM fault (0x',
+    'GPU fault detected: ',
+    'PROTECTION_FAULT_STATUS',
+    'Engine memory CAT error',
+    'Fault response: Unsuccessful',
+  ],
   facts,
   rules: [
-    { ...rule, pattern: /\[\w{2,12}hub\d?\] (?:retry |no-retry )?page fault/ },
+    {
+      ...rule,
+      pattern: /\[\w{2,12}hub\d?\] (?:retry |no-retry )?page fault/,
+      // What a reset of the card or a ring leaves behind.
+      unless: (seen) => ofDriver(seen) && /ring [\w.]{2,30} timeout|reset (?:succeeded|begin)|recovered through reset/i.test(ofThisCard(seen, 20, 0)),
+    },
     // Its head may have been lost to the rate limit. A status of zero repeats what was told.
     {
       ...rule,
       pattern: /\b(?:GC|MM)?VM_L2_PROTECTION_FAULT_STATUS: ?0x(?!0{1,16}\b)[0-9a-f]/i,
       unless: (seen) => /\] (?:retry |no-retry )?page fault \(src_id/.test(ofThisCard(seen, 12, 0)),
     },
+    // Cards before Vega: gmc_v6_0.c to gmc_v8_0.c.
+    { ...rule, pattern: /\bamdgpu\b[^\n]{0,60}(?:VM fault \(0x[0-9a-f]{2}, vmid [1-9]|GPU fault detected: \d)/ },
     { ...rule, pattern: /\bxe\b[^\n]{0,100}(?:Engine memory CAT error|Fault response: Unsuccessful)/ },
   ],
 })

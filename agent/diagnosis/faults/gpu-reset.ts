@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { atCard, driverLines, driverOf, drmFacts, ofThisCard } from './parts/drm.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { known } from './parts/window.ts'
-import { REBOOT } from './remedies/gpu.ts'
+import { REBOOT, RESTART } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const near = (seen: Seen): string => ofThisCard(seen, 2, 12)
@@ -21,6 +21,7 @@ const afterRas = (seen: Seen): boolean =>
 type End = 'gone' | 'back' | 'open'
 const endOf = (lines: string): End => (GONE.test(lines) ? 'gone' : BACK.test(lines) ? 'back' : 'open')
 
+const reboot = ({ situation }: Matched): Piece => (situation().gaming ? RESTART : REBOOT)
 function remedies(matched: Matched): readonly Piece[] {
   const { process, pid } = matched.facts
   const lines = near(matched)
@@ -40,7 +41,7 @@ function remedies(matched: Matched): readonly Piece[] {
           ? `If it comes back, update kernel, firmware (linux-firmware) and ${matched.situation().gaming ? 'Mesa' : 'ROCm'} together, then report it with these lines.`
           : 'If it comes back, update kernel, firmware and the compute runtime together, then report it with these lines.',
     },
-    endOf(lines) !== 'back' && REBOOT,
+    endOf(lines) !== 'back' && reboot(matched),
   ]
 }
 const ENGINE = /failed to reset engine|Engine reset failed/
@@ -76,7 +77,7 @@ const firmware = (name: string, what: string, driver: 'amdgpu' | 'xe' = 'amdgpu'
     { text: 'See whether the GPU hung before or after it, and which program used it.', command: driverLines(driver) },
     name === 'SMU' && { text: 'Until the reboot stop what reads its sensors: each read waits for seconds and logs these lines again.' },
     { text: 'Update kernel and firmware (linux-firmware) together, and the BIOS of a laptop or mini PC.' },
-    endOf(near(matched)) !== 'back' && REBOOT,
+    endOf(near(matched)) !== 'back' && reboot(matched),
   ],
 })
 
@@ -149,7 +150,7 @@ export const gpuReset = ruleFamily({
       },
       remedies: (matched) => [
         { text: 'See what came before: a hang, a reset, or the first start after the boot.', command: driverLines('amdgpu') },
-        REBOOT,
+        reboot(matched),
         {
           text: 'If it fails after each boot: update kernel and firmware (linux-firmware) together; in a virtual machine the GPU must be reset between two starts.',
         },

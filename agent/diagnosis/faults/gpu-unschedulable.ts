@@ -26,8 +26,29 @@ function events({ situation }: Matched): Piece {
   )
 }
 /** In the table of one pod's events: it found a node since. */
-const placedSince = ({ text, at }: Seen): boolean =>
-  /^\s{0,8}Warning {2,20}FailedScheduling {2}/.test(text[at] ?? '') && text.slice(at + 1).some((line) => /^\s{0,8}Normal {2,20}Scheduled {2}/.test(line))
+const placedSince = ({ text, at }: Seen): boolean => {
+  const line = text[at] ?? ''
+  const pod = /\bpod[s/ ]{1,2}([\w.-]{3,80})/.exec(line)?.[1]
+  const since = text.slice(at + 1)
+  return (
+    (/^\s{0,8}Warning {2,20}FailedScheduling {2}/.test(line) && since.some((other) => /^\s{0,8}Normal {2,20}Scheduled {2}/.test(other))) ||
+    since.some((other) => / Successfully assigned \S{3,160} to \S/.test(other) && (pod === undefined || other.includes(pod)))
+  )
+}
+/** Karpenter's own word, beside the one of the scheduler. */
+const LIMITED = /all available instance types exceed limits for nodepool(?:,? ?"([\w.-]{1,60})"|,? ?\(NodePool=([\w.-]{1,60})\))?/
+function limited({ situation }: Pick<Seen, 'situation'>): { readonly says: string; readonly piece: Piece } | undefined {
+  const match = LIMITED.exec(situation().text)
+  if (match === null) return undefined
+  const name = match[1] ?? match[2]
+  return {
+    says: `Karpenter may add no node, because the limits of its NodePool${name === undefined ? '' : ` ${name}`} are reached`,
+    piece: {
+      text: `Raise the limits of the NodePool${name === undefined ? '' : ` ${name}`} (spec.limits: nvidia.com/gpu, cpu, memory), or end what uses them.`,
+      command: `kubectl get nodepool ${name ?? ''} -o yaml | grep -A 6 -E 'limits:|resources:'`.replace('  ', ' '),
+    },
+  }
+}
 const and = (more: string): string => (more === '' ? '' : `; ${more}`)
 
 export const gpuUnschedulable = ruleFamily({
@@ -57,15 +78,15 @@ export const gpuUnschedulable = ruleFamily({
       severity: 'critical',
       unless: placedSince,
       title: 'No node has a free GPU for the pod',
-      verdict: ({ match, message }) =>
-        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}.`,
+      verdict: ({ match, message, situation }) =>
+        `Kubernetes cannot place the pod: ${match[3]} of ${match[2]} ${match[2] === '1' ? 'node has' : 'nodes have'} no free ${match[4]}${and(ruledOut(message).verdict)}${and(limited({ situation })?.says ?? '')}.`,
       remedies: (matched) => {
         const { match } = matched
         const resource = match[4] ?? 'nvidia.com/gpu'
         const others = ruledOut(matched.message).remedies
         // Nodes with GPUs that are closed come before GPUs that are in use.
         const closed = /taints? \{nvidia\.com\/gpu|unschedulable/.test(matched.message)
-        return [...(closed ? others : []), offered(resource), holders(resource), ...others, events(matched)]
+        return [limited(matched)?.piece, ...(closed ? others : []), offered(resource), holders(resource), ...others, events(matched)]
       },
     },
     {

@@ -8,7 +8,27 @@ import type { Piece } from './remedies/plan.ts'
 import { driverLines } from './parts/drm.ts'
 
 const kernelOf = ({ text, at }: { readonly text: readonly string[]; readonly at: number }): string | undefined =>
-  /\bkernel: {0,2}([\w.$]{3,120})/.exec(text.slice(at, at + 3).join(' '))?.[1]
+  demangled(/\b[Kk]ernel(?: [Nn]ame)?: {0,2}([\w.$]{3,120})/.exec(text.slice(at, at + 3).join(' '))?.[1])
+/** `_ZN5aiter12fmoe_kernelE…` is aiter::fmoe_kernel. */
+function demangled(name: string | undefined): string | undefined {
+  let rest = /^_ZN?(\d.*)$/.exec(name ?? '')?.[1]
+  const parts: string[] = []
+  while (rest !== undefined && /^\d/.test(rest)) {
+    const digits = /^\d{1,3}/.exec(rest)?.[0] ?? ''
+    parts.push(rest.slice(digits.length, digits.length + Number(digits)))
+    rest = rest.slice(digits.length + Number(digits))
+  }
+  return parts.length === 0 ? name : parts.join('::')
+}
+/** The variables stand in vllm/envs.py and sglang/srt/environ.py. */
+const withoutAiter = (matched: Matched): Piece => {
+  if (!/aiter/i.test(kernelOf(matched) ?? '')) return undefined
+  const { programs, text } = matched.situation()
+  const variable = programs.has('vllm') ? 'VLLM_ROCM_USE_AITER' : programs.has('sglang') ? 'SGLANG_USE_AITER' : undefined
+  return variable === undefined || new RegExp(`${variable}["']?[=:] ?["']?0`).test(text)
+    ? { text: 'The kernel is of AITER: update it together with ROCm and what uses it.' }
+    : { text: 'The kernel is of AITER: see whether it goes away without it; then update AITER.', command: `export ${variable}=0` }
+}
 const inKernel = (matched: Matched): string => {
   const kernel = kernelOf(matched)
   return kernel === undefined ? 'A kernel' : `The kernel ${kernel}`
@@ -71,7 +91,7 @@ export const hsaAbort = ruleFamily({
       title: 'A kernel failed on the GPU',
       verdict: (matched) =>
         `${inKernel(matched)} ${/APERTURE|MEMORY_FAULT/.test(matched.match[0]) ? 'used an address that it may not use' : /ILLEGAL_INSTRUCTION/.test(matched.match[0]) ? 'met an instruction that the GPU refuses' : 'raised an exception on the GPU'}. Likely a bug in the program or a library.`,
-      remedies: ({ situation }) => [synchronous({ ...situation(), vendor: 'amd' }), beforeIt],
+      remedies: (matched) => [withoutAiter(matched), kernelOf(matched) === undefined && synchronous({ ...matched.situation(), vendor: 'amd' }), beforeIt],
     },
   ],
 })

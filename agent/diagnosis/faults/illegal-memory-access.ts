@@ -1,6 +1,7 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
+import { byLibrary } from './parts/kernel-library.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
 import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
@@ -34,6 +35,7 @@ function remedies(matched: Matched): readonly Piece[] {
   const saved = /Writing input of failed execution to (\/[\w./-]{5,120}\.pkl)/.exec(at.text)?.[1]
   return [
     vendor === 'amd' && otherChip(at),
+    byLibrary(matched),
     // Who runs it did not write its kernels: another release or path helps before a stack does.
     programs.has('llamacpp') && {
       text: `Update ${programs.has('ollama') ? 'Ollama' : 'llama.cpp'}, and see whether it goes away${device} without flash attention or with another quantization.`,
@@ -132,9 +134,14 @@ const workerOf = ({ text, at }: Seen): string => {
   const [, name, pid] = /^\s{0,4}\(((?:\w{0,12}Worker|RayWorker)[\w -]{0,30}) pid=(\d{1,10})\)/.exec(text[at] ?? '') ?? []
   return name === undefined ? '' : ` It failed in ${name} (pid ${pid}).`
 }
+const LIBRARIES = /aten|c10|torch|ggml|xla|tensorflow|kokkos|nccl|onnx|paddle|mxnet|caffe|jax|triton|cutlass|flash|llama/i
 /** llama.cpp names its own function. */
 const lateAt = ({ text, at }: Seen): string => {
   const name = /\bin function (\w{3,80}) at /.exec(around(text, at, 0, 2))?.[1]
+  // Of the program's own code, not of a framework's.
+  const line = text[at] ?? ''
+  const [, place] = (LIBRARIES.test(line) ? undefined : /(?<![\w.-])([\w-]{1,60}\.(?:cuh?|cpp|cc|cxx):\d{1,6})\b/.exec(line)) ?? []
+  if (name === undefined && place !== undefined) return REPORTED_LATE.replace('named here', `at ${place}`)
   return name === undefined ? REPORTED_LATE : ` GPU errors are reported late, so ${name}, which is named here, is often not at fault.`
 }
 export const REPORTED_LATE = ' GPU errors are reported late, so the call named here is often not the one at fault.'

@@ -5,7 +5,8 @@ import { twoUnitSpan } from '../../text/span.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, timeout, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, usage } from './remedies/nccl.ts'
+import { timeout } from './remedies/nccl-timeout.ts'
 
 function facts({ text, at, message }: Seen): Facts {
   const near = around(text, at, 0, 6)
@@ -52,7 +53,7 @@ const said = ({ text, at }: Seen): string | undefined => {
 
 /** Most of NCCL's warnings are the error itself; those that only advise lack these words, and without libcuda it goes on. */
 const FAILS =
-  /\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/
+  /\b(?:[Ff]ail(?:ed|ure)|[Ee]rror|[Tt]imed? ?out|[Tt]imeout|refused|closed by|reset by|[Ii]nvalid|[Mm]ismatch|[Uu]nreachable|[Cc]orrupt|[Uu]nable to|[Cc]ould not|[Aa]bort|neither AF_INET|completion from peer [^\n]{0,80}?with (?:status=|error )[1-9])/
 /** Or the call that warned came back with an error, as each caller on the way up says: `NCCL INFO transport/net.cc:687 -> 3`. */
 const returned = ({ text, at }: Seen): boolean => /NCCL INFO [\w./-]{3,60}:\d{1,5} -> [1-7]\b/.test(around(text, at, 0, 3))
 

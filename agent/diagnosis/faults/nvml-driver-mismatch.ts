@@ -44,7 +44,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const versions = user !== undefined && kernel !== undefined ? `: the libraries are ${user}, the loaded kernel module is ${kernel}` : ''
   const versionsKnown = user !== undefined && kernel !== undefined
   const older = user !== undefined && kernel !== undefined && compareVersions(user, kernel) < 0
-  const rebooted = /^\s{0,8}(?:sudo )?reboot\s*$|after (?:a |the )?reboot/im.test(now.text)
+  const rebooted =
+    /^\s{0,8}(?:sudo )?reboot\s*$|after (?:a |the )?reboot|(?:tried|have|also|already) (?:a )?reboot(?:ed|ing)?\b|reboot(?:ed|ing)?\b[^\n.]{0,40}(?:n't|not|no) (?:help|work|change|fix)/im.test(
+      now.text,
+    )
   const container = /\b(?:docker|podman) (?:run|exec)\b/.test(now.text) && !/nvidia-docker \|/.test(line) && kernel === undefined
   const guest = kernel !== undefined && /\bLXC\b|\/lxc\/|\bpct \w|-pve\b|Proxmox/i.test(now.text)
   // What a package manager logged of the update: from, to.
@@ -85,7 +88,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           },
         rebooted &&
           installed === undefined && {
-            text: 'A reboot did not help: parts of two installations are mixed. Remove one of them.',
+            text: `A reboot did not help: ${older || !now.programs.has('apt') ? 'parts of two installations are mixed. Remove one of them' : 'the module of the new packages was not built, or another is loaded in its place. Install the packages of one version, then see what DKMS says'}.`,
+            ...(now.programs.has('apt') && !older ? { command: "dkms status; dpkg -l | grep -E 'nvidia-(kernel|dkms|driver|smi)'; modinfo -n nvidia" } : {}),
           },
         !rebooted &&
           installed === undefined && {

@@ -28,6 +28,11 @@ const restart = ({ situation }: Matched): Piece =>
         command: `docker restart ${situation().subject.container ?? 'ollama'}`,
       }
 
+const RELOAD_UVM: Piece = {
+  text: 'Reload the module for CUDA (nothing may use the GPU; after suspend it often hangs).',
+  command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
+}
+
 const above = ({ text, at }: Seen): string => text.slice(Math.max(0, at - 80), at).join('\n')
 /** What other families and kinds of ends tell. */
 const CAUSE = /CUDA error|ROCm error|GGML_ASSERT|out of memory|error loading model/
@@ -114,13 +119,11 @@ export const ollamaDriver = ruleFamily({
         const { programs, system } = seen.situation()
         const windows = system === 'wsl' || system === 'windows' || /\/wsl\//.test(seen.message)
         return [
+          !windows && (seen.match[1] ?? seen.match[2]) === '999' && RELOAD_UVM,
           windows
             ? { text: 'Update the NVIDIA driver of Windows (and Docker Desktop), then restart WSL; all its programs end.', command: 'wsl --shutdown' }
             : { text: 'See whether the driver works on the host; if it was updated since the last boot, reboot.', command: 'nvidia-smi' },
-          !windows && {
-            text: 'Reload the module for CUDA (nothing may use the GPU; after suspend it often hangs).',
-            command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
-          },
+          !windows && (seen.match[1] ?? seen.match[2]) !== '999' && RELOAD_UVM,
           (programs.has('docker') || programs.has('compose')) && {
             text: 'See whether another container gets the GPU; if not, the container toolkit is at fault.',
             command: 'docker run --rm --gpus all ubuntu nvidia-smi',

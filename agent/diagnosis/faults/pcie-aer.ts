@@ -44,7 +44,7 @@ export const pcieAer = ruleFamily({
       verdict: (matched) => {
         const gpu = matched.facts.pci_bus_id
         const port = /\bpcieport ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[^\n]{0,60}Uncorrect/i.exec(matched.text[matched.at] ?? '')?.[1]
-        const evidence = linkEvidence(near(matched))?.replace(/^Before it t/, 'T')
+        const evidence = linkEvidence(near(matched), false)?.replace(/^Before it t/, 'T')
         return `The PCIe link to ${gpu === undefined ? 'a GPU' : `the GPU at ${gpu}`} had an error that could not be corrected. ${evidence ?? 'Likely causes: seating, riser, power or the card.'}${port === undefined ? '' : ` The port above it, ${port}, reported it.`}`
       },
       remedies,

@@ -4,7 +4,7 @@ import type { Vendor } from '../situation/platform.ts'
 import { gpuOf } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
-import { known, pciBusId, whole } from './parts/window.ts'
+import { around, known, pciBusId, whole } from './parts/window.ts'
 
 /** AMD's tool counts cards as its driver does; Intel's has no command for a limit. */
 export function heatRemedies(facts: Facts, vendor?: Vendor): readonly Piece[] {
@@ -75,6 +75,8 @@ export const thermalOrPower = ruleFamily({
     'HwSlowdown',
     'THERMAL_SLOWDOWN',
     'ower_brake',
+    'emperature threshold met on GPU',
+    'running too hot! ',
     'POWER_BRAKE',
   ],
   facts: gpu,
@@ -97,6 +99,25 @@ export const thermalOrPower = ruleFamily({
           ? `DCGM saw GPU ${match[2]} lower its clocks for heat: it, or its memory, was too hot at some time since the last check, whatever its temperature is now.`
           : `DCGM saw GPU ${match[2]} lower its clocks for power: it reached its limit, or the machine's power supply asked for it.`,
       remedies: ({ facts, match, situation }) => (match[1] === 'thermal' ? heatRemedies(facts, situation().vendor) : limitRemedies(facts)),
+    },
+    {
+      // hashcat counts from 1; miners name the device that they slow down or pause.
+      pattern: /Driver temperature threshold met on GPU #(\d{1,3})|(?:Device|GPU) #?(\d{1,3}) is running too hot!/,
+      severity: 'warning',
+      title: 'GPU slowed down for heat',
+      verdict: ({ match, text, at }) => {
+        const near = [...around(text, at, 0, 4).matchAll(/(?:Device|GPU) #?(\d{1,3})\s([\w ]{2,12}?) ?temp: ?(\d{2,3}) ?C/gi)]
+          .filter(([, id]) => id === match[2])
+          .map(([, , what, degrees]) => `${what} ${degrees} °C`)
+        return match[1] === undefined
+          ? `The program says that device ${match[2]} is too hot${near.length === 0 ? '' : ` (${near.join(', ')})`} and works slower for that. Its limit may be a setting of its own.`
+          : `The driver's threshold of temperature was reached on GPU #${match[1]} (hashcat counts from 1): it lowers its clocks.`
+      },
+      remedies: ({ facts, match, situation }) => [
+        ...heatRemedies(facts, situation().vendor),
+        match[2] !== undefined && { text: 'If it is cool enough: raise the limit that the program was given.' },
+      ],
+      facts: ({ match }) => known({ gpu_index: match[1] === undefined ? whole(match[2]) : Number(match[1]) - 1 }),
     },
     {
       pattern: /[Tt]hermal violations? totaling\s{0,3}([\d.]{1,8})?/,

@@ -25,6 +25,9 @@ const EVENT = /\bXidCriticalError: Xid=(\d{1,5})\b/
 // Other monitors' words; the GPU must be named, since data bases count their transactions so too.
 const REPORTED = /\bX(?:id|ID)(?: [Ee]rrors?)?(?: [Cc]ode)?[ :=#]{1,3}(\d{1,3})\b/
 
+/** The GPU that they name by its address. */
+const NAMED = /\b((?:[\da-f]{4,8}:)[\da-f]{2}:[\da-f]{2}(?:\.[0-7])?)(?![\w:])/i
+
 const CAUSED_BY = /caused by previous Xid (\d{1,5})/
 
 /** The other Xids of the same GPU in the lines above, the nearest first. */
@@ -100,6 +103,9 @@ function mediaUnit(rest: string, { process, pid }: Facts): Piece {
       }
 }
 
+/** They call the driver from time to time: what fails meanwhile is not their doing. Names are cut at 15 characters. */
+const CALLERS = /^(?:nvidia-smi|nvtop|nvitop|gpustat|btop|nvidia-persiste|nvidia-bug-repo|nv-hostengine|dcgm|modprobe|kworker|irq\/|nv_queue|telegraf|netdata)/
+
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
   const xid = whole(match?.[3])
@@ -122,8 +128,9 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
   const lost = xid === 154 && xidsBefore(text, at, match[1]).includes(79)
   const mig = match[2] === undefined ? '' : ` (MIG instance ${Number(match[2])})`
   const what = xid === 48 ? whichMemory(text, at, match[1]) : undefined
+  const caller = entry.causes[0] !== 'program' && CALLERS.test(who.process ?? '')
   const hit =
-    who.process === undefined && who.pid === undefined
+    caller || (who.process === undefined && who.pid === undefined)
       ? undefined
       : `Affected: ${who.process ?? 'a process'}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`}${facts.pci_bus_id === undefined ? '' : `, GPU ${facts.pci_bus_id}${mig}`}.`
   const parts = [
@@ -133,6 +140,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
         : entry.meaning
       : `The driver could not repair bad GPU memory. ${repair.says}`,
     hit ?? (facts.pci_bus_id === undefined ? undefined : `Affected: GPU ${facts.pci_bus_id}${mig}.`),
+    caller ? `${who.process}${who.pid === undefined ? '' : ` (pid ${who.pid} on the host)`} only called the driver at that moment.` : undefined,
     nvlink?.text,
     recovery === undefined ? undefined : `It now asks for: ${recovery.to}.`,
     earlier === undefined ? undefined : `Xid ${earlier} (${xidEntry(earlier).title}) came before it on the same GPU: likely its cause.`,
@@ -226,7 +234,9 @@ function eventXid(at: number, line: string, situation: () => Situation): Recogni
   const reported = /\bGPU|nvidia/i.test(line) ? whole(REPORTED.exec(line)?.[1]) : undefined
   const xid = whole(EVENT.exec(line)?.[1]) ?? (reported !== undefined && XID_CODES.has(reported) ? reported : undefined)
   if (xid === undefined) return undefined
-  return { ...faultFromNumber(xid, situation()), lines: [at] }
+  const [uuid, pci] = [/\bGPU-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/.exec(line)?.[0], NAMED.exec(line)?.[1]]
+  const index = uuid === undefined && pci === undefined ? whole(/\b(?:GPU|gpu|device|Device)(?: |=|: ?|#)(\d{1,2})\b(?![.:/])/.exec(line)?.[1]) : undefined
+  return { ...faultFromNumber(xid, situation(), known({ pci_bus_id: address(pci), gpu_index: index }), uuid), lines: [at] }
 }
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {

@@ -44,6 +44,7 @@ const PATTERNS = {
   docker: /\bdocker\b|\broot@[0-9a-f]{12}:|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"/i,
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
+  apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,
   containerd: /\bcontainerd\b/i,
   kubernetes:
     /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator|^\s*Reason: {1,20}OOMKilled|node was low on resource|Need to kill Pod/im,

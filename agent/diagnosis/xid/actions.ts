@@ -1,6 +1,6 @@
 // What to do about an Xid, by the class of its action, for the GPU and the process that the line names.
 import type { Facts } from '../../model/facts.ts'
-import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, theGpu } from '../faults/remedies/gpu.ts'
+import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, RESTART, theGpu } from '../faults/remedies/gpu.ts'
 import { setVariables } from '../faults/remedies/environment.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { readSituation, type Situation } from '../situation/situation.ts'
@@ -10,8 +10,10 @@ const NOTHING_KNOWN = readSituation('')
 
 const program = ({ process, pid }: Facts): string => (process === undefined ? 'the program' : pid === undefined ? process : `${process} (pid ${pid})`)
 
+/** They compute on game cards too. */
+const COMPUTES = /^(?:python|pt_main|ray::|vllm|sglang|llama|ollama|koboldcpp|whisper|julia|matlab|gmx|namd|lmp)/i
 const findFault = (facts: Facts, situation: Situation): Piece =>
-  situation.gaming
+  situation.gaming && !COMPUTES.test(facts.process ?? '')
     ? { text: `Restart ${program(facts)}. If it fails in the same place again, update it and the driver.` }
     : {
         text: `Look for the fault in ${program(facts)}: run it again with synchronous launches, so that its stack shows the failing call (compute-sanitizer names the kernel and the address).`,
@@ -41,16 +43,14 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
     { text: 'See what waits for the reset.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC` },
     resetGpu(facts, 'The repair takes effect only then. Wait until its work has ended: a reset stops it'),
   ],
-  'drain-and-reset': (facts, situation) => [
-    drain(facts, situation),
-    diagnose(facts, situation, 'After the reset, test it before it gets work again.'),
-    BUG_REPORT,
-    resetGpu(facts),
-  ],
-  reboot: (facts) => [
+  'drain-and-reset': (facts, situation) =>
+    situation.gaming
+      ? [kernelLines(facts), BUG_REPORT, RESTART]
+      : [drain(facts, situation), diagnose(facts, situation, 'After the reset, test it before it gets work again.'), BUG_REPORT, resetGpu(facts)],
+  reboot: (facts, situation) => [
     kernelLines(facts),
     { text: 'If it is the same GPU again: check its power cables, its seating and riser, then have it replaced.' },
-    REBOOT,
+    situation.gaming ? RESTART : REBOOT,
   ],
   replace: (facts, situation) => [diagnose(facts, situation, 'Confirm the fault.'), { text: 'Take the GPU out of service and have it replaced.' }, BUG_REPORT],
   'check-power': () => [{ text: "Switch the host off; check the GPU's power cables and the power supply." }],

@@ -16,7 +16,7 @@ export const BOARD: XidTable = {
     causes: ['driver', 'hardware'],
     severity: 'warning',
     action: 'report',
-    advice: 'If work stops, reset the GPU.',
+    advice: 'That firmware comes with the driver: update it. If work stops, reset the GPU.',
   },
   46: {
     title: 'GPU stopped working',
@@ -75,7 +75,7 @@ export const BOARD: XidTable = {
     causes: ['bus', 'hardware', 'heat'],
     severity: 'critical',
     action: 'reboot',
-    advice: 'Read the PCIe (AER) and BMC logs of those seconds. A GPU that is off the bus comes back only with a reboot, often only with a power cycle.',
+    advice: 'A GPU that is off the bus comes back only with a reboot, often only with a power cycle. Read the PCIe (AER) and BMC logs of those seconds.',
   },
   81: { title: 'VGA block failed', meaning: "The board's VGA block failed (older boards).", causes: ['hardware'], severity: 'warning', action: 'report' },
   91: { title: 'Reserved code', meaning: 'NVIDIA reserves this code.', causes: ['driver'], severity: 'info', action: 'report' },

@@ -1,4 +1,5 @@
 // A fault of which only the Xid's number is known: from NVML's event, or quoted by another program.
+import type { Facts } from '../../model/facts.ts'
 import type { Fault } from '../../model/fault.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
@@ -8,14 +9,21 @@ import { causesSentence } from './causes-sentence.ts'
 
 export type XidFault = Pick<Fault<'xid'>, 'kind' | 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'>
 
-export function faultFromNumber(xid: number, situation?: Situation): XidFault {
+/** `named`: the GPU, as far as who reports it names one. */
+export function faultFromNumber(xid: number, situation?: Situation, named: Facts = {}, uuid?: string): XidFault {
   const entry = xidEntry(xid)
+  const gpu = uuid ?? named.pci_bus_id ?? named.gpu_index
+  const facts = { ...named, xid }
   return {
     kind: 'xid',
     severity: entry.severity,
     title: `Xid ${xid}: ${entry.title}`,
-    verdict: [entry.meaning, causesSentence(entry.causes)].filter((part) => part !== undefined).join(' '),
-    facts: { xid },
-    remedies: plan(entry.advice !== undefined && { text: entry.advice }, actionsFor(entry.action, { xid }, situation)),
+    verdict: [entry.meaning, gpu === undefined ? undefined : `Affected: GPU ${gpu}.`.replace('GPU GPU-', 'GPU-'), causesSentence(entry.causes)]
+      .filter((part) => part !== undefined)
+      .join(' '),
+    facts,
+    remedies: plan(entry.advice !== undefined && { text: entry.advice }, actionsFor(entry.action, facts, situation)).map((remedy) =>
+      uuid === undefined || remedy.command === undefined ? remedy : { ...remedy, command: remedy.command.replaceAll('-i <GPU>', `-i ${uuid}`) },
+    ),
   }
 }

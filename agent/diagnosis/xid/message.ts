@@ -47,7 +47,8 @@ export function wordsOf(rest: string): string | undefined {
     .replace(/^(?:(?:[Cc]hannel (?:ID )?(?:0x)?[0-9a-f]{1,8}|Ch [0-9a-f]{8}|engmask [0-9a-f]{8}|intr0? [0-9a-f]{8})[\s,.]{0,4}){1,3}/, '')
     .replace(/\s+/g, ' ')
     .replace(/[\s.,"]+$/, '')
-  return /[a-z]{4}/i.test(words) ? words.slice(0, 200) : undefined
+  // Registers in hexadecimal say nothing to a reader.
+  return /[a-z]{4}/i.test(words.replace(/\b[0-9a-f]{8}\b/g, '')) ? words.slice(0, 200) : undefined
 }
 
 const UPTIME = /\[ {0,6}(\d{1,9})\.\d{1,6} ?\]/

@@ -10,6 +10,36 @@ const said = (text: string): string =>
 
 test.each([
   [
+    'who only looked at the GPU when its firmware fell silent',
+    'NVRM: Xid (PCI:0000:21:00): 119, pid=2100, name=nvtop, Timeout after 45s of waiting for RPC response from GPU0 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20802002 0x4).\n',
+    /nvtop \(pid 2100 on the host\) only called the driver at that moment/,
+  ],
+  [
+    'the same Xid of one program on several GPUs, told once',
+    'NVRM: Xid (PCI:0000:21:00): 31, pid=500, name=train, Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_2 faulted @ 0x7f10_aa000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ\nNVRM: Xid (PCI:0000:22:00): 31, pid=501, name=train, Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_2 faulted @ 0x7f10_aa000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ\n',
+    /^(?![^]*Xid 31[^]*Xid 31:)[^]*It came 2 times on 2 GPUs: 0000:21:00 \(pid 500\), 0000:22:00 \(pid 501\)\./,
+  ],
+  [
+    'the firmware of one GPU that answers no program, told once',
+    'NVRM: Xid (PCI:0000:9b:00): 119, pid=40, name=python, Timeout after 45s of waiting for RPC response from GPU4 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20801702 0x4).\nNVRM: Xid (PCI:0000:9b:00): 119, pid=28, name=feature-disc, Timeout after 45s of waiting for RPC response from GPU4 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20810108 0x3e0).\n',
+    /^(?![^]*Xid 119:[^]*Xid 119:)[^]*It came 2 times on this GPU: processes python \(pid 40\), feature-disc \(pid 28\)/,
+  ],
+  [
+    'a game, which nobody debugs, and a desktop, which nobody drains',
+    'NVRM: Xid (PCI:0000:01:00): 79, pid=8100, name=GameThread, GPU has fallen off the bus.\n',
+    /^(?![^]*(?:Drain|CUDA_LAUNCH))[^]*switch the computer off completely/,
+  ],
+  [
+    'a program that computes on a game card',
+    'GeForce RTX 3090\nNVRM: Xid (PCI:0000:01:00): 13, pid=77, name=python3, Graphics Exception: ESR 0x404490=0x80000001\n',
+    /CUDA_LAUNCH_BLOCKING=1/,
+  ],
+  [
+    "the firmware's watchdog, whose firmware comes with the driver",
+    'NVRM: Xid (PCI:0000:3b:00): 38, pid=991, name=python, Ch 00000008, engmask 00000101\n',
+    /comes with the driver: update it/,
+  ],
+  [
     'what an exception was, wrapped before its bracket',
     '[  50.000001] NVRM: Xid (PCI:0000:41:00): 13, Graphics SM Warp Exception on\n              (GPC 2, TPC 1, SM 0): Misaligned Address\n',
     /The driver says: "Graphics SM Warp Exception on \(GPC 2, TPC 1, SM 0\): Misaligned Address"/,

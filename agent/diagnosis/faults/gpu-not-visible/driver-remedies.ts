@@ -3,6 +3,7 @@ import { FABRIC_STATE } from '../fabric-manager.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
+import type { Situation } from '../../situation/situation.ts'
 
 export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
@@ -38,6 +39,8 @@ export const SECURE_BOOT: Piece = {
   text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed (MOK), reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
   command: 'mokutil --sb-state; sudo mokutil -i "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
 }
+/** What a user of Slurm sees, not who runs the node. */
+export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -51,6 +54,15 @@ export function driver({ situation }: Matched): readonly Piece[] {
       {
         text: 'Install the headers and the compiler of the running kernel, then install the driver again.',
         ...(programs.has('apt') || system === 'linux' ? { command: 'sudo apt-get install -y linux-headers-$(uname -r) gcc make' } : {}),
+      },
+    ]
+  // A user's job cannot load a module, and a job without GPUs sees no driver.
+  if (inJob(situation()))
+    return [
+      requestGpu(situation()),
+      {
+        text: 'If the job has a GPU: tell the administrators the node; the driver does not work there.',
+        command: 'scontrol show job -d "$SLURM_JOB_ID" | grep -iE "gres|nodelist"',
       },
     ]
   const nouveau = /nouveau/i.test(text)
@@ -83,6 +95,24 @@ export function driver({ situation }: Matched): readonly Piece[] {
     !unsigned && /Secure ?Boot|signature/i.test(text) && SECURE_BOOT,
     // Modprobe looked on the host.
     !unsigned && missing === undefined && requestGpu(situation()),
+  ]
+}
+
+/** The module is loaded: its lines tell what became of each card. */
+export function noneShown(matched: Matched): readonly Piece[] {
+  const { programs, system, jetson } = matched.situation()
+  if (system === 'wsl' || jetson || inJob(matched.situation())) return driver(matched)
+  return [
+    {
+      text: 'See on the host whether the card is on the bus, and why the driver could not start it.',
+      command: "lspci -nnk -d 10de:; sudo dmesg | grep -iE 'nvrm|nvidia' | tail -n 30",
+    },
+    requestGpu(matched.situation()),
+    programs.has('kubernetes')
+      ? undefined
+      : {
+          text: 'If RmInitAdapter failed there: reboot; if it stays, check power cables and seating of the card, or (in a virtual machine) how it is passed through.',
+        },
   ]
 }
 

@@ -2,7 +2,7 @@
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { driver, HOST_DRIVER, NO_NOUVEAU, permission, WSL } from './driver-remedies.ts'
+import { driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 /** Reasons that say nothing of the build or its signature. */
@@ -68,8 +68,11 @@ export const driverRules: readonly Rule[] = [
     pattern:
       /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
     severity: 'critical',
-    title: 'NVIDIA driver is not loaded',
-    verdict: 'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.',
+    title: (matched) => (inJob(matched.situation()) ? 'No GPU in the job' : 'NVIDIA driver is not loaded'),
+    verdict: (matched) =>
+      inJob(matched.situation())
+        ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
+        : 'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.',
     remedies: driver,
   },
   {
@@ -117,7 +120,7 @@ export const driverRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The driver shows no GPU',
     verdict: 'The driver is loaded and shows no GPU: none could be initialised, or the container was given none.',
-    remedies: driver,
+    remedies: noneShown,
     // The kernel says why.
     unless: ({ text }) => (!text.some((line) => nvmlLine.test(line)) && text.length > 3) || text.some((line) => line.includes('RmInitAdapter failed')),
   },

@@ -5,6 +5,12 @@ import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
 import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, WSL } from './driver-remedies.ts'
 
+export const named = (situation: () => Situation): string => (situation().subject.container ?? '').replace(/^./, ' $&')
+
+const DESCRIBE: Piece = {
+  text: 'Generate the CDI description of the GPUs: it is missing, or older than the driver.',
+  command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
+}
 /** A pod's RuntimeClass names a runtime that the containerd of its node does not know. */
 const node = (k3s: boolean): readonly Piece[] => [
   k3s
@@ -29,7 +35,16 @@ const node = (k3s: boolean): readonly Piece[] => [
 ]
 
 export function toolkit({ situation, message }: Matched): readonly Piece[] {
-  const { programs, system } = situation()
+  const { programs, subject, system } = situation()
+  if (/OCI runtime \\?"nvidia/.test(message))
+    return [
+      {
+        text: 'Podman needs no runtime for GPUs: take it out (runtime in containers.conf, --runtime) and request the GPU by its CDI name.',
+        command: `grep -rn nvidia /etc/containers ~/.config/containers; podman run --device nvidia.com/gpu=all ${subject.image ?? '<IMAGE>'}`,
+      },
+      DESCRIBE,
+      HOST_DRIVER,
+    ]
   if (system === 'windows')
     return [
       { text: 'GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine, and run Linux containers.' },
@@ -107,10 +122,7 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
       text: 'Switch CDI on in the engine: Docker 25 to 27 need "features": {"cdi": true} in /etc/docker/daemon.json, then a restart; newer Docker has it on.',
       command: 'docker version',
     },
-    {
-      text: 'Generate the CDI description of the GPUs: it is missing, or older than the driver.',
-      command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
-    },
+    DESCRIBE,
     !programs.has('kubernetes') &&
       !driver &&
       (requested

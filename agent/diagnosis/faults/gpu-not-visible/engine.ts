@@ -4,12 +4,13 @@ import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { podEvents } from '../remedies/kubernetes.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, named, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
   'unknown or invalid runtime name',
   'Unknown runtime specified',
+  '" not found: invalid argument',
   'nvidia-container-cli',
   'nvidia-container-runtime',
   'invoking the NVIDIA Container Runtime Hook directly',
@@ -102,7 +103,7 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia|no runtime for \\?"nvidia\\?" is configured|RuntimeHandler \\?"nvidia\\?" not supported/,
+      /(?:unknown or invalid runtime name|Unknown runtime specified):? ?\\?["']?nvidia|OCI runtime \\?"nvidia\\?" not found|no runtime for \\?"nvidia\\?" is configured|RuntimeHandler \\?"nvidia\\?" not supported/,
     severity: 'critical',
     title: 'Runtime "nvidia" is not known to the engine',
     verdict: 'The container asks for the runtime "nvidia", which is not entered in the engine\'s configuration.',
@@ -121,7 +122,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit finds no driver',
     verdict: ({ message, situation }) =>
-      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container was not started.`,
+      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container${named(situation)} was not started.`,
     remedies: hook,
     facts: library,
     unless: elsewhere,
@@ -138,8 +139,8 @@ export const engineRules: readonly Rule[] = [
     pattern: /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: ?(.{0,240})/,
     severity: 'critical',
     title: 'The container toolkit refused',
-    verdict: ({ match }) =>
-      `The NVIDIA container toolkit could not give the container its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
+    verdict: ({ match, situation }) =>
+      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },
@@ -171,10 +172,11 @@ export const engineRules: readonly Rule[] = [
         : cdi(matched),
   },
   {
-    pattern: /error executing hook [^\n]{0,80}nvidia-container-(?:toolkit|runtime-hook)/,
+    pattern: /error executing hook [^\n]{0,80}nvidia-(?:container-(?:toolkit|runtime-hook)|(ctk|cdi-hook))/,
     severity: 'critical',
     title: "The toolkit's hook failed",
-    verdict: "The engine's hook for NVIDIA GPUs failed, so the container was not started. Podman is given GPUs by CDI today, and needs no hook.",
+    verdict: ({ match }) =>
+      `${match[1] === undefined ? "The engine's hook for NVIDIA GPUs" : `A hook of the CDI description (nvidia-${match[1]})`} failed, so the container was not started. ${match[1] === undefined ? 'Podman is given GPUs by CDI today, and needs no hook.' : 'Likely the description is of another release of the toolkit or the driver.'}`,
     remedies: cdi,
   },
   {

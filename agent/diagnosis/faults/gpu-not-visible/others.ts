@@ -13,12 +13,34 @@ export const LITERALS = [
   'Current node has no GPU available',
   'amdgpu is not supported',
   'on a GPU because no GPU is',
+  'Could not find any nv files on this host',
+  'Could not find any rocm files on this host',
 ]
 
 /** Lists the GPUs by the vendor's own tool. */
 const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi -i' : vendor === 'intel' ? 'xpu-smi discovery' : 'nvidia-smi -L')
 
 export const otherRules: readonly Rule[] = [
+  {
+    // Singularity and Apptainer look for the names of etc/nvliblist.conf (rocmliblist.conf) in the cache of ldconfig.
+    pattern: /Could not find any (nv|rocm) files on this host/,
+    severity: 'critical',
+    title: 'The container gets no GPU driver from the host',
+    verdict: ({ match }) =>
+      `The container was started with --${match[1]}, and none of the driver's libraries that go in with it was found on this host. It starts without the GPU.`,
+    remedies: ({ match }) => [
+      match[1] === 'nv'
+        ? {
+            text: 'See whether the driver works on this host (a login node has none), and whether ldconfig knows its libraries.',
+            command: 'nvidia-smi -L; ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
+          }
+        : { text: 'See whether this host has ROCm and a GPU.', command: 'rocm-smi -i; ldconfig -p | grep -E "libhsa|libamdhip"' },
+      match[1] === 'nv' && {
+        text: 'If they are in a folder of their own (on a Jetson: tegra): enter it for ldconfig, and names that are missing in nvliblist.conf.',
+        command: 'grep -rs . /etc/ld.so.conf.d | grep -iE "nvidia|tegra"; sudo ldconfig; find / -xdev -name nvliblist.conf 2>/dev/null',
+      },
+    ],
+  },
   {
     pattern: /Cannot run ([^\n]{3,80}) on a GPU because no GPU is/,
     severity: 'critical',

@@ -49,6 +49,7 @@ export const LITERALS = [
   'No supported gpu backend found',
   'But your machine only has: []',
   'cuInit failed',
+  'cuInit(0) returned ',
   'no platforms that are instances of',
   'No visible GPU is found',
   'Unsloth cannot find any torch accelerator',
@@ -114,7 +115,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|no ROCm-capable device is detected/,
+      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected/,
     severity: 'critical',
     title: ({ situation }) => `${situation().vendor === 'amd' ? 'ROCm' : 'CUDA'} finds no GPU`,
     verdict: ({ situation }) =>
@@ -231,13 +232,15 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
+      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
-    verdict:
-      'CUDA could not be started, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, missing device files, a driver that is not loaded.',
+    verdict: ({ message, match }) =>
+      cudaErrorCode(message) === 304
+        ? 'CUDA could not be started (304: a call of the operating system failed): the program may not open the device files of the GPU, or runs in a sandbox that does not pass their calls on.'
+        : `CUDA could not be started${match[1] === undefined ? '' : ` (error ${match[1]})`}, so the program sees no GPU. Likely causes: the nvidia_uvm module after a suspend, missing device files, a driver that is not loaded.`,
     remedies: (matched) => [
-      matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
+      cudaErrorCode(matched.message) === 304 || matched.situation().programs.has('docker') || matched.situation().programs.has('kubernetes')
         ? undefined
         : {
             text: 'After a suspend the module nvidia_uvm is often broken: reload it (programs on the GPU must be stopped first).',

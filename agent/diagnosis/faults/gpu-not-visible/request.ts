@@ -4,7 +4,7 @@ import type { Piece } from '../remedies/plan.ts'
 
 /** It was asked for, in the words of any engine; or the pod is to install the driver. */
 const ASKED =
-  /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia/
+  /nvidia-driver-daemonset|--gpus[ =]|capabilities: ?\[.{0,24}gpu|(?:nvidia|amd)\.com\/gpu["']?: ?["']?[1-9]|--runtime[ =]nvidia|--device[ =](?:\/dev\/)?nvidia|\b(?:singularity|apptainer)\b[^\n]{0,80} --(?:nv|nvccli|rocm)\b/
 
 export const SEE_VISIBLE: Piece = {
   text: 'See what the program may see: an empty or wrong value hides all GPUs.',
@@ -13,7 +13,7 @@ export const SEE_VISIBLE: Piece = {
 
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
-  const { programs, subject, text } = situation
+  const { programs, subject, text, vendor } = situation
   if (ASKED.test(text)) return undefined
   if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
   if (programs.has('compose'))
@@ -23,11 +23,23 @@ export function requestGpu(situation: Situation): Piece {
   if (programs.has('podman'))
     return { text: 'With podman: request the GPU by its CDI name.', command: `podman run --device nvidia.com/gpu=all ${subject.image ?? '<IMAGE>'}` }
   if (programs.has('docker')) return { text: 'In a container: request the GPU.', command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` }
+  // The user guide, "GPU Support".
+  if (programs.has('apptainer')) {
+    const [, tool = 'apptainer'] = /\b(apptainer|singularity)\b/.exec(text) ?? []
+    return {
+      text: `With ${tool}: pass the GPU and its driver in (--nv; AMD: --rocm).`,
+      command: `${tool} exec ${vendor === 'amd' ? '--rocm' : '--nv'} <IMAGE> <PROGRAM>`,
+    }
+  }
   if (/\bslurmd\b/.test(text))
     return {
       text: 'slurmd started before the driver made its device files: start it again when they are there.',
       command: 'sudo systemctl restart slurmd',
     }
-  if (programs.has('slurm')) return { text: 'In Slurm: request a GPU for the job.', command: 'sbatch --gpus=1 <SCRIPT>' }
+  if (programs.has('slurm'))
+    return {
+      text: `In Slurm: request a GPU for the job${/AllocTRES[^]{0,400}billing=(?![^\n]{0,160}gres\/gpu)/.test(text) ? ' (it was given none: AllocTRES has no gres/gpu)' : ''}.`,
+      command: 'sbatch --gpus=1 <SCRIPT>',
+    }
   return { text: 'If it runs in a container: was a GPU requested (Docker: --gpus all; Kubernetes: nvidia.com/gpu)?' }
 }

@@ -14,6 +14,27 @@ const BEFORE_TURING = /\b(?:GTX (?:Titan|9\d\d|10\d\d)|(?:Tesla )?[PV]100|P40|Ti
 export function generationIn(text: string): number | undefined {
   return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
 }
+/** The first CUDA that knows a generation: CUDA's release notes of 10.0, 11.0, 11.1, 11.8 and 12.8. */
+const FIRST_CUDA: readonly (readonly [names: RegExp, cuda: string])[] = [
+  [BLACKWELL, '12.8'],
+  [/\b(?:RTX (?:40\d0|[2-6]000 Ada)|L40S?|L4|H[12]00|H[82]0|GH200|Hopper|Ada Lovelace)\b/, '11.8'],
+  [/\b(?:RTX (?:30\d0|A[2-6]000)|A(?:10G?|16|40))\b/, '11.1'],
+  [/\b(?:A100|A30|A800)\b/, '11.0'],
+  [/\b(?:RTX (?:20\d0|[3-8]000(?! Ada))|Titan RTX|GTX 16\d0|Tesla T4|T4|Turing)\b/i, '10.0'],
+]
+/** In prose: "cuda 9.0", "CUDA: 10.2", "cuda-11.0". What nvidia-smi calls so is the driver's. */
+const CUDA_IN_USE = /\bcuda(?:toolkit|[ -]toolkit)?(?: version)?[ :=-]{1,2}v?(\d{1,2}\.\d)\b/gi
+/** The GPU that a text names is newer than the CUDA that it names: both, with the first CUDA that knows it. */
+export function tooNewFor(text: string): { readonly gpu: string; readonly cuda: string; readonly needs: string } | undefined {
+  const lines = text.replaceAll(/^.*Driver Version:.*$/gm, '')
+  const named = [...lines.matchAll(CUDA_IN_USE)].map((match) => match[1] ?? '')
+  const [cuda] = named
+  if (cuda === undefined || named.some((one) => one !== cuda)) return undefined
+  const found = FIRST_CUDA.find(([names]) => names.test(lines))
+  return found === undefined || Number(found[1]) <= Number(cuda)
+    ? undefined
+    : { gpu: new RegExp(`${found[0].source}(?: Ti\\b)?(?: SUPER\\b)?`, 'i').exec(lines)?.[0] ?? '', cuda, needs: found[1] }
+}
 export const capabilityText = (architecture: number): string => `${Math.floor(architecture / 10)}.${architecture % 10}`
 
 /** Thrust and CUB name their namespace by what nvcc compiled for: `THRUST_200700_800_890_NS` is compute capability 8.0 and 8.9. */

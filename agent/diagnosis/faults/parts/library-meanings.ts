@@ -3,6 +3,7 @@ import { setVariables } from '../remedies/environment.ts'
 import { COMPUTE_CAP } from '../remedies/gpu.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import type { Piece } from '../remedies/plan.ts'
+import { tooNewFor } from './architecture.ts'
 import type { Matched } from './rules.ts'
 
 export type Meaning = {
@@ -112,3 +113,15 @@ export const TEI_UNSUPPORTED: readonly Piece[] = [
   { text: 'Limit the tokens of a batch: large ones bring it.', command: '--max-batch-tokens 4096 --max-client-batch-size 8' },
   { text: 'Take the newest image that was built for this GPU (turing, 86, 89, hopper: see the README); its kernels need no operation that the GPU lacks.' },
 ]
+
+const FAILS_SO = /EXECUTION_FAILED|NOT_INITIALIZED|INTERNAL_ERROR|ARCH_MISMATCH|NOT_SUPPORTED|failed to execute/
+/** Said in prose, mostly: the library has no code for the GPU. */
+export function newerGpu({ message, situation }: Matched): Meaning | undefined {
+  const found = FAILS_SO.test(message) ? tooNewFor(situation().text) : undefined
+  if (found === undefined) return undefined
+  return {
+    pattern: FAILS_SO,
+    says: `the GPU (${found.gpu}) is newer than CUDA ${found.cuda}, whose libraries do not know it: it needs CUDA ${found.needs} or newer.`,
+    pieces: () => [{ text: `Install a build of the program for CUDA ${found.needs} or newer; the driver must be new enough for it.`, command: 'nvidia-smi' }],
+  }
+}

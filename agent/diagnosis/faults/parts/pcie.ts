@@ -12,12 +12,25 @@ export const linkFailed = (text: string, pci: string | undefined): boolean =>
 /** A card in an enclosure of its own. */
 const UNPLUGGED = /\bthunderbolt \d{1,2}-\d{1,4}: [^\n]{0,40}\bdisconnected/
 
+/** The link repeated what did not arrive: once is nothing, often is a bad contact. */
+const CORRECTED = /\bpcieport ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:AER: )?(?:PCIe Bus Error: severity=Correct|Multiple Correct|Correct)/g
+const corrected = (text: string): string | undefined => {
+  const ports = [...text.matchAll(CORRECTED)].map((match) => match[1])
+  return ports.length < 2
+    ? undefined
+    : `The kernel also logged corrected PCIe errors (AER) at the port ${ports[0]}: if the GPU is behind it, its link is bad (slot, riser, cable or contacts).`
+}
+
 /** A sentence about the first uncorrected error, or undefined where none is logged. */
-export function linkEvidence(text: string): string | undefined {
+export function linkEvidence(text: string, withCorrected = true): string | undefined {
   const match = UNCORRECTED.exec(text)
   const name = match?.[3]
   if (match === null || name === undefined)
-    return UNPLUGGED.test(text) ? 'A Thunderbolt device was disconnected: look at its cable and the power of its enclosure.' : undefined
+    return UNPLUGGED.test(text)
+      ? 'A Thunderbolt device was disconnected: look at its cable and the power of its enclosure.'
+      : withCorrected
+        ? corrected(text)
+        : undefined
   const error = NAMES[name.toLowerCase()] ?? name
   return `Before it the kernel logged a PCIe error (AER): ${error} at ${match[1]}${/surprise/i.test(error) ? ', so the link went down' : ''}.`
 }

@@ -90,6 +90,20 @@ const REASONS: readonly Reason[] = [
     (count) => `on ${count} the port of the host is taken`,
     text('Leave hostPort (or hostNetwork) out, or end the pod that has the port: an old copy of the same one, mostly.', 'kubectl get pods -A -o wide'),
   ],
+  // Of the autoscaler: node groups, not nodes.
+  [
+    /(\d{1,6}) max node group size reached()/g,
+    (count) => are(count, 'node group is at its largest size', 'node groups are at their largest size'),
+    text('Raise the largest size of the node group with GPUs (its settings at the provider), or end pods that hold GPUs.'),
+  ],
+  [
+    /(\d{1,6}) in backoff after failed scale-up()/g,
+    (count) => `for ${are(count, 'node group', 'node groups')} the provider just refused a node (quota, capacity)`,
+    text(
+      'See why the provider refused: a quota that is too low, or no such GPUs free in the zone. The autoscaler tries again later.',
+      'kubectl -n kube-system describe configmap cluster-autoscaler-status; kubectl get events -A | grep -iE "scale.?up"',
+    ),
+  ],
   [
     /(\d{1,6}) Too many pods()/g,
     (count) => `${are(count, 'runs', 'run')} as many pods as they may`,

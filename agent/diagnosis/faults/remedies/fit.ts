@@ -5,7 +5,7 @@ import { installerOf } from './pip.ts'
 import type { Situation } from '../../situation/situation.ts'
 
 const OF_LINUX =
-  /^export |\bLD_(?:LIBRARY_PATH|PRELOAD)\b|\bsudo\b|\bdmesg\b|\bjournalctl\b|\bsystemctl\b|\bldconfig\b|\bls(?:mod|pci)\b|\/(?:dev|proc|sys|etc|usr|var|lib|tmp)\/|\bfree -|\bulimit\b|\bsysctl\b|\bprintenv\b|\benv \||\bps -|\bd[fu] -|(?<!-)\brm -|\bgrep\b|\bss -|\bchmod\b|\bapt(?:-get)?\b|\bnvidia-bug-report|\bdcgmi\b|\brocm-smi\b|\brocminfo\b|\bamd-smi\b|\bxpu-smi\b/m
+  /^export |\bLD_(?:LIBRARY_PATH|PRELOAD)\b|\bsudo\b|\bdmesg\b|\bjournalctl\b|\bsystemctl\b|\bldconfig\b|\bls(?:mod|pci| -l)\b|\bid;|\/(?:dev|proc|sys|etc|usr|var|lib|tmp)\/|\bfree -|\bulimit\b|\bsysctl\b|\bprintenv\b|\benv \||\bps -|\bd[fu] -|(?<!-)\brm -|\bgrep\b|\bss -|\bchmod\b|\bapt(?:-get)?\b|\bnvidia-bug-report|\bdcgmi\b|\brocm-smi\b|\brocminfo\b|\bamd-smi\b|\bxpu-smi\b/m
 /** WSL 2 has Linux's tools; driver, reset and bus belong to Windows. */
 const OF_LINUX_DRIVER = /\bmodprobe\b|\bdkms\b|--gpu-reset|\bnvidia-bug-report|\blspci\b|\bdcgmi\b|update-initramfs|linux-headers|\bmokutil\b/
 const OF_NVIDIA = /\bnvidia-(?:smi|ctk|bug-report|modprobe)\b|\bdcgmi\b|\bcompute-sanitizer\b|whl\/cu\d|CUDA_LAUNCH_BLOCKING/

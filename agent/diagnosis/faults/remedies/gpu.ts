@@ -66,6 +66,12 @@ export const REBOOT: Advice = {
   command: 'sudo reboot',
   destroys: true,
 }
+/** A desktop has no drain and no BMC. */
+export const RESTART: Advice = {
+  text: 'Reboot. If the GPU does not come back, switch the computer off completely, then on.',
+  command: 'sudo reboot',
+  destroys: true,
+}
 
 /** Lines of the kernel about this GPU and its slot. */
 export function kernelLines(facts: Facts, what = 'See what the kernel logged about it before.'): Advice {

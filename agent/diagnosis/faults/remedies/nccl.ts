@@ -1,5 +1,4 @@
 // What helps when NCCL (or RCCL) failed: by a rank that did not come, the path between ranks that failed, a wrong use, or an error of the GPU.
-import { twoUnitSpan } from '../../../text/span.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { lessMemory } from '../cuda-oom/less/index.ts'
 import { driverLines } from '../parts/drm.ts'
@@ -13,60 +12,6 @@ import { noPeers } from './nccl-warnings.ts'
 import type { Piece } from './plan.ts'
 import { trlServer } from './trl.ts'
 
-const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
-
-/** Ranks wait at the same collective; one whose number is lower has not come so far. */
-function behind(text: string): { readonly rank: string; readonly at: number; readonly others: number } | undefined {
-  const last = new Map<string, number>()
-  for (const [, rank, number] of text.matchAll(/\[Rank (\d{1,6})\] Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d{1,12})/g))
-    if (rank !== undefined) last.set(rank, Math.max(last.get(rank) ?? 0, Number(number)))
-  const [lowest, ...others] = [...last].sort((a, b) => a[1] - b[1])
-  const next = others[0]
-  return lowest === undefined || next === undefined || next[1] === lowest[1] ? undefined : { rank: lowest[0], at: lowest[1], others: next[1] }
-}
-
-export function timeout({ facts, situation, message }: Matched): readonly Piece[] {
-  const at = situation()
-  const late = behind(at.text)
-  const lagging = LAGGING.exec(at.text)
-  const limit = facts.timeout_ms
-  const minutes = limit === undefined ? undefined : Math.max(Math.ceil((2 * limit) / 60_000), 10)
-  const recorder = /FlightRecorder is disabled|TRACE_BUFFER_SIZE|FR_BUFFER_SIZE/.test(at.text)
-  // The older name is still read by PyTorch 2.13 (FlightRecorder.hpp); from 2.11 on it records without it. https://github.com/pytorch/pytorch/pull/152563
-  const buffer = at.text.includes('TORCH_FR_BUFFER_SIZE') ? 'TORCH_FR_BUFFER_SIZE' : 'TORCH_NCCL_TRACE_BUFFER_SIZE'
-  return [
-    late !== undefined && lagging === null
-      ? {
-          text: `Look at rank ${late.rank} first: it waits in collective ${late.at}, the others are at ${late.others} or further, so it fell behind or took another path.`,
-        }
-      : lagging === null
-        ? {
-            text: `Find the rank that stopped, died or printed the first error: ${facts.rank === undefined ? 'the rank that waits' : `rank ${facts.rank}, which waited,`} is seldom the cause.`,
-          }
-        : { text: `Look at rank ${lagging[1]} first: it finished collective #${lagging[2]} and never joined #${lagging[3]}.` },
-    // Messages without NumelIn are of PyTorch before 2.1, the recorder came with 2.2.
-    /WorkNCCL\((?![^)]{0,80}Numel)[^)]{0,80}OpType/.test(at.text)
-      ? {
-          text: 'Let PyTorch check that all ranks call the same collectives (slower).',
-          command: setVariables(at, { TORCH_DISTRIBUTED_DEBUG: 'DETAIL' }),
-        }
-      : {
-          text: `Let every rank record which collective it is in (Flight Recorder${recorder ? ', which is off here' : ''}), then compare the dumps.`,
-          command: setVariables(at, { [buffer]: '2000', TORCH_NCCL_DUMP_ON_TIMEOUT: '1' }),
-        },
-    // NCCL user guide, troubleshooting: with PCI ACS or an IOMMU in the way, GPUs that send to each other directly hang.
-    /WorkNCCL\(SeqNum=1,/.test(message) && {
-      text: 'If all ranks wait in this first collective: see on which path NCCL hangs; many hosts with an IOMMU or PCI ACS go on without direct access between GPUs.',
-      command: setVariables(at, { NCCL_DEBUG: 'INFO', NCCL_P2P_DISABLE: '1' }),
-    },
-    (limit ?? 0) <= 3_600_000 && {
-      text:
-        limit === undefined
-          ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
-          : `If one step really needs longer than ${twoUnitSpan(limit)} (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
-    },
-  ]
-}
 export const MEMORY = /out of memory/
 /** As the shell, YAML and NCCL's own log say it. */
 const WITHOUT_PEERS = /NCCL_P2P_DISABLE["']?(?:[=:]| set by environment to)\s{0,3}["']?1/
@@ -75,7 +20,8 @@ export const NO_KERNELS = /named symbol not found|no kernel image is available|i
 export const PEER_ACCESS = /peer (?:access|mapping)|(?:cuda|hip)Ipc\w{3,24} failed/
 export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
-const PEER = /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer (\d[\d.<>:]{6,40})/
+const PEER =
+  /(?:recv|send|Connect|connection)[^\n]{0,40}?\b(?:from|to)\s{1,2}(?!socket\b|peer\b|remote\b)(\S{4,60}?)(?:\s|$)|peer ([\w.-]{2,60}<\d{1,5}>|\d[\d.<>:]{6,40})/g
 
 /** The path that failed decides (variables: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; without `=` a name is a prefix): InfiniBand, a peer's socket, or NCCL's own set-up. */
 export function system({ text, at, message, situation }: Matched): readonly Piece[] {
@@ -120,7 +66,8 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       debug,
     ]
   }
-  if (/no socket interface found|Address family not supported/.test(near)) {
+  // A name that no interface has leaves an address without a family. https://github.com/NVIDIA/nccl/issues/1837
+  if (/no socket interface found|Address family not supported|neither AF_INET\(2\) nor AF_INET6/.test(near)) {
     const set = /NCCL_SOCKET_IFNAME (?:set (?:by environment )?to |=) ?([\w.^,=-]{1,60})/.exec(now.text)?.[1]
     return [
       {
@@ -134,7 +81,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       set !== undefined && { text: 'Or leave the variable out: NCCL then looks for one itself.', command: 'unset NCCL_SOCKET_IFNAME' },
     ]
   }
-  const peer = PEER.exec(near)
+  const peers = new Set([...near.matchAll(PEER)].map(([, of, peer]) => (of ?? peer ?? '').replace(/[.,;]$/, '')))
   const unreachable = /No route to host|[Nn]etwork is unreachable/.exec(near)?.[0]
   if (unreachable !== undefined) {
     const to = /\b(?:[Cc]onnect(?:ing)?|[Cc]onnection) to (\d[\d.]{6,14}\d)/.exec(near)?.[1]
@@ -163,11 +110,11 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
     return [
       {
-        text: `Look at the log of the peer${peer === null ? '' : ` (${(peer[1] ?? peer[2] ?? '').replace(/[.,;]$/, '')})`}: its error came first.`,
+        text: `Look at the log of the peer${peers.size === 0 ? '' : ` (${[...peers].slice(0, 3).join(', ')})`}: its error came first.`,
       },
       {
-        text: 'If no rank died: see that the ranks use an interface by which they reach each other, without a firewall.',
-        command: 'ip -brief address',
+        text: 'If no rank died: see which interface the hosts have in common, let NCCL use that one, and open the firewall between them.',
+        command: `ip -brief address\n${setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' })}`,
       },
       debug,
     ]
