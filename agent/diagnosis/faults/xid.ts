@@ -106,6 +106,16 @@ function mediaUnit(rest: string, { process, pid }: Facts): Piece {
 /** They call the driver from time to time: what fails meanwhile is not their doing. Names are cut at 15 characters. */
 const CALLERS = /^(?:nvidia-smi|nvtop|nvitop|gpustat|btop|nvidia-persiste|nvidia-bug-repo|nv-hostengine|dcgm|modprobe|kworker|irq\/|nv_queue|telegraf|netdata)/
 
+/** Where the host is rebooted no reset follows. */
+function afterwards(pieces: readonly Piece[], reboots: boolean): readonly Piece[] {
+  if (!reboots) return pieces
+  return pieces.flatMap((piece): readonly Piece[] => {
+    if (piece === undefined || piece === false || !('text' in piece)) return [piece]
+    if (piece.command?.includes('--gpu-reset') === true) return []
+    return [{ ...piece, text: piece.text.replace('After the reset', 'After the reboot') }]
+  })
+}
+
 function gpuXid(text: LogText, at: number, line: string, situation: () => Situation): Recognised | undefined {
   const match = XID.exec(line)
   const xid = whole(match?.[3])
@@ -152,13 +162,16 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     cause !== undefined || nvlink !== undefined || earlier !== undefined || link || xid === 154 ? undefined : causesSentence(entry.causes),
   ]
   const unit = mediaUnit(rest, facts)
+  const asked = askedAfter(text, at, match[1], xid, facts)
+  // The driver wants more than the reset that is the rule after this Xid.
+  const reboots = asked !== undefined && asked !== false && 'command' in asked && asked.command === REBOOT.command
   const whatToDo = cause ?? entry
   const conditional = recovery === undefined && cause === undefined && /^If (?:it|this) (?:repeats|returns|comes back)|^If "/.test(whatToDo.advice ?? '')
   const remedies = plan(
     cause !== undefined && previous !== undefined && { text: `Look at Xid ${previous} first (${cause.title}): it caused this one.` },
     earlier !== undefined && { text: `Look at Xid ${earlier} first (${xidEntry(earlier).title}): this one follows from it.` },
     lost ? REBOOT : recovery?.remedy(facts),
-    askedAfter(text, at, match[1], xid, facts),
+    asked,
     repair?.remedies(facts),
     link && xid !== 79 && { text: 'See to the link first: seating, riser or cable, and power of the card.' },
     nvlink?.severity === 'critical' && resetGpu(facts),
@@ -174,8 +187,12 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
     whatToDo.advice !== undefined &&
       cause === undefined &&
       earlier === undefined &&
-      repair === undefined && { text: what ?? whatToDo.advice, ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}) },
-    recovery === undefined && !lost && !final && actionsFor(whatToDo.action, facts, situation()).slice(unit === undefined ? 0 : 1),
+      repair === undefined &&
+      !(reboots && /^A reset /.test(whatToDo.advice)) && {
+        text: what ?? whatToDo.advice,
+        ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}),
+      },
+    recovery === undefined && !lost && !final && afterwards(actionsFor(whatToDo.action, facts, situation()).slice(unit === undefined ? 0 : 1), reboots),
   )
   return {
     kind: 'xid',

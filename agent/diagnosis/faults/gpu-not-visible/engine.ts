@@ -2,7 +2,6 @@
 import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
-import { podEvents } from '../remedies/kubernetes.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
 import { cdi, CDI_LISTED, hook, HOST_WORKS, named, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
 
@@ -38,8 +37,6 @@ export const LITERALS = [
   'discover GPU vendor from CDI',
   'failed to generate CDI spec',
   'failed to create device CDI specs',
-  'unhealthy devices nvidia.com/',
-  'unhealthy devices amd.com/',
 ]
 
 /** The toolkit's mode for Jetson. */
@@ -274,28 +271,5 @@ export const engineRules: readonly Rule[] = [
       ]
     },
     facts: library,
-  },
-  {
-    pattern:
-      /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
-    severity: 'critical',
-    title: 'The GPUs of the node are unhealthy',
-    verdict: ({ match }) =>
-      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy${(match[1] ?? match[2])?.startsWith('amd') ? '' : ' (Xids do that)'}.`,
-    remedies: ({ match, situation }) => [
-      (match[1] ?? match[2])?.startsWith('amd')
-        ? {
-            text: 'See on the node what its driver says of the GPUs.',
-            command: "sudo dmesg -T | grep -E 'amdgpu|amdkfd' | tail -n 40; ls -l /dev/kfd /dev/dri",
-          }
-        : { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
-      { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },
-      {
-        text: `When the GPU is healthy again, or its MIG layout was changed: recreate the device plugin's pod, so that it advertises ${match[1] ?? match[2]} again. Running work is not stopped.`,
-        command: 'kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
-        destroys: true,
-      },
-      situation().subject.pod !== undefined && podEvents(situation()),
-    ],
   },
 ]

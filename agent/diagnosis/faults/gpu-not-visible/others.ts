@@ -1,6 +1,7 @@
 // No GPU of AMD or Intel that the program may use, and none in the node of a cluster.
 import { known } from '../parts/window.ts'
 import type { Rule } from '../parts/rules.ts'
+import { podEvents } from '../remedies/kubernetes.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { requestGpu } from './request.ts'
 
@@ -15,6 +16,8 @@ export const LITERALS = [
   'on a GPU because no GPU is',
   'Could not find any nv files on this host',
   'Could not find any rocm files on this host',
+  'unhealthy devices amd.com/',
+  'unhealthy devices nvidia.com/',
 ]
 
 /** Lists the GPUs by the vendor's own tool. */
@@ -143,6 +146,29 @@ export const otherRules: readonly Rule[] = [
       { text: 'See how many GPUs Ray counts on each node, and whether the driver shows them there.', command: `ray status; ${lister(situation())}` },
       { text: 'Start vLLM on a node with GPUs, or start Ray there again: it counts GPUs at its start.' },
       requestGpu(situation()),
+    ],
+  },
+  {
+    pattern:
+      /no healthy devices present; cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})|cannot allocate unhealthy devices ((?:nvidia|amd)\.com\/[\w-]{1,30}(?:\.[\w-]{1,20}){0,3})/,
+    severity: 'critical',
+    title: 'The GPUs of the node are unhealthy',
+    verdict: ({ match }) =>
+      `Kubernetes rejected the pod: all devices ${match[1] ?? match[2]} of the node are marked as unhealthy${(match[1] ?? match[2])?.startsWith('amd') ? '' : ' (Xids do that)'}.`,
+    remedies: ({ match, situation }) => [
+      (match[1] ?? match[2])?.startsWith('amd')
+        ? {
+            text: 'See on the node what its driver says of the GPUs.',
+            command: "sudo dmesg -T | grep -E 'amdgpu|amdkfd' | tail -n 40; ls -l /dev/kfd /dev/dri",
+          }
+        : { text: 'See on the node why: Xids mark a GPU as unhealthy.', command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L" },
+      { text: 'See what the device plugin says.', command: 'kubectl get pods -A -o wide | grep -i device-plugin' },
+      {
+        text: `When the GPU is healthy again, or its MIG layout was changed: recreate the device plugin's pod, so that it advertises ${match[1] ?? match[2]} again. Running work is not stopped.`,
+        command: 'kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
+        destroys: true,
+      },
+      situation().subject.pod !== undefined && podEvents(situation()),
     ],
   },
 ]
