@@ -133,7 +133,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),
     missing(`Unable to load any of \\{${L}`, 'was not found in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),
-    missing(`depends on ["']?${L}["']? which is missing`, 'was not found in PATH'),
+    missing(`["' ]${L}["']? which is missing`, 'was not found in PATH'),
     {
       // The images of L4T hold empty files, over which the runtime mounts those of the host.
       pattern: /\/usr\/lib\/aarch64-linux-gnu\/(?:\S{0,80}\/)?(lib[\w.+-]{1,60}): file too short/,
@@ -159,7 +159,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
     missing(
-      'LoadLibrary failed with error 126\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
+      'LoadLibrary failed with error (?:126|127|1114)\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
       'could not be loaded',
       {
         verdict: ({ match }) =>

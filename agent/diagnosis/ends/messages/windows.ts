@@ -13,6 +13,8 @@ const WITH_CUDA = 'Name the index of your CUDA version (cu126, cu128 …): witho
 const install = (packages: string): string => `python -m pip install --upgrade ${packages} --index-url https://download.pytorch.org/whl/<CUDA>`
 const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
 
+const WORKERS = /DataLoader|dataloader|workers|spawn_main|multiprocessing/
+
 export const WINDOWS: readonly Known[] = [
   {
     // Compiled at the first use and kept: woct0rdho/triton-windows, README.
@@ -26,15 +28,21 @@ export const WINDOWS: readonly Known[] = [
     ],
   },
   {
-    pattern: /\[WinError 1455\]/,
+    // safetensors says "(os error 1455)": it maps the whole file.
+    pattern: /\[WinError 1455\]|\(os error 1455\)/,
     title: "Windows' paging file is too small",
-    says: 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.',
-    remedies: () => [
-      { text: 'Use fewer DataLoader workers (num_workers=0 first): on Windows each one loads the CUDA libraries again.' },
+    says: ([match]) =>
+      match.startsWith('[')
+        ? 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.'
+        : 'Windows reserves memory for all that a program maps, such as the files of a model, and neither RAM nor the paging file has room for it.',
+    remedies: (_, { situation }) => [
+      WORKERS.test(situation.text) && {
+        text: 'Use fewer DataLoader workers (num_workers=0 first): on Windows each one loads the CUDA libraries again.',
+      },
       {
         text: 'Enlarge the paging file (System, Advanced, Performance, Virtual memory), on a drive with space, to about the size of the RAM or more; then restart Windows.',
       },
-      { text: 'Close other programs and notebooks that hold the CUDA libraries.' },
+      { text: 'Close other programs and notebooks that hold memory.' },
     ],
   },
   {
