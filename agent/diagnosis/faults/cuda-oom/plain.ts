@@ -64,6 +64,7 @@ export const cudaOomPlain = memoryFamily(
     'System is out of GPU',
     'std::bad_alloc: out_of_memory',
     'Maximum pool size exceeded',
+    'MPS backend out of memory',
     'GPU ran out of memory',
     'GPU out of memory',
     'GPU OutOfMemory',
@@ -95,6 +96,25 @@ export const cudaOomPlain = memoryFamily(
         },
         lessInCupy(),
         whoHolds(situation),
+      ],
+    },
+    {
+      // pytorch/pytorch, aten/src/ATen/mps/MPSAllocator.mm. GB until 2.5, GiB since.
+      pattern: new RegExp(
+        `MPS backend out of memory \\(MPS allocated: ${SIZE}, other allocations: ${SIZE}, max allowed: ${SIZE}\\)\\. Tried to allocate ${SIZE}`,
+      ),
+      who: 'PyTorch',
+      facts: ([, held, heldUnit, , , most, mostUnit, asked, unit]) =>
+        known({ requested_bytes: bytesOf(asked, unit), allocated_bytes: bytesOf(held, heldUnit), allowed_bytes: bytesOf(most, mostUnit) }),
+      verdict: ({ requested_bytes: asked = 0, allocated_bytes: held = 0, allowed_bytes: most = 0 }, { text }) =>
+        `PyTorch asked for ${gib(asked)} on the Mac's GPU, which may use ${gib(most)}: its tensors hold ${gib(held)}, and ${/other allocations: ([\d.]{1,12} \w{1,8})/.exec(text)?.[1] ?? 'the rest'} is held beside them (caches, other libraries).`,
+      remedies: () => [
+        { text: 'Make the work smaller: a smaller batch or resolution, shorter inputs, 16-bit numbers, or a smaller or quantized model.' },
+        { text: 'Give cached memory back between steps (torch.mps.empty_cache()), and close programs that hold much memory: GPU and CPU share it.' },
+        {
+          text: 'Only if enough memory is free: lift the limit. The whole Mac can then run out of memory.',
+          command: 'export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0',
+        },
       ],
     },
     {
