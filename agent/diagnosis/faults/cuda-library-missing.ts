@@ -95,6 +95,7 @@ export const cudaLibraryMissing = ruleFamily({
     'cannot be loaded',
     'which is missing',
     'undefined symbol: ',
+    'with link time reference',
     'file too short',
     'Could not locate cu',
     'Cannot load symbol cu',
@@ -157,7 +158,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
-    missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
+    missing(`WinError 126\\][^"']{0,80}["'](?![^"']{0,240}[\\\\/]torch[\\\\/]{1,2}lib)(?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
     missing(
       'LoadLibrary failed with error (?:126|127|1114)\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
       'could not be loaded',
@@ -176,7 +177,7 @@ export const cudaLibraryMissing = ruleFamily({
     },
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     // The driver's own library lacks what is newer than it: that is reported as a driver that is too old.
-    missing(`(?!libcuda\\.so)${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
+    missing(`(?!libcuda\\.so)${L}: (?:undefined symbol: \\S|symbol \\w{3,120}, version \\S{1,80} not defined in file)`, 'was built against another version of a CUDA library than the one that was loaded'),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.
       `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: _{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)`,

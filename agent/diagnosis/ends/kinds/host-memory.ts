@@ -10,6 +10,11 @@ const asked = (match: RegExpExecArray): Facts => {
   const sized = /(?:allocate|size|of) (\d{1,9}(?:\.\d{1,3})?) ?([KMGT])i?[Bb]/.exec(match.input)
   return sized === null ? {} : { requested_bytes: Math.round(Number(sized[1]) * (UNITS[(sized[2] ?? '').toLowerCase()] ?? 1)) }
 }
+const REFUSED = says(
+  /(?:^|\b)Unable to allocate (?:internal )?buffer|malloc(?:\(\))?.{0,20}failed|[Ff]ailed to allocate (?:host|cpu|pinned)? ?memory/,
+  WEIGHT.exception,
+  asked,
+)
 export const hostMemory: EndKind = {
   kind: 'host_memory',
   stage: 'cause',
@@ -20,11 +25,8 @@ export const hostMemory: EndKind = {
       WEIGHT.message,
       asked,
     ),
-    says(
-      /(?:^|\b)Unable to allocate (?:internal )?buffer|malloc(?:\(\))?.{0,20}failed|[Ff]ailed to allocate (?:host|cpu|pinned)? ?memory/,
-      WEIGHT.exception,
-      asked,
-    ),
+    // TensorFlow says the same of GPU memory.
+    (error) => (error.name === 'ResourceExhaustedError' ? undefined : REFUSED(error)),
     raises(/^(?:MemoryError|_?ArrayMemoryError|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
     ({ name, module }) => (name === 'OutOfMemoryError' && /ray|java/.test(module ?? '') ? { weight: WEIGHT.message } : undefined),
   ),

@@ -5,7 +5,7 @@ import type { Known } from './message.ts'
 import { caller } from './packages.ts'
 
 const RUNTIME = 'winget install --exact --id Microsoft.VCRedist.2015+.x64'
-const isTorch = (path: string): boolean => /[\\/]torch[\\/]lib[\\/]/i.test(path)
+const isTorch = (path: string): boolean => /[\\/]torch[\\/]{1,2}lib[\\/]/i.test(path)
 /** Those of which 2.9 raised what it needs. */
 const isCore = (path: string): boolean => /[\\/]torch[\\/]lib[\\/](?:c10|torch_cpu|torch_python)\.dll$/i.test(path)
 /** PyPI has PyTorch for Windows only without CUDA. */

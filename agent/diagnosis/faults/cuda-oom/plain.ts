@@ -42,7 +42,7 @@ const LARGER_POOL: Piece = {
   text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
 }
 const unknown = (gpu: number | undefined, situation: Situation): string =>
-  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
+  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${/\bin wake_up\b/.test(situation.text) ? 'vLLM was waking up from its sleep mode: what it had given back was in use meanwhile, or is in pieces.' : CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',

@@ -82,13 +82,16 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
 }
 
 export function compatibility({ situation }: Matched): readonly Piece[] {
-  const { programs } = situation()
+  const { programs, versions } = situation()
   return [
     {
       text: 'See which libcuda comes first. A cuda-compat library (/usr/local/cuda/compat) works on data-centre GPUs only: elsewhere take its folder out of LD_LIBRARY_PATH.',
       command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
     },
-    { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },
+    {
+      text: `Or update the driver of the host, or use an image or build for a CUDA that it runs (${versions.driverCuda ?? 'head line of nvidia-smi'}).`,
+      ...(versions.driverCuda === undefined ? { command: 'nvidia-smi' } : {}),
+    },
     {
       text: 'If the driver was updated since the last boot, reboot.',
       command: 'cat /proc/driver/nvidia/version',

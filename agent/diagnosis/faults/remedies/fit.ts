@@ -93,7 +93,9 @@ function ofEngine(command: string, { programs }: Situation): string | undefined 
 
 /** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
-/** Those that cannot be followed here are left out; where none would be left, their sentences stay without the command. */
+/** A sentence that is nothing without its command. */
+const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
+/** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
   const all = remedies.map((remedy) => {
@@ -105,9 +107,11 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
   })
   const patterns = unfit(situation, kind)
-  const kept = all.filter(
-    ({ command }) =>
-      command === undefined || (!patterns.some((pattern) => pattern.test(command)) && !(command === 'nvidia-smi' && ANSWERED.test(situation.text))),
-  )
+  const unfits = (said: string): boolean => patterns.some((pattern) => pattern.test(said))
+  const kept = all.flatMap((remedy) => {
+    const { text, command } = remedy
+    if (command === undefined || !(unfits(command) || (command === 'nvidia-smi' && ANSWERED.test(situation.text)))) return [remedy]
+    return ONLY_LOOKS.test(text) || unfits(text) ? [] : [{ text }]
+  })
   return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
 }

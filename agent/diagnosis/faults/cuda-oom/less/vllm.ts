@@ -161,6 +161,16 @@ export function smallerShare(situation: Situation, facts: Facts): Piece {
   )
 }
 
+/** Before the KV cache is sized: neither the share of the card nor the number of requests counts yet. */
+const LOADS = /\bin (?:create_weights|_?initialize_model|_init_model|make_layers|load_weights|process_weights_after_loading|load_model)\b/
+const WAKES = /\bin wake_up\b/
+const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
+  halfWeights(situation),
+  moreGpus(situation, facts),
+  option(situation, 'Or keep a part of the weights in host memory (GiB for each GPU), which is much slower.', 'cpu_offload_gb', 8),
+  { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no room for them.' },
+]
+
 /** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
 export function lessInVllm(situation: Situation, facts: Facts, othersBytes: number | undefined): readonly Piece[] {
   const total = facts.total_bytes
@@ -169,6 +179,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   // What the training holds is there again after each step.
   const host = hostOf(situation)
   const lower = Math.floor(Math.min(share - (host?.trains === true ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
+  if (LOADS.test(situation.text) && host === undefined && othersBytes === undefined && !MIG.test(situation.text)) return toLoad(situation, facts)
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     halfWeights(situation),
@@ -182,6 +193,10 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         percent(lower),
       ),
     host?.frees,
+    WAKES.test(situation.text) &&
+      host?.frees === undefined && {
+        text: 'Before vLLM wakes up, let the trainer give its memory back: weights and optimizer to host memory, then torch.cuda.empty_cache().',
+      },
     /\bin update_(?:policy|actor)\b/.test(situation.text) && host?.lessToTrain,
     host?.trains !== true && fewerSequences(situation),
     eager(situation),
