@@ -79,6 +79,15 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
 const listed = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefined =>
   /located at \['(\/[\w./-]{1,120}libcuda\.so[.\d]{0,12})'/.exec(joinedFrom(text, at, 3))?.[1]
 
+const OF_TORCH = /[\\/]torch[\\/]{1,2}lib[\\/]/
+/** The file is there: the wheel brings it. What it needs is not, or comes from another place. */
+const torchOnWindows = ({ situation }: Seen): readonly Piece[] => [
+  { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: 'winget install --exact --id Microsoft.VCRedist.2015+.x64' },
+  {
+    text: 'Install PyTorch again, in an environment with one package manager: its wheel brings this library and those that it needs. Name the index of your CUDA version (cu126, cu128 …).',
+    command: pipInstall(situation(), 'torch --index-url https://download.pytorch.org/whl/<CUDA>', '--force-reinstall'),
+  },
+]
 const L = `(${CUDA_LIBRARY})`
 // The container toolkit's own refusal is found by gpu-not-visible.
 const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || message.includes('detected non-NVML platform')
@@ -158,7 +167,9 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
-    missing(`WinError 126\\][^"']{0,80}["'](?![^"']{0,240}[\\\\/]torch[\\\\/]{1,2}lib)(?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
+    missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed', {
+      remedies: (seen) => (OF_TORCH.test(seen.message) ? torchOnWindows(seen) : toolkitRemedies(file(seen.match[1] ?? ''), seen)),
+    }),
     missing(
       'LoadLibrary failed with error (?:126|127|1114)\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
       'could not be loaded',
@@ -177,7 +188,10 @@ export const cudaLibraryMissing = ruleFamily({
     },
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     // The driver's own library lacks what is newer than it: that is reported as a driver that is too old.
-    missing(`(?!libcuda\\.so)${L}: (?:undefined symbol: \\S|symbol \\w{3,120}, version \\S{1,80} not defined in file)`, 'was built against another version of a CUDA library than the one that was loaded'),
+    missing(
+      `(?!libcuda\\.so)${L}: (?:undefined symbol: \\S|symbol \\w{3,120}, version \\S{1,80} not defined in file)`,
+      'was built against another version of a CUDA library than the one that was loaded',
+    ),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.
       `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: _{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)`,
