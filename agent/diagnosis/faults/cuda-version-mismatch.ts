@@ -1,4 +1,5 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
+import { kernelsOf, oddGpu } from './parts/architecture.ts'
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
@@ -159,8 +160,11 @@ export const cudaVersionMismatch = ruleFamily({
         /no kernel image is available|hip_(?:code_object|fatbin)\.cpp:\d{1,5}: [^\n]{0,300}(?:hipSuccess|NoBinaryForGpu|No compatible)|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP|ROCm) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
-      verdict: ({ situation }) =>
-        `The program or one of its libraries holds no code for ${warnedOf(situation()) ?? "this GPU's architecture"}: it was compiled for other generations.`,
+      verdict: ({ situation, match, message }) => {
+        const gpu = oddGpu(situation().text)
+        const part = kernelsOf({ message, match })
+        return `${part ?? 'The program or one of its libraries'} holds no code for ${warnedOf(situation()) ?? (gpu === undefined ? "this GPU's architecture" : `the ${gpu}`)}: it was compiled for other generations.`
+      },
       remedies: architecture,
       unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },

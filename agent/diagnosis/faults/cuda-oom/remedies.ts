@@ -105,7 +105,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   }
   const outside = judged.outsideBytes ?? 0
   const who = whoHolds(situation)
-  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, limit] : [vllm, host, limit, who]
+  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, limit] : [vllm, host, limit]
 }
 
 function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, message: string, situation: Situation): readonly Piece[] {

@@ -14,4 +14,22 @@ const BEFORE_TURING = /\b(?:GTX (?:Titan|9\d\d|10\d\d)|(?:Tesla )?[PV]100|P40|Ti
 export function generationIn(text: string): number | undefined {
   return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
 }
+/** A GPU whose name says that a build may be too old or too new for it. */
+export const oddGpu = (text: string): string | undefined => (BLACKWELL.exec(text) ?? BEFORE_TURING.exec(text))?.[0]
+/** Libraries with kernels of their own, as an error names them. */
+const PARTS: readonly (readonly [RegExp, string])[] = [
+  [/flashinfer|\b(?:Single|Batch)(?:Decode|Prefill)With\w/i, 'FlashInfer'],
+  [/\bflash_attn|flash-attention/i, 'FlashAttention'],
+  [/xformers/i, 'xFormers'],
+  [/sageattn|sageattention/i, 'SageAttention'],
+  [/sgl[-_]kernel/, 'sgl-kernel'],
+  [/deep_?gemm/i, 'DeepGEMM'],
+  [/bitsandbytes/i, 'bitsandbytes'],
+  [/mamba_ssm|selective_scan|causal_conv1d/, 'Mamba'],
+]
+/** Of the error itself: what stands around it may be of another library. */
+export function kernelsOf({ message, match }: { readonly message: string; readonly match: RegExpExecArray }): string | undefined {
+  const near = message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 160)
+  return PARTS.find(([pattern]) => pattern.test(near))?.[1]
+}
 export const capabilityText = (architecture: number): string => `${Math.floor(architecture / 10)}.${architecture % 10}`

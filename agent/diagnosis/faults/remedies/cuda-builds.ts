@@ -1,12 +1,12 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
-import { architectureIn, capabilityText } from '../parts/architecture.ts'
+import { architectureIn, capabilityText, kernelsOf } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
 import { WHICH_GPU } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
 import type { Piece } from './plan.ts'
 
-export function architecture({ situation, message }: Matched): readonly Piece[] {
+export function architecture({ situation, message, match }: Matched): readonly Piece[] {
   const at = situation()
   const arch = architectureIn(message) ?? architectureIn(at.text)
   const { programs, vendor } = at
@@ -53,6 +53,16 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
       {
         text: `Use a build for this GPU${arch === undefined ? '' : ` (compute capability ${capabilityText(arch)})`}: llama.cpp is compiled for it with -DCMAKE_CUDA_ARCHITECTURES.`,
       },
+      WHICH_GPU,
+    ]
+  const part = kernelsOf({ message, match })
+  if (part !== undefined)
+    return [
+      {
+        text: `It is ${part} that lacks the code, not PyTorch: install a release or build of it that lists this GPU${arch === undefined ? '' : ` (${capabilityText(arch)})`}, or run without it.`,
+      },
+      programs.has('sglang') && { text: 'Or let SGLang use other kernels.', command: '--attention-backend triton --sampling-backend pytorch' },
+      programs.has('vllm') && { text: 'Or let vLLM use other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).' },
       WHICH_GPU,
     ]
   if (arch === undefined)

@@ -93,6 +93,8 @@ function ofEngine(command: string, { programs }: Situation): string | undefined 
 
 /** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
+/** It only shows something beside what the sentence says to do. */
+const CHECK = /^(?:df|free|ls) -[^;|&]{0,40}$/
 /** A sentence that is nothing without its command. */
 const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
 /** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
@@ -107,11 +109,11 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
   })
   const patterns = unfit(situation, kind)
-  const unfits = (said: string): boolean => patterns.some((pattern) => pattern.test(said))
   const kept = all.flatMap((remedy) => {
     const { text, command } = remedy
-    if (command === undefined || !(unfits(command) || (command === 'nvidia-smi' && ANSWERED.test(situation.text)))) return [remedy]
-    return ONLY_LOOKS.test(text) || unfits(text) ? [] : [{ text }]
+    const answered = command === 'nvidia-smi' && ANSWERED.test(situation.text)
+    if (command === undefined || !(answered || patterns.some((pattern) => pattern.test(command)))) return [remedy]
+    return (answered || (windows && CHECK.test(command))) && !ONLY_LOOKS.test(text) ? [{ text }] : []
   })
   return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
 }
