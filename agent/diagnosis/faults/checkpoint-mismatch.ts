@@ -58,7 +58,7 @@ export const checkpointMismatch = ruleFamily({
   ],
   facts,
   rules: [
-    { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40})?|MetadataIncompleteBuffer/ },
+    { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40}(?:,? [a-z]{2,14}\b){0,5})?|MetadataIncompleteBuffer/ },
     { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
     { ...rule, pattern: /UnpicklingError: invalid load key, '[^']{1,6}'/ },
     {

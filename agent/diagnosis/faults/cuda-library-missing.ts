@@ -166,6 +166,18 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`${L}: file too short`, 'is an empty or cut file'),
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
+    missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', {
+      remedies: ({ situation }) => [
+        {
+          text: "Install JAX with the CUDA libraries that it was built for, in the program's own environment.",
+          command: pipInstall(situation(), `'jax[cuda${/cuda-?13/i.test(situation().text) ? 13 : 12}]'`, '--upgrade'),
+        },
+        {
+          text: 'See whether LD_LIBRARY_PATH puts another CUDA before them: JAX then loads that one. Without it JAX finds its own.',
+          command: 'printenv LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH python -c "import jax; print(jax.devices())"',
+        },
+      ],
+    }),
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed', {
       remedies: (seen) => (OF_TORCH.test(seen.message) ? torchOnWindows(seen) : toolkitRemedies(file(seen.match[1] ?? ''), seen)),
@@ -204,7 +216,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
     missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for', {
       // The line before names the file.
-      unless: ({ text, at }) => /Unable to load any of \{|ould not load library/.test(`${text[at - 1] ?? ''}${text[at - 2] ?? ''}`),
+      unless: ({ text, at }) => /Unable to load any of \{|ould not (?:load library|locate cu)/.test(`${text[at - 1] ?? ''}${text[at - 2] ?? ''}`),
     }),
     missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks', {
       verdict: ({ match }) => `The linker did not find lib${match[1]}.so, so code for the GPU could not be compiled.`,

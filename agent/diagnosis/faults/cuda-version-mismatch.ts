@@ -9,7 +9,15 @@ import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { speaker } from '../situation/programs.ts'
+import type { Situation } from '../situation/situation.ts'
 
+const minor = (version = ''): string => version.split('.').slice(0, 2).join('.')
+/** pip's cuDNN is one package for each CUDA: 9 for CUDA 12 and 13, 8 for CUDA 11. */
+function cudnn(needed: string, situation: Situation): string {
+  const major = Number.parseInt(needed, 10)
+  const cuda = /cuda-?13|cu13/i.test(situation.text) ? 13 : major < 9 ? 11 : 12
+  return `'nvidia-cudnn-cu${cuda}>=${minor(needed)},<${major + 1}'`
+}
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
 export const cudaVersionMismatch = ruleFamily({
@@ -259,14 +267,18 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
-      pattern: /Loaded runtime CuDNN library: [\d.]{1,12} but source was compiled with: [\d.]{1,12}/i,
+      pattern: /Loaded runtime CuDNN library: (\d[\d.]{0,11}) but source was compiled with: (\d[\d.]{0,10}\d)/i,
       severity: 'critical',
       title: 'cuDNN of another version',
-      verdict: 'The cuDNN that was loaded is older than the one the program was built with.',
-      remedies: ({ match }) => [
+      verdict: ({ match }) => `The cuDNN that was loaded (${match[1]}) is older than the one the program was built with (${match[2]}).`,
+      remedies: ({ match, situation }) => [
         {
-          text: `Install cuDNN ${/compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1] ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
-          command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
+          text: `Install cuDNN ${minor(match[2])} or newer of the same major version.`,
+          command: pipInstall(situation(), cudnn(match[2] ?? '9', situation())),
+        },
+        {
+          text: 'See which copies there are: an older one must not come first in LD_LIBRARY_PATH.',
+          command: 'printenv LD_LIBRARY_PATH; ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
         },
       ],
     },

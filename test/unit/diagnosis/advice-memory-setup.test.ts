@@ -93,6 +93,66 @@ test.each([
     'host_memory',
     /^(?![^]*DataLoader)[^]*such as the files of a model[^]*Enlarge the paging file/,
   ],
+  [
+    "FlashInfer's workspace, which is no card that is full",
+    '[2025-02-01 10:00:00 TP0] Traceback (most recent call last):\n  File "/s/site-packages/sglang/srt/managers/scheduler.py", line 900, in run_scheduler_process\nRuntimeError: Failed to allocate memory for batch_prefill_tmp_v with size 900000000 and alignment 16 in AlignedAllocator\n',
+    'cuda_oom',
+    /no room for 858 MiB[^]*SGLANG_FLASHINFER_WORKSPACE_SIZE=1610612736[^]*--chunked-prefill-size/,
+  ],
+  [
+    'activations that leave vLLM no room, and a share that cannot make up for them',
+    'INFO worker.py:267] the current vLLM instance can use total_gpu_memory (22.00GiB) x gpu_memory_utilization (0.90) = 19.80GiB\nINFO worker.py:267] model weights take 15.00GiB; non_torch_memory takes 0.10GiB; PyTorch activation peak memory takes 5.90GiB; the rest of the memory reserved for KV Cache is -1.20GiB.\nValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.\n',
+    'cuda_oom',
+    /^(?![^]*--gpu-memory-utilization)[^]*weights take 15\.00 GiB, activations 5\.9\): it is 1\.2 GiB short[^]*--max-num-batched-tokens 2048/,
+  ],
+  [
+    'a worker that Gunicorn killed for its silence',
+    '[2025-01-19 00:48:31 +0000] [73] [CRITICAL] WORKER TIMEOUT (pid:76)\n[2025-01-19 00:48:32 +0000] [73] [ERROR] Worker (pid:76) was sent SIGKILL! Perhaps out of memory?\n',
+    'job_killed',
+    /^(?![^]*host_oom_kill)[^]*did not report within the timeout[^]*--timeout 300/,
+  ],
+  [
+    'a worker of Gunicorn that something else killed',
+    '[2025-01-19 00:48:32 +0000] [73] [ERROR] Worker (pid:76) was sent SIGKILL! Perhaps out of memory?\n',
+    'host_oom_kill',
+    /worker 76 was killed from outside \(SIGKILL\), likely because host memory ran out/,
+  ],
+  [
+    'a mapping that the kernel refused, which no larger /dev/shm helps',
+    'RuntimeError: unable to mmap 64 bytes from file </torch_2000_3000_64100>: Cannot allocate memory (12)\n',
+    'shm_exhausted',
+    /^(?![^]*--shm-size)[^]*its number 64100[^]*vm\.max_map_count=1048576/,
+  ],
+  [
+    'a model file that is mapped as a whole',
+    'RuntimeError: unable to mmap 20000000000 bytes from file </m/big.safetensors>: Cannot allocate memory (12)\n',
+    'host_memory',
+    /18\.63 GiB refused[^]*could not map a whole file[^]*vm\.overcommit_memory=1/,
+  ],
+  [
+    'libraries that JAX does not find',
+    'jax plugin configuration error: Exception when calling jax_plugins.xla_cuda13.initialize()\nRuntimeError: Unable to load cuSPARSE. Is it installed?\n',
+    'cuda_library_missing',
+    /cuSPARSE was not found by JAX[^]*'jax\[cuda13\]'[^]*env -u LD_LIBRARY_PATH/,
+  ],
+  [
+    'a cuDNN that is older than the one of the build',
+    'E0000 cuda_dnn.cc:459] Loaded runtime CuDNN library: 8.4.1 but source was compiled with: 8.6.0.  CuDNN library needs to have matching major version and equal or higher minor version.\n',
+    'cuda_version_mismatch',
+    /\(8\.4\.1\) is older than the one the program was built with \(8\.6\.0\)[^]*'nvidia-cudnn-cu11>=8\.6,<9'/,
+  ],
+  [
+    "JAX's plugin of another release",
+    "RuntimeError: Unable to initialize backend 'cuda': INVALID_ARGUMENT: Mismatched PJRT plugin PJRT API version (0.60) and framework PJRT API version 0.54). (you may need to uninstall the failing plugin package)\n",
+    'gpu_not_visible',
+    /PJRT API 0\.60\) and jaxlib \(PJRT API 0\.54\)[^]*in one command/,
+  ],
+  [
+    'a symbol that Rich printed in a line of its own',
+    'ImportError: \n/e/site-packages/flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so\n: undefined symbol: _ZN3c104cuda9SetDeviceEi\n',
+    'missing_dependency',
+    /flash-attn was built against another PyTorch[^]*2\.1 or 2\.2/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -4,7 +4,7 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { lessInCupy, lessInRapids, partlyLoaded } from './less/others.ts'
+import { lessInCupy, lessInRapids, lessWorkspace, partlyLoaded } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -80,6 +80,7 @@ export const cudaOomPlain = memoryFamily(
     'Dst tensor is not initialized',
     ' returned error 2: Out of memory',
     "instance of 'CUDA::error'",
+    ' in AlignedAllo',
   ],
   [
     {
@@ -147,6 +148,15 @@ export const cudaOomPlain = memoryFamily(
         whoHolds(situation),
         { text: 'Or run it on a GPU with more memory, or split over several.' },
       ],
+    },
+    {
+      // flashinfer/allocator.h; its older releases misspell the name.
+      pattern: /(?<!["'`])(?:Failed to allocate memory for (\w{3,60}) with size (\d{1,15})|Out of workspace memory).{0,40}? in Aligned(?:Allocator|Alloactor)/,
+      title: "FlashInfer's workspace is too small",
+      facts: ([, , amount]) => known({ requested_bytes: bytesOf(amount, '') }),
+      verdict: ({ requested_bytes: asked }) =>
+        `FlashInfer's workspace, a buffer of a fixed size, has no room${asked === undefined ? '' : ` for ${gib(asked)}`}: too many or too long prompts in one batch for it. The GPU's memory need not be full.`,
+      remedies: (situation, { requested_bytes: asked = 0 }) => lessWorkspace(situation, asked),
     },
     {
       // The number is a tag, the same in all logs (1075072515), and no size.

@@ -153,3 +153,20 @@ export const lessAnyway = (situation: Situation): readonly Piece[] => [
   { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]
+
+/** FlashInfer's buffer, in bytes: SGLang's variable had another name before 0.5. */
+export function lessWorkspace(situation: Situation, asked: number): readonly Piece[] {
+  const bytes = String(2 ** 29 * Math.max(2, Math.ceil((1.5 * asked) / 2 ** 29)))
+  const vllm = situation.programs.has('vllm') && !situation.programs.has('sglang')
+  return [
+    {
+      text: `Make the workspace larger (in bytes; it is taken from the GPU's memory)${vllm ? '' : '; older releases of SGLang call it FLASHINFER_WORKSPACE_SIZE'}.`,
+      command: setVariables(situation, { [vllm ? 'VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE' : 'SGLANG_FLASHINFER_WORKSPACE_SIZE']: bytes }),
+    },
+    {
+      text: 'Or process long prompts in smaller pieces.',
+      command: vllm ? '--max-num-batched-tokens 2048' : '--chunked-prefill-size 2048',
+    },
+    { text: 'Or use another attention backend.', command: vllm ? 'export VLLM_ATTENTION_BACKEND=FLASH_ATTN' : '--attention-backend triton' },
+  ]
+}
