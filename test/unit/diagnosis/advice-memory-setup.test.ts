@@ -153,6 +153,30 @@ test.each([
     'missing_dependency',
     /flash-attn was built against another PyTorch[^]*2\.1 or 2\.2/,
   ],
+  [
+    'a Blackwell that only its name tells, with its whole name',
+    '|   0  NVIDIA GeForce RTX 5060 Ti   WDDM  |   00000000:01:00.0  On |                  N/A |\nRuntimeError: CUDA error: no kernel image is available for execution on the device\nCUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.\n',
+    'cuda_version_mismatch',
+    /for the RTX 5060 Ti:[^]*sm_120 is not in its list[^]*whl\/cu1(?:28|29|30)[^]*rebuild that/,
+  ],
+  [
+    'the node of ComfyUI that asked',
+    '# ComfyUI Error Report\n## Error Details\n- **Node ID:** 7\n- **Node Type:** VAEDecode\n- **Exception Type:** torch.OutOfMemoryError\n- **Exception Message:** Allocation on device\n',
+    'cuda_oom',
+    /in the node VAEDecode\./,
+  ],
+  [
+    'an engine that left nothing for the cache of TensorRT-LLM',
+    '[TensorRT-LLM][INFO] Memory usage when calculating max tokens in paged kv cache: total: 24.00 GiB, available: 0.20 GiB\n[TensorRT-LLM][ERROR] CUDA runtime error in cudaMalloc(ptr, n): out of memory (/src/tensorrt_llm/runtime/tllmBuffers.h:174)\n',
+    'cuda_oom',
+    /^(?![^]*kv_cache_free_gpu_mem_fraction)[^]*left only 0\.20 GiB of 24\.00[^]*max_batch_size/,
+  ],
+  [
+    "a libstdc++ that is too old, named by the loader's second half only",
+    "OSError: /e/bin/../lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /w/libfast.so)\n",
+    'missing_dependency',
+    /libstdcxx-ng[^]*newer distribution/,
+  ],
 ] as const)('%s', (_about, text, kind, expected) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -276,7 +276,7 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /CUDA runtime error in .{0,160}: out of memory/,
       who: 'TensorRT-LLM',
-      remedies: (situation) => [lessInTensorrtLlm(), whoHolds(situation)],
+      remedies: (situation) => [lessInTensorrtLlm(situation), whoHolds(situation)],
     },
   ],
 )

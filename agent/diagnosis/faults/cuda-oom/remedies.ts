@@ -142,6 +142,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         situation.programs.has('vllm')
           ? { text: 'Run without CUDA graphs, whose private pools nothing else can use.', command: '--enforce-eager' }
           : { text: 'Capture fewer or smaller CUDA graphs, or none (torch.compile: another mode than "reduce-overhead").' },
+        !situation.programs.has('vllm') && { text: 'Or load less beside them: a smaller or more strongly quantized model, or unload the other models first.' },
       ]
     case 'non_pytorch_memory':
       return [

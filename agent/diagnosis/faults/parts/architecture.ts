@@ -8,12 +8,14 @@ export function architectureIn(text: string): number | undefined {
   return capability === null ? undefined : Number(`${capability[1]}${capability[2]}`)
 }
 
-const BLACKWELL = /\b(?:RTX (?:PRO )?50\d0|RTX PRO [2-6]\d00|G?B[123]00|GB10|Blackwell)\b/i
+const BLACKWELL = /\b(?:RTX (?:PRO )?50\d0(?: Ti)?(?: SUPER)?(?: Laptop)?|RTX PRO [2-6]\d00|G?B[123]00|GB10|Blackwell)\b/i
 const BEFORE_TURING = /\b(?:GTX (?:Titan|9\d\d|10\d\d)|(?:Tesla )?[PV]100|P40|Titan (?:V|X|Xp)|Quadro (?:P|GV|M)\d{3,4}|Maxwell|Pascal|Volta)\b/i
 /** The architecture itself, or the first one of the generation whose name stands in the text. */
 export function generationIn(text: string): number | undefined {
   return architectureIn(text) ?? (BLACKWELL.test(text) ? 100 : BEFORE_TURING.test(text) ? 50 : undefined)
 }
+/** That of a consumer's or workstation's Blackwell, which only its name tells. */
+export const namedArchitecture = (text: string): number | undefined => (/\bRTX (?:PRO [2-6]\d00|50\d0)\b/i.test(text) ? 120 : undefined)
 /** A GPU whose name says that a build may be too old or too new for it. */
 export const oddGpu = (text: string): string | undefined => (BLACKWELL.exec(text) ?? BEFORE_TURING.exec(text))?.[0]
 /** Libraries with kernels of their own, as an error names them. */

@@ -1,5 +1,5 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
-import { architectureIn, capabilityText, kernelsOf } from '../parts/architecture.ts'
+import { architectureIn, namedArchitecture, capabilityText, kernelsOf } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
 import { WHICH_GPU } from './gpu.ts'
@@ -65,13 +65,25 @@ export function architecture({ situation, message, match }: Matched): readonly P
       programs.has('vllm') && { text: 'Or let vLLM use other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).' },
       WHICH_GPU,
     ]
+  const named = namedArchitecture(at.text)
+  // PyTorch adds this to its message.
+  const wheel: Piece =
+    named !== undefined &&
+    (programs.has('pytorch') || /CUDA kernel errors might be/.test(at.text)) &&
+    torchWheel(at, wheelFor(named, at.versions.driverCuda), `If sm_${named} is not in its list: install a build for CUDA 12.8 or newer, which has it.`)
   if (arch === undefined)
     return [
       (programs.has('vllm') || programs.has('sglang')) && {
         text: 'A newer GPU than the release: take a newer image or wheel of the server (for Blackwell one that is built for CUDA 12.8 or newer). An older one: vLLM needs compute capability 7.0, SGLang 7.5.',
       },
       SEE_TORCH,
-      { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' },
+      wheel,
+      {
+        text:
+          wheel === undefined || wheel === false
+            ? 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.'
+            : 'If it is: it is an extension that lacks the kernel (the traceback names it); rebuild that.',
+      },
     ]
   const index = wheelFor(arch, at.versions.driverCuda)
   return [
