@@ -169,11 +169,11 @@ export const cudaLibraryMissing = ruleFamily({
     missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', {
       remedies: ({ situation }) => [
         {
-          text: "Install JAX with the CUDA libraries that it was built for, in the program's own environment.",
+          text: 'Install jax, jaxlib and the plugin in one command.',
           command: pipInstall(situation(), `'jax[cuda${/cuda-?13/i.test(situation().text) ? 13 : 12}]'`, '--upgrade'),
         },
         {
-          text: 'See whether LD_LIBRARY_PATH puts another CUDA before them: JAX then loads that one. Without it JAX finds its own.',
+          text: 'If LD_LIBRARY_PATH puts another CUDA first: without it JAX finds its own.',
           command: 'printenv LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH python -c "import jax; print(jax.devices())"',
         },
       ],

@@ -9,14 +9,12 @@ import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { speaker } from '../situation/programs.ts'
-import type { Situation } from '../situation/situation.ts'
 
 const minor = (version = ''): string => version.split('.').slice(0, 2).join('.')
-/** pip's cuDNN is one package for each CUDA: 9 for CUDA 12 and 13, 8 for CUDA 11. */
-function cudnn(needed: string, situation: Situation): string {
+/** pip has cuDNN 9 for CUDA 12 and 13, 8 for CUDA 11. */
+function cudnn(needed: string, log: string): string {
   const major = Number.parseInt(needed, 10)
-  const cuda = /cuda-?13|cu13/i.test(situation.text) ? 13 : major < 9 ? 11 : 12
-  return `'nvidia-cudnn-cu${cuda}>=${minor(needed)},<${major + 1}'`
+  return `'nvidia-cudnn-cu${/cu(?:da-?)?13/i.test(log) ? 13 : major + 3}>=${minor(needed)},<${major + 1}'`
 }
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
@@ -274,7 +272,7 @@ export const cudaVersionMismatch = ruleFamily({
       remedies: ({ match, situation }) => [
         {
           text: `Install cuDNN ${minor(match[2])} or newer of the same major version.`,
-          command: pipInstall(situation(), cudnn(match[2] ?? '9', situation())),
+          command: pipInstall(situation(), cudnn(match[2] ?? '9', situation().text)),
         },
         {
           text: 'See which copies there are: an older one must not come first in LD_LIBRARY_PATH.',

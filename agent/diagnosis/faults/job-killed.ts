@@ -67,7 +67,6 @@ export const jobKilled = ruleFamily({
         `Gunicorn ended its worker ${match[1]} itself: it did not report within the timeout (30 s, where none is set). Loading a model or one long request takes that long; "Perhaps out of memory?" is only a guess.`,
       remedies: [
         { text: 'Give the workers longer than loading and the longest request take.', command: '--timeout 300' },
-        { text: 'Let threads answer while a request computes (--worker-class gthread --threads 4), and start fewer workers: each loads the model again.' },
         { text: 'Only if the kernel log names the pid was memory the reason.', command: "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail" },
       ],
       unless: ({ text, at }) => text.slice(Math.max(0, at - 200), at).some((line) => line.includes('[CRITICAL] WORKER TIMEOUT')),

@@ -70,14 +70,11 @@ const denied = ({ text, at }: Pick<Seen, 'text' | 'at'>): boolean =>
 const severity = 'critical'
 const title = 'Shared memory is full'
 /** Each shared tensor takes a mapping of its own; the kernel's default limit of them is 65530. */
-const LOOK_MAPPED: Piece = {
-  text: "See whether a process is near the limit; if not, whether its address space or the host's memory is limited.",
-  command: 'sysctl vm.max_map_count; wc -l /proc/<PID>/maps; ulimit -v; free -g',
-}
-const FEWER_SHARED: Piece = { text: 'Or share fewer tensors: fewer workers, and one tensor or array for a sample instead of many small ones.' }
-const MAP_MORE: Piece = { text: 'Let a process map more (on the host, if it runs in a container).', command: 'sudo sysctl -w vm.max_map_count=1048576' }
-/** So large a tensor is refused for its size, a small one for its number. */
-const isLarge = (bytes: string | undefined): boolean => Number(bytes) >= 2 ** 30
+const MAPPING: readonly Piece[] = [
+  { text: 'Let a process map more (on the host, if it runs in a container).', command: 'sudo sysctl -w vm.max_map_count=1048576' },
+  { text: 'Or share fewer tensors: fewer workers, and one tensor for a sample instead of many small ones.' },
+  { text: 'See whether a process is near the limit, or memory is limited otherwise.', command: 'wc -l /proc/<PID>/maps; ulimit -v; free -g' },
+]
 const RAY = /object store (?:is using|size)\b/
 
 export const shmExhausted = ruleFamily({
@@ -118,11 +115,9 @@ export const shmExhausted = ruleFamily({
       // A full /dev/shm says "No space left" or ends in a bus error.
       pattern: /unable to mmap (\d{1,18}) bytes from file <(?:\/torch_\w{1,60}|filename not specified)>: Cannot allocate memory/,
       severity,
-      title: ({ match }) => (isLarge(match[1]) ? 'A shared tensor was refused' : 'Too many shared tensors'),
-      remedies: ({ match }) => (isLarge(match[1]) ? [LOOK_MAPPED, FEWER_SHARED] : [MAP_MORE, FEWER_SHARED, LOOK_MAPPED]),
+      title: 'A shared tensor was refused',
+      remedies: () => MAPPING,
       verdict: ({ match }) => {
-        if (isLarge(match[1]))
-          return `PyTorch could not map a shared tensor of ${gib(Number(match[1]))}: the kernel refused it (ENOMEM). Host memory or the address space of the process is limited; /dev/shm need not be full.`
         const count = Number(/_(\d{5,7})>/.exec(match[0])?.[1] ?? 0)
         return `PyTorch could not map a shared tensor: the kernel refused it (ENOMEM). Likely the process reached its limit of mappings (vm.max_map_count)${count > 50_000 ? `: this one was its number ${count}` : ''}; /dev/shm need not be full.`
       },

@@ -20,11 +20,9 @@ const REFUSED = says(
 const mapped = ({ error }: EndTold): string | undefined => /unable to mmap \d{1,18} bytes from file <([^>\n]{1,300})>/.exec(error?.message ?? '')?.[1]
 const MAPPED: readonly Piece[] = [
   {
-    text: 'See how much memory and swap there is: without enough of both for the whole file the kernel refuses.',
-    command: 'free -h; sysctl vm.overcommit_memory; ulimit -v',
+    text: 'Add swap, or let the kernel allow it: only what is read of the file then takes memory.',
+    command: 'free -h; sudo sysctl vm.overcommit_memory=1',
   },
-  { text: 'Allow it: only what is read of the file then takes memory (until the next boot).', command: 'sudo sysctl vm.overcommit_memory=1' },
-  { text: 'Or add swap, load a smaller or quantized file, or one that is split into several.' },
 ]
 export const hostMemory: EndKind = {
   kind: 'host_memory',
@@ -47,7 +45,7 @@ export const hostMemory: EndKind = {
     saying(
       told,
       mapped(told) !== undefined
-        ? 'could not map a whole file into memory: the kernel refused it, since RAM and swap are too small for it or limited'
+        ? 'could not map a whole file: RAM and swap are too small for it, or limited'
         : `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`,
     ),
   remedies: (told) =>

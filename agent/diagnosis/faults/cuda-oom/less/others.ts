@@ -167,6 +167,5 @@ export function lessWorkspace(situation: Situation, asked: number): readonly Pie
       text: 'Or process long prompts in smaller pieces.',
       command: vllm ? '--max-num-batched-tokens 2048' : '--chunked-prefill-size 2048',
     },
-    { text: 'Or use another attention backend.', command: vllm ? 'export VLLM_ATTENTION_BACKEND=FLASH_ATTN' : '--attention-backend triton' },
   ]
 }
