@@ -7,6 +7,18 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 /** Two blanks in a row, or one that is no space. */
 const UNEVEN = /\s\s|[^\S ]/
 
+/** A path of Windows, in which `\torch` and `\numpy` are folders, or an escape. */
+const PATH_OR_ESCAPE = /(?<![A-Za-z])[A-Za-z]:(?:\\{1,2}[^\\"'<>|:*?\n]{1,100}){1,24}|\\{1,3}[nrt]/g
+/** There the path ends: what follows may be an escape again. */
+const FILE_END = /\.(?:py[cd]?|dll|exe|bat|cu|cpp|h|log|txt|json|ya?ml|gguf|safetensors|ckpt|pth?|bin|onnx)(?=\s|\\{1,3}[nrt])/
+function unescaped(found: string): string {
+  if (found.startsWith('\\')) return ' '
+  const end = FILE_END.exec(found)
+  if (end === null) return found
+  const cut = end.index + end[0].length
+  return found.slice(0, cut) + found.slice(cut).replace(/\\{1,3}[nrt]/g, ' ')
+}
+
 /** HTML entities, backslash escapes of repr() and JSON, and colours turned into what they stand for; runs of blanks into one. */
 export function plain(text: string): string {
   let out = withoutColours(text)
@@ -18,7 +30,7 @@ export function plain(text: string): string {
       return Number.isInteger(code) && code > 0 && code < 0x10_000 ? String.fromCharCode(code) : entity
     })
   }
-  if (out.includes('\\')) out = out.replace(/\\{1,3}[nrt]/g, ' ').replace(/\\{1,3}(["'])/g, '$1')
+  if (out.includes('\\')) out = out.replace(PATH_OR_ESCAPE, unescaped).replace(/\\{1,3}(["'])/g, '$1')
   // Most lines have single blanks only: to look costs less than to copy.
   return UNEVEN.test(out) ? out.replace(/\s+/g, ' ') : out
 }

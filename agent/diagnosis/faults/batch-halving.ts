@@ -91,8 +91,14 @@ const rule = {
 /** Advice in an estimate or a help text: nothing was tried. */
 const ADVICE = /\b(?:[Tt]ry|[Cc]onsider|[Yy]ou can|should|[Pp]lease|[Ss]uggest|recommend|if you|[Tt]ip:|[Hh]int:)\b[^.]{0,80}$/
 
+/** "After lowering the batch size it works": somebody tells how it went. */
+const TELLS = /\b(?:[Aa]fter|[Bb]y|I|[Ww]e)\s$/
+const REPORTS = /\bno (?:more|longer)\b[^.\n]{0,30}\bout of memory/i
+
 const quiet = (seen: Seen): boolean =>
-  ADVICE.test(seen.message.slice(Math.max(0, seen.match.index - 120), seen.match.index)) || triedSmaller(seen, facts(seen).batch_to)
+  (TELLS.test(seen.message.slice(Math.max(0, seen.match.index - 8), seen.match.index)) && REPORTS.test(seen.message)) ||
+  ADVICE.test(seen.message.slice(Math.max(0, seen.match.index - 120), seen.match.index)) ||
+  triedSmaller(seen, facts(seen).batch_to)
 
 export const batchHalving = ruleFamily({
   id: 'batch-halving',

@@ -7,7 +7,12 @@ import type { Piece } from './remedies/plan.ts'
 import { CUT_CHECKPOINT, MODEL_FILE } from './remedies/shared.ts'
 
 const near = ({ text, at }: Seen): string => around(text, at, 4, 3)
-const fileIn = (seen: Seen): string | undefined => MODEL_FILE.exec(seen.message)?.[1] ?? MODEL_FILE.exec(near(seen))?.[1]
+/** `load checkpoint from local path: …` may stand far above. */
+const LOADED = new RegExp(`\\b[Ll]oad(?:ing|ed|s)?\\b[^\\n]{0,60}?${MODEL_FILE.source}`)
+const fileIn = (seen: Seen): string | undefined =>
+  MODEL_FILE.exec(seen.message)?.[1] ?? MODEL_FILE.exec(near(seen))?.[1] ?? LOADED.exec(seen.situation().text)?.[1]
+/** The name that a training gives. */
+const OWN = /(?:^|[\\/])(?:work_dirs?|runs|outputs?|exp\d{0,3}|logs)[\\/]|(?:epoch|iter|step|checkpoint)[-_]?\d{1,8}/i
 const facts = (seen: Seen): Facts => known({ pattern: 'unreadable', path: fileIn(seen) })
 const HUB = /huggingface|\bhf\.co|\btransformers\b|\bvllm\b|\bsglang\b|diffusers|\.safetensors|from_pretrained/i
 const REPOSITORY = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?:\/|\s|$)/
@@ -16,6 +21,7 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
   const repository = REPOSITORY.exec(`${path ?? ''} ${situation().text}`)
   const name = repository === null ? '<REPOSITORY>' : `${repository[1]}/${repository[2]}`
   const windows = situation().system === 'windows'
+  const own = OWN.test(path ?? '')
   const pointer = /invalid load key, 'v'|HeaderTooLarge|invalid magic/.test(message)
   return [
     {
@@ -26,7 +32,8 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
       text: 'A file of a few hundred bytes that begins with "version https://git-lfs" is only a pointer: fetch the real files.',
       command: 'git lfs pull',
     },
-    repository !== null || HUB.test(situation().text)
+    own && CUT_CHECKPOINT,
+    repository !== null || (HUB.test(situation().text) && !own)
       ? { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` }
       : { text: `If it was downloaded: delete ${path ?? 'the file'}, then let the program fetch it again; while it is there, it is taken for complete.` },
     // Nobody trains into GGUF.
@@ -51,7 +58,7 @@ export const checkpointMismatch = ruleFamily({
   ],
   facts,
   rules: [
-    { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40})?|MetadataIncompleteBuffer/ },
+    { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40}(?:,? [a-z]{2,14}\b){0,5})?|MetadataIncompleteBuffer/ },
     { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
     { ...rule, pattern: /UnpicklingError: invalid load key, '[^']{1,6}'/ },
     {

@@ -79,6 +79,15 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
 const listed = ({ text, at }: Pick<Seen, 'text' | 'at'>): string | undefined =>
   /located at \['(\/[\w./-]{1,120}libcuda\.so[.\d]{0,12})'/.exec(joinedFrom(text, at, 3))?.[1]
 
+const OF_TORCH = /[\\/]torch[\\/]{1,2}lib[\\/]/
+/** The file is there: the wheel brings it. What it needs is not, or comes from another place. */
+const torchOnWindows = ({ situation }: Seen): readonly Piece[] => [
+  { text: 'Install the current runtime of Visual C++ (x64), then open a new terminal.', command: 'winget install --exact --id Microsoft.VCRedist.2015+.x64' },
+  {
+    text: 'Install PyTorch again, in an environment with one package manager: its wheel brings this library and those that it needs. Name the index of your CUDA version (cu126, cu128 …).',
+    command: pipInstall(situation(), 'torch --index-url https://download.pytorch.org/whl/<CUDA>', '--force-reinstall'),
+  },
+]
 const L = `(${CUDA_LIBRARY})`
 // The container toolkit's own refusal is found by gpu-not-visible.
 const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || message.includes('detected non-NVML platform')
@@ -95,6 +104,7 @@ export const cudaLibraryMissing = ruleFamily({
     'cannot be loaded',
     'which is missing',
     'undefined symbol: ',
+    'with link time reference',
     'file too short',
     'Could not locate cu',
     'Cannot load symbol cu',
@@ -133,7 +143,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),
     missing(`Unable to load any of \\{${L}`, 'was not found in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),
-    missing(`depends on ["']?${L}["']? which is missing`, 'was not found in PATH'),
+    missing(`["' ]${L}["']? which is missing`, 'was not found in PATH'),
     {
       // The images of L4T hold empty files, over which the runtime mounts those of the host.
       pattern: /\/usr\/lib\/aarch64-linux-gnu\/(?:\S{0,80}\/)?(lib[\w.+-]{1,60}): file too short/,
@@ -156,10 +166,24 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`${L}: file too short`, 'is an empty or cut file'),
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
+    missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', {
+      remedies: ({ situation }) => [
+        {
+          text: 'Install jax, jaxlib and the plugin in one command.',
+          command: pipInstall(situation(), `'jax[cuda${/cuda-?13/i.test(situation().text) ? 13 : 12}]'`, '--upgrade'),
+        },
+        {
+          text: 'If LD_LIBRARY_PATH puts another CUDA first: without it JAX finds its own.',
+          command: 'printenv LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH python -c "import jax; print(jax.devices())"',
+        },
+      ],
+    }),
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
-    missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed'),
+    missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed', {
+      remedies: (seen) => (OF_TORCH.test(seen.message) ? torchOnWindows(seen) : toolkitRemedies(file(seen.match[1] ?? ''), seen)),
+    }),
     missing(
-      'LoadLibrary failed with error 126\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
+      'LoadLibrary failed with error (?:126|127|1114)\\b[^\\n]{0,20} when trying to load ["\']?(?:[^"\'\\n]{0,240}[\\\\/])?(onnxruntime_providers_(?:cuda|shared)\\.dll)',
       'could not be loaded',
       {
         verdict: ({ match }) =>
@@ -176,7 +200,10 @@ export const cudaLibraryMissing = ruleFamily({
     },
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     // The driver's own library lacks what is newer than it: that is reported as a driver that is too old.
-    missing(`(?!libcuda\\.so)${L}: undefined symbol: \\S`, 'was built against another version of a CUDA library than the one that was loaded'),
+    missing(
+      `(?!libcuda\\.so)${L}: (?:undefined symbol: \\S|symbol \\w{3,120}, version \\S{1,80} not defined in file)`,
+      'was built against another version of a CUDA library than the one that was loaded',
+    ),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.
       `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: _{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)`,
@@ -189,7 +216,7 @@ export const cudaLibraryMissing = ruleFamily({
     missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
     missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for', {
       // The line before names the file.
-      unless: ({ text, at }) => /Unable to load any of \{|ould not load library/.test(`${text[at - 1] ?? ''}${text[at - 2] ?? ''}`),
+      unless: ({ text, at }) => /Unable to load any of \{|ould not (?:load library|locate cu)/.test(`${text[at - 1] ?? ''}${text[at - 2] ?? ''}`),
     }),
     missing('cannot find -l(cuda|cudart|cublas|cudnn|nvrtc|curand|cusolver|cusparse|cufft|nccl|nvToolsExt)\\b', 'is not where the linker looks', {
       verdict: ({ match }) => `The linker did not find lib${match[1]}.so, so code for the GPU could not be compiled.`,

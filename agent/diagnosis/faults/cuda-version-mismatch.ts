@@ -1,4 +1,5 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
+import { kernelsOf, oddGpu } from './parts/architecture.ts'
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
@@ -10,6 +11,12 @@ import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { speaker } from '../situation/programs.ts'
 
+const minor = (version = ''): string => version.split('.').slice(0, 2).join('.')
+/** pip has cuDNN 9 for CUDA 12 and 13, 8 for CUDA 11. */
+function cudnn(needed: string, log: string): string {
+  const major = Number.parseInt(needed, 10)
+  return `'nvidia-cudnn-cu${/cu(?:da-?)?13/i.test(log) ? 13 : major + 3}>=${minor(needed)},<${major + 1}'`
+}
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
 export const cudaVersionMismatch = ruleFamily({
@@ -172,8 +179,11 @@ export const cudaVersionMismatch = ruleFamily({
         /no kernel image is available|hip_(?:code_object|fatbin)\.cpp:\d{1,5}: [^\n]{0,300}(?:hipSuccess|NoBinaryForGpu|No compatible)|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|hipErrorNoBinaryForGpu|(?:CUDA|HIP|ROCm) error: invalid device function|has no device code compatible with CUDA arch|device kernel image is invalid|CUDA_ERROR_INVALID_IMAGE|cudaErrorInvalidKernelImage/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
-      verdict: ({ situation }) =>
-        `The program or one of its libraries holds no code for ${warnedOf(situation()) ?? "this GPU's architecture"}: it was compiled for ${compiledFor(situation().text) ?? 'other generations'}.`,
+      verdict: ({ situation, match, message }) => {
+        const gpu = oddGpu(situation().text)
+        const part = kernelsOf({ message, match })
+        return `${part ?? 'The program or one of its libraries'} holds no code for ${warnedOf(situation()) ?? (gpu === undefined ? "this GPU's architecture" : `the ${gpu}`)}: it was compiled for ${compiledFor(situation().text) ?? 'other generations'}.`
+      },
       remedies: architecture,
       unless: ({ text, at }) => /is not compatible with the current PyTorch/.test(around(text, at, 10, 10)),
     },
@@ -268,14 +278,18 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
-      pattern: /Loaded runtime CuDNN library: [\d.]{1,12} but source was compiled with: [\d.]{1,12}/i,
+      pattern: /Loaded runtime CuDNN library: (\d[\d.]{0,11}) but source was compiled with: (\d[\d.]{0,10}\d)/i,
       severity: 'critical',
       title: 'cuDNN of another version',
-      verdict: 'The cuDNN that was loaded is older than the one the program was built with.',
-      remedies: ({ match }) => [
+      verdict: ({ match }) => `The cuDNN that was loaded (${match[1]}) is older than the one the program was built with (${match[2]}).`,
+      remedies: ({ match, situation }) => [
         {
-          text: `Install cuDNN ${/compiled with: (\d{1,3}\.\d{1,3})/i.exec(match[0])?.[1] ?? 'in the version that the message names'} or newer of the same major version, and see that no older one comes first in LD_LIBRARY_PATH.`,
-          command: 'ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
+          text: `Install cuDNN ${minor(match[2])} or newer of the same major version.`,
+          command: pipInstall(situation(), cudnn(match[2] ?? '9', situation().text)),
+        },
+        {
+          text: 'See which copies there are: an older one must not come first in LD_LIBRARY_PATH.',
+          command: 'printenv LD_LIBRARY_PATH; ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
         },
       ],
     },

@@ -108,8 +108,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ],
     )
   }
-  const slurmJob = /(?:StepId=|step |job )(\d{1,12})/.exec(line)?.[1]
   if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
+    const slurmJob = /(?:StepId=|step |[Jj]ob )(\d{1,12})/.exec(line)?.[1] ?? situation().subject.slurmJob
     const shell = SHELL_KILLED.exec(around(text, at, 8, 4))
     const srun = /srun: error: ([\w.-]{1,60}): (tasks? [\d,-]{1,40}): Out Of Memory/.exec(around(text, at, 8, 8))
     const where = srun === null ? '' : ` It hit ${srun[2]} on ${srun[1]}.`

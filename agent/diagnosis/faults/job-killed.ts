@@ -46,9 +46,31 @@ function remedies({ situation }: Matched): readonly Piece[] {
 export const jobKilled = ruleFamily({
   id: 'job-killed',
   kind: 'job_killed',
-  literals: ['exits with return code = -9', 'exitcode: -9', 'exitcode : -9', 'exitcode  : -9', 'Signal 9 (SIGKILL)', 'died with <Signals.SIGKILL: 9>'],
+  literals: [
+    '[CRITICAL] WORKER TIMEOUT (pid:',
+    'exits with return code = -9',
+    'exitcode: -9',
+    'exitcode : -9',
+    'exitcode  : -9',
+    'Signal 9 (SIGKILL)',
+    'died with <Signals.SIGKILL: 9>',
+  ],
   facts,
   rules: [
+    {
+      // gunicorn/arbiter.py; it then aborts the worker and, if that does not help, sends SIGKILL and asks "Perhaps out of memory?".
+      pattern: /\[CRITICAL\] WORKER TIMEOUT \(pid:(\d{1,10})\)/,
+      severity: 'critical',
+      title: 'Gunicorn killed a worker that did not answer in time',
+      facts: ({ match }) => ({ pid: Number(match[1]) }),
+      verdict: ({ match }) =>
+        `Gunicorn ended its worker ${match[1]} itself: it did not report within the timeout (30 s, where none is set). Loading a model or one long request takes that long; "Perhaps out of memory?" is only a guess.`,
+      remedies: [
+        { text: 'Give the workers longer than loading and the longest request take.', command: '--timeout 300' },
+        { text: 'Only if the kernel log names the pid was memory the reason.', command: "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail" },
+      ],
+      unless: ({ text, at }) => text.slice(Math.max(0, at - 200), at).some((line) => line.includes('[CRITICAL] WORKER TIMEOUT')),
+    },
     {
       pattern: /exits with return code = -9\b|exitcode {0,3}: ?-9\b|Signal 9 \(SIGKILL\) received by PID|died with <Signals\.SIGKILL: 9>/,
       severity: 'critical',

@@ -10,7 +10,7 @@ import { compareVersions } from '../situation/versions.ts'
 
 /** Mangled names of c10, at and torch: only PyTorch's own libraries have them. */
 const SYMBOL =
-  /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}): undefined symbol: ((?:_ZN?K?(?:3c10|2at|5torch)|aoti_torch_|THP[A-Z])\w{1,300})/
+  /(?<![\w.-])(?:\/[^\s:'"]{0,300}\/)?([\w.-]{1,120}\.so(?:\.\d{1,6}){0,3}) ?: undefined symbol: ((?:_ZN?K?(?:3c10|2at|5torch)|aoti_torch_|THP[A-Z])\w{1,300})/
 
 /** Distributions by the modules that they install. */
 const DISTRIBUTIONS: readonly (readonly [module: RegExp, name: string])[] = [
@@ -99,6 +99,8 @@ export const missingDependency = ruleFamily({
     "ModuleNotFoundError: No module named '",
     'No operator found for `memory_efficient',
     'undefined symbol: _Z',
+    // Rich wraps behind the file.
+    '-linux-gnu.so',
     'undefined symbol: aoti_torch_',
     'undefined symbol: THP',
     "xFormers wasn't build with CUDA",

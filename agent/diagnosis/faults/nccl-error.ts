@@ -24,6 +24,11 @@ const elsewhere = ({ message, text, at }: Seen): boolean =>
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
   (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4)))
 
+/** Without its shared memory a rank leaves, and its connections with it. */
+const afterFullShm = ({ text, at, match }: Seen): boolean =>
+  /[Ss]ocket|closed by|reset by|[Rr]ecv|[Pp]roxy/.test(match[0]) &&
+  /creating shared memory segment|failed to extend \/dev\/shm|posix_fallocate failed/.test(around(text, at, 20, 0))
+
 const firstOf = ({ message }: Pick<Seen, 'message'>): boolean => /WorkNCCL\(SeqNum=1,/.test(message)
 /** A watchdog's cry names what the rank waited for. */
 const waiting = ({ message }: Seen): string => {
@@ -176,6 +181,7 @@ export const ncclError = ruleFamily({
       pattern: /NCCL WARN (?!Failed to find CUDA lib|Failed to open lib(?:ibverbs|mlx5|rdmacm|nccl-net|gdrapi))[^\n]{6,}/,
       unless: (seen) =>
         elsewhere(seen) ||
+        afterFullShm(seen) ||
         !(FAILS.test(seen.match[0]) || returned(seen)) ||
         // The failed call of another rank stands below and says more.
         (!/Cuda failure/.test(seen.text[seen.at] ?? '') && /NCCL WARN Cuda failure/.test(around(seen.text, seen.at, 0, 4))),

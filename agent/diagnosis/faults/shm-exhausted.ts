@@ -69,6 +69,12 @@ const denied = ({ text, at }: Pick<Seen, 'text' | 'at'>): boolean =>
   /Permission denied|Operation not permitted/.test(around(text, at, 2, 1)) && !/No space left/.test(around(text, at, 2, 1))
 const severity = 'critical'
 const title = 'Shared memory is full'
+/** Each shared tensor takes a mapping of its own; the kernel's default limit of them is 65530. */
+const MAPPING: readonly Piece[] = [
+  { text: 'Let a process map more (on the host, if it runs in a container).', command: 'sudo sysctl -w vm.max_map_count=1048576' },
+  { text: 'Or share fewer tensors: fewer workers, and one tensor for a sample instead of many small ones.' },
+  { text: 'See whether a process is near the limit, or memory is limited otherwise.', command: 'wc -l /proc/<PID>/maps; ulimit -v; free -g' },
+]
 const RAY = /object store (?:is using|size)\b/
 
 export const shmExhausted = ruleFamily({
@@ -103,6 +109,17 @@ export const shmExhausted = ruleFamily({
         // Less than that was freed by the end of the process.
         const shown = Number(used) >= 80 ? ` (df shows ${used} % of ${size} ${unit}iB in use)` : ''
         return `A DataLoader worker died of a bus error: it wrote into shared memory (/dev/shm) that was full${shown}.`
+      },
+    },
+    {
+      // A full /dev/shm says "No space left" or ends in a bus error.
+      pattern: /unable to mmap (\d{1,18}) bytes from file <(?:\/torch_\w{1,60}|filename not specified)>: Cannot allocate memory/,
+      severity,
+      title: 'A shared tensor was refused',
+      remedies: () => MAPPING,
+      verdict: ({ match }) => {
+        const count = Number(/_(\d{5,7})>/.exec(match[0])?.[1] ?? 0)
+        return `PyTorch could not map a shared tensor: the kernel refused it (ENOMEM). Likely the process reached its limit of mappings (vm.max_map_count)${count > 50_000 ? `: this one was its number ${count}` : ''}; /dev/shm need not be full.`
       },
     },
     {

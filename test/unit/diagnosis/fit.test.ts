@@ -21,6 +21,15 @@ describe('remedies that fit', () => {
     ).toEqual(['set A=1\nset B=2', 'nvidia-smi'])
   })
 
+  test('a sentence that says what to do stays where only the look beside it does not fit', () => {
+    const resume = { text: 'Resume from the checkpoint before it.', command: 'df -h' }
+    const look = { text: 'See how full the disk is.', command: 'df -h' }
+    expect(fitting([resume, look, { text: 'a' }], 'checkpoint_mismatch', readSituation(WINDOWS))).toEqual([{ text: resume.text }, { text: 'a' }])
+    const shown = readSituation('| NVIDIA-SMI 550.54.15 Driver Version: 550.54.15 CUDA Version: 12.4 |')
+    const update = { text: 'Or update the driver of the host.', command: 'nvidia-smi' }
+    expect(fitting([update, { text: 'a' }], 'cuda_version_mismatch', shown)).toEqual([{ text: update.text }, { text: 'a' }])
+  })
+
   test('sentences stay where no command would be left', () => {
     expect(fitting([{ text: 'Look into the log.', command: 'sudo dmesg' }], 'cuda_oom', readSituation(WINDOWS))).toEqual([{ text: 'Look into the log.' }])
   })

@@ -1,15 +1,29 @@
 // A program asked for host memory and was refused.
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
-import { WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import { type EndTold, WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 const asked = (match: RegExpExecArray): Facts => {
-  const bytes = /allocate (\d{4,18}) bytes|allocation of (\d{4,18}) bytes/.exec(match.input)
+  const bytes = /(?:allocate|mmap) (\d{4,18}) bytes|allocation of (\d{4,18}) bytes/.exec(match.input)
   if (bytes !== null) return { requested_bytes: Number(bytes[1] ?? bytes[2]) }
   const sized = /(?:allocate|size|of) (\d{1,9}(?:\.\d{1,3})?) ?([KMGT])i?[Bb]/.exec(match.input)
   return sized === null ? {} : { requested_bytes: Math.round(Number(sized[1]) * (UNITS[(sized[2] ?? '').toLowerCase()] ?? 1)) }
 }
+const REFUSED = says(
+  /(?:^|\b)Unable to allocate (?:internal )?buffer|malloc(?:\(\))?.{0,20}failed|[Ff]ailed to allocate (?:host|cpu|pinned)? ?memory/,
+  WEIGHT.exception,
+  asked,
+)
+/** PyTorch maps the file of a model privately, and the kernel counts all of it where it may be written. */
+const mapped = ({ error }: EndTold): string | undefined => /unable to mmap \d{1,18} bytes from file <([^>\n]{1,300})>/.exec(error?.message ?? '')?.[1]
+const MAPPED: readonly Piece[] = [
+  {
+    text: 'Add swap, or let the kernel allow it: only what is read of the file then takes memory.',
+    command: 'free -h; sudo sysctl vm.overcommit_memory=1',
+  },
+]
 export const hostMemory: EndKind = {
   kind: 'host_memory',
   stage: 'cause',
@@ -20,11 +34,8 @@ export const hostMemory: EndKind = {
       WEIGHT.message,
       asked,
     ),
-    says(
-      /(?:^|\b)Unable to allocate (?:internal )?buffer|malloc(?:\(\))?.{0,20}failed|[Ff]ailed to allocate (?:host|cpu|pinned)? ?memory/,
-      WEIGHT.exception,
-      asked,
-    ),
+    // TensorFlow says the same of GPU memory.
+    (error) => (error.name === 'ResourceExhaustedError' ? undefined : REFUSED(error)),
     raises(/^(?:MemoryError|_?ArrayMemoryError|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
     ({ name, module }) => (name === 'OutOfMemoryError' && /ray|java/.test(module ?? '') ? { weight: WEIGHT.message } : undefined),
   ),
@@ -33,20 +44,30 @@ export const hostMemory: EndKind = {
   verdict: (told) =>
     saying(
       told,
-      `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`,
+      mapped(told) !== undefined
+        ? 'could not map a whole file: RAM and swap are too small for it, or limited'
+        : `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`,
     ),
-  remedies: (told) => [
-    told.situation.system === 'windows'
-      ? {
-          text: 'Windows refuses what memory and page file together cannot back: let it manage the page file, or enlarge it, and see in Task Manager who holds memory.',
-        }
-      : { text: 'See how much memory the host or the container has left, and who holds it.', command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head' },
-    { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
-    told.situation.programs.has('slurm')
-      ? { text: 'Or ask for more memory for the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' }
-      : told.situation.system !== 'windows' && { text: "Or raise the container's or the host's memory." },
-    told.facts.requested_bytes !== undefined &&
-      told.facts.requested_bytes > 2 ** 37 && { text: `${gib(told.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.` },
-    openFrame(told),
-  ],
+  remedies: (told) =>
+    mapped(told) !== undefined
+      ? MAPPED
+      : [
+          told.situation.system === 'windows'
+            ? {
+                text: 'Windows refuses what memory and page file together cannot back: let it manage the page file, or enlarge it, and see in Task Manager who holds memory.',
+              }
+            : {
+                text: 'See how much memory the host or the container has left, and who holds it.',
+                command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head',
+              },
+          { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
+          told.situation.programs.has('slurm')
+            ? { text: 'Or ask for more memory for the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' }
+            : told.situation.system !== 'windows' && { text: "Or raise the container's or the host's memory." },
+          told.facts.requested_bytes !== undefined &&
+            told.facts.requested_bytes > 2 ** 37 && {
+              text: `${gib(told.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.`,
+            },
+          openFrame(told),
+        ],
 }

@@ -37,7 +37,7 @@ const PROGRAMS: Readonly<Record<string, Piece>> = {
 const NUMPY_1 =
   /compiled using NumPy 1|_ARRAY_API not found|^Numpy is not available|numpy\.core\.multiarray failed to import|`np\.\w{1,30}` was removed in the NumPy 2/
 const RUNTIME =
-  /([\w.+/-]{0,120}lib(?:stdc\+\+|c|m)\.so\.\d)['`: ]{1,3}version [`'](GLIBCXX|CXXABI|GLIBC)_([\w.]{1,12})' not found(?: \(required by ([^)\s]{1,200})\))?/
+  /(?:([\w.+/-]{0,120}lib(?:stdc\+\+|c|m)\.so\.\d)['`: ]{1,3})?\bversion [`'](GLIBCXX|CXXABI|GLIBC)_([\w.]{1,12})' not found(?: \(required by ([^)\s]{1,200})\))?/
 const installed = (situation: Situation): string =>
   installerOf(situation) === 'embedded'
     ? '.\\python_embeded\\python.exe -m pip list'

@@ -5,13 +5,15 @@ import type { Known } from './message.ts'
 import { caller } from './packages.ts'
 
 const RUNTIME = 'winget install --exact --id Microsoft.VCRedist.2015+.x64'
-const isTorch = (path: string): boolean => /[\\/]torch[\\/]lib[\\/]/i.test(path)
+const isTorch = (path: string): boolean => /[\\/]torch[\\/]{1,2}lib[\\/]/i.test(path)
 /** Those of which 2.9 raised what it needs. */
 const isCore = (path: string): boolean => /[\\/]torch[\\/]lib[\\/](?:c10|torch_cpu|torch_python)\.dll$/i.test(path)
 /** PyPI has PyTorch for Windows only without CUDA. */
 const WITH_CUDA = 'Name the index of your CUDA version (cu126, cu128 …): without one pip installs it without CUDA on Windows.'
 const install = (packages: string): string => `python -m pip install --upgrade ${packages} --index-url https://download.pytorch.org/whl/<CUDA>`
 const fileOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
+
+const WORKERS = /DataLoader|dataloader|workers|spawn_main|multiprocessing/
 
 export const WINDOWS: readonly Known[] = [
   {
@@ -26,15 +28,21 @@ export const WINDOWS: readonly Known[] = [
     ],
   },
   {
-    pattern: /\[WinError 1455\]/,
+    // safetensors says "(os error 1455)": it maps the whole file.
+    pattern: /\[WinError 1455\]|\(os error 1455\)/,
     title: "Windows' paging file is too small",
-    says: 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.',
-    remedies: () => [
-      { text: 'Use fewer DataLoader workers (num_workers=0 first): on Windows each one loads the CUDA libraries again.' },
+    says: ([match]) =>
+      match.startsWith('[')
+        ? 'Windows reserves memory for each process that loads the CUDA libraries, and neither RAM nor the paging file has room for it.'
+        : 'Windows reserves memory for all that a program maps, such as the files of a model, and neither RAM nor the paging file has room for it.',
+    remedies: (_, { situation }) => [
+      WORKERS.test(situation.text) && {
+        text: 'Use fewer DataLoader workers (num_workers=0 first): on Windows each one loads the CUDA libraries again.',
+      },
       {
         text: 'Enlarge the paging file (System, Advanced, Performance, Virtual memory), on a drive with space, to about the size of the RAM or more; then restart Windows.',
       },
-      { text: 'Close other programs and notebooks that hold the CUDA libraries.' },
+      { text: 'Close other programs and notebooks that hold memory.' },
     ],
   },
   {

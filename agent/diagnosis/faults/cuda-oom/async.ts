@@ -43,6 +43,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   // Below it the text may name PyTorch only as the module of the exception.
   const who = speaker(situation().programs, 'pytorch')
   const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
+  const node = /Node Type:\*{0,2} (\w{2,60})/.exec(situation().text)?.[1]
+  const where = `${gpuName(figures.gpu_index)}${node === undefined ? '' : `, in the node ${node}`}`
   const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} is allocated already`
   const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))
   return {
@@ -51,7 +53,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     title: oomTitle(figures.gpu_index),
     verdict:
       figures.requested_bytes === undefined
-        ? `${who ?? 'PyTorch'} could not allocate memory on ${gpuName(figures.gpu_index)}${held}. ${partlyLoaded(situation()) ?? 'Cause unknown: the message carries no figures.'}`
+        ? `${who ?? 'PyTorch'} could not allocate memory on ${where}${held}. ${partlyLoaded(situation()) ?? 'Cause unknown: the message carries no figures.'}`
         : `${asked} on ${gpuName(figures.gpu_index)} failed (PyTorch)${held}. ${causeSentence(figures, judged)}`,
     facts: judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes },
     remedies: remediesOf(figures, judged, message, situation()),

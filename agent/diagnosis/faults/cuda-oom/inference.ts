@@ -3,7 +3,7 @@ import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import { IMPOSSIBLE, lessInLlamacpp, lessInOllama, OVER_LIMIT } from './less/ggml.ts'
 import { lessInOnnx, lessInSglang, WEIGHTS_HELD, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'
-import { longestIn, moreCache, smallerShare } from './less/vllm.ts'
+import { activationsIn, longestIn, moreCache, shortOf, smallerShare } from './less/vllm.ts'
 import { numberSet } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
@@ -83,8 +83,11 @@ export const cudaOomInference = memoryFamily(
       pattern: /No available memory for the cache blocks/,
       who: 'vLLM',
       verdict: (_, { text }) => {
-        const lacks = /Available KV cache memory: -(\d{1,4}(?:\.\d{1,3})?) GiB/.exec(text)?.[1]
-        return `After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use${lacks === undefined ? '' : `: it is ${lacks} GiB short before the first block`}.`
+        const lacks = shortOf(text)
+        const activations = activationsIn(text)
+        const weights = /model weights take ([\d.]{1,8}) ?GiB/.exec(text)?.[1]
+        const taken = weights === undefined || activations === 0 ? '' : ` (weights take ${weights} GiB, activations ${activations})`
+        return `After loading the model, nothing is left for the KV cache of the share of GPU memory that vLLM may use${taken}${lacks === 0 ? '' : `: it is ${lacks} GiB short before the first block`}.`
       },
       remedies: moreCache,
     },
@@ -273,7 +276,7 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /CUDA runtime error in .{0,160}: out of memory/,
       who: 'TensorRT-LLM',
-      remedies: (situation) => [lessInTensorrtLlm(), whoHolds(situation)],
+      remedies: (situation) => [lessInTensorrtLlm(situation), whoHolds(situation)],
     },
   ],
 )

@@ -4,7 +4,7 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { lessInCupy, lessInRapids, partlyLoaded } from './less/others.ts'
+import { lessInCupy, lessInRapids, lessWorkspace, partlyLoaded } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -42,7 +42,7 @@ const LARGER_POOL: Piece = {
   text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
 }
 const unknown = (gpu: number | undefined, situation: Situation): string =>
-  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
+  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${/\bin wake_up\b/.test(situation.text) ? 'vLLM was waking up from its sleep mode: what it had given back was in use meanwhile, or is in pieces.' : CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',
@@ -64,6 +64,7 @@ export const cudaOomPlain = memoryFamily(
     'System is out of GPU',
     'std::bad_alloc: out_of_memory',
     'Maximum pool size exceeded',
+    'MPS backend out of memory',
     'GPU ran out of memory',
     'GPU out of memory',
     'GPU OutOfMemory',
@@ -79,6 +80,7 @@ export const cudaOomPlain = memoryFamily(
     'Dst tensor is not initialized',
     ' returned error 2: Out of memory',
     "instance of 'CUDA::error'",
+    ' in AlignedAllo',
   ],
   [
     {
@@ -95,6 +97,25 @@ export const cudaOomPlain = memoryFamily(
         },
         lessInCupy(),
         whoHolds(situation),
+      ],
+    },
+    {
+      // pytorch/pytorch, aten/src/ATen/mps/MPSAllocator.mm. GB until 2.5, GiB since.
+      pattern: new RegExp(
+        `MPS backend out of memory \\(MPS allocated: ${SIZE}, other allocations: ${SIZE}, max allowed: ${SIZE}\\)\\. Tried to allocate ${SIZE}`,
+      ),
+      who: 'PyTorch',
+      facts: ([, held, heldUnit, , , most, mostUnit, asked, unit]) =>
+        known({ requested_bytes: bytesOf(asked, unit), allocated_bytes: bytesOf(held, heldUnit), allowed_bytes: bytesOf(most, mostUnit) }),
+      verdict: ({ requested_bytes: asked = 0, allocated_bytes: held = 0, allowed_bytes: most = 0 }, { text }) =>
+        `PyTorch asked for ${gib(asked)} on the Mac's GPU, which may use ${gib(most)}: its tensors hold ${gib(held)}, and ${/other allocations: ([\d.]{1,12} \w{1,8})/.exec(text)?.[1] ?? 'the rest'} is held beside them (caches, other libraries).`,
+      remedies: () => [
+        { text: 'Make the work smaller: a smaller batch or resolution, shorter inputs, 16-bit numbers, or a smaller or quantized model.' },
+        { text: 'Give cached memory back between steps (torch.mps.empty_cache()), and close programs that hold much memory: GPU and CPU share it.' },
+        {
+          text: 'Only if enough memory is free: lift the limit. The whole Mac can then run out of memory.',
+          command: 'export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0',
+        },
       ],
     },
     {
@@ -127,6 +148,15 @@ export const cudaOomPlain = memoryFamily(
         whoHolds(situation),
         { text: 'Or run it on a GPU with more memory, or split over several.' },
       ],
+    },
+    {
+      // flashinfer/allocator.h; its older releases misspell the name.
+      pattern: /(?<!["'`])(?:Failed to allocate memory for (\w{3,60}) with size (\d{1,15})|Out of workspace memory).{0,40}? in Aligned(?:Allocator|Alloactor)/,
+      title: "FlashInfer's workspace is too small",
+      facts: ([, , amount]) => known({ requested_bytes: bytesOf(amount, '') }),
+      verdict: ({ requested_bytes: asked }) =>
+        `FlashInfer's workspace, a buffer of a fixed size, has no room${asked === undefined ? '' : ` for ${gib(asked)}`}: too many or too long prompts in one batch for it. The GPU's memory need not be full.`,
+      remedies: (situation, { requested_bytes: asked = 0 }) => lessWorkspace(situation, asked),
     },
     {
       // The number is a tag, the same in all logs (1075072515), and no size.

@@ -45,7 +45,9 @@ function joinPieces(facts: Facts, message: string, situation: Situation): readon
 }
 
 /** What holds GPU memory that PyTorch knows nothing of. */
-const OUTSIDE_PYTORCH = ['jax', 'tensorflow', 'tensorrt_llm', 'onnxruntime'] as const
+const OUTSIDE_PYTORCH = ['jax', 'tensorflow', 'onnxruntime'] as const
+/** Servers whose libraries hold buffers of their own (NCCL, DeepEP, FlashInfer), and whose share of the card leaves room for them. */
+const SERVERS = ['vllm', 'sglang', 'tgi', 'lmdeploy', 'tensorrt_llm'] as const
 const visible = (amd: boolean): Piece => ({
   text: `Give the job a GPU of its own: ${amd ? 'HIP' : 'CUDA'}_VISIBLE_DEVICES names those that a program may use.`,
 })
@@ -57,9 +59,11 @@ const ownGpu = ({ programs, system, gaming, vendor }: Situation): Piece =>
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
-/** Neighbours whose pids lie close together were started together; one alone tells nothing. */
-const ranks = (pids: readonly number[], situation: Situation): boolean =>
-  pids.length > (situation.distributed ? 1 : 2) && Math.max(...pids) - Math.min(...pids) < 64
+/** Neighbours whose pids lie close together were started together; one alone tells nothing. Their launcher may be beside them. */
+const ranks = (pids: readonly number[], situation: Situation): boolean => {
+  const close = Math.max(0, ...pids.map((pid) => pids.filter((other) => other >= pid && other - pid < 64).length))
+  return close > (situation.distributed ? 1 : 2) && close >= pids.length - 1
+}
 
 const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
   const pids = judged.others?.pids ?? []
@@ -101,7 +105,7 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   }
   const outside = judged.outsideBytes ?? 0
   const who = whoHolds(situation)
-  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, limit] : [vllm, host, limit, who]
+  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, limit] : [vllm, host, limit]
 }
 
 function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, message: string, situation: Situation): readonly Piece[] {
@@ -138,9 +142,11 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         situation.programs.has('vllm')
           ? { text: 'Run without CUDA graphs, whose private pools nothing else can use.', command: '--enforce-eager' }
           : { text: 'Capture fewer or smaller CUDA graphs, or none (torch.compile: another mode than "reduce-overhead").' },
+        !situation.programs.has('vllm') && { text: 'Or load less beside them: a smaller or more strongly quantized model, or unload the other models first.' },
       ]
     case 'non_pytorch_memory':
       return [
+        SERVERS.some((program) => situation.programs.has(program)) && lessMemory(situation, facts).slice(0, 3),
         { text: 'Find what else the process loads onto the GPU: a second framework, NCCL buffers, cuDNN workspaces.' },
         OUTSIDE_PYTORCH.some((program) => situation.programs.has(program)) && lessMemory(situation, facts),
       ]

@@ -163,6 +163,12 @@ export const cudaOomXla = memoryFamily(
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
       remedies: ownNeed,
     },
+    {
+      pattern: /(?:RESOURCE_EXHAUSTED|Resource exhausted|ResourceExhaustedError): {1,3}failed to allocate memory/,
+      verdict: asked(),
+      unless: HARMLESS,
+      remedies: ownNeed,
+    },
     { pattern: /(?:RESOURCE_EXHAUSTED|ResourceExhaustedError): Out of memory/, verdict: asked(), unless: HARMLESS, remedies: ownNeed },
   ],
 )

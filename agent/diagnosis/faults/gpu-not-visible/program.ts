@@ -10,6 +10,7 @@ import { requestGpu } from './request.ts'
 import type { Piece } from '../remedies/plan.ts'
 
 export const LITERALS = [
+  'Mismatched PJRT plugin',
   'No CUDA GPUs are available',
   'No HIP GPUs are available',
   'no NVIDIA driver on your system',
@@ -260,6 +261,17 @@ export const programRules: readonly Rule[] = [
     verdict: ({ situation }) => (NO_DRIVER.test(situation().text) ? UNLOADED : 'The program looked for a GPU and found none that it can use.'),
     remedies: (matched) => (NO_DRIVER.test(matched.situation().text) ? unloaded(matched) : program(matched)),
     unless: explained,
+  },
+  {
+    pattern: /Mismatched PJRT plugin PJRT API version \(([\d.]{1,9})\) and framework PJRT API version \(?([\d.]{1,9}\d)/,
+    severity: 'critical',
+    title: 'JAX does not fit its GPU plugin',
+    verdict: ({ match }) =>
+      `JAX's plugin for the GPU (PJRT API ${match[1]}) and jaxlib (PJRT API ${match[2]}) are of different releases, so JAX cannot use the GPU.`,
+    remedies: ({ situation }) => [
+      { text: 'Install jax, jaxlib and the plugin in one command.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
+      { text: 'See which releases are there: all must be the same.', command: 'python -m pip list | grep -i jax' },
+    ],
   },
   {
     pattern: /JAX plugin (\S{3,40}) version (\S{1,20}) is installed, but it is not compatible with the installed jaxlib version ([\w.]{1,20})/,

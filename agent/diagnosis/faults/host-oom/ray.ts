@@ -9,6 +9,8 @@ import { KERNEL_LOG, needLess } from './remedies.ts'
 const SAYS = /Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|exceeds the memory usage threshold of/
 const TASK = /\((?:task|actor) ID: \w{1,80}, name=([^,\n]{1,80}), pid=(\d{1,10}), memory used=([\d.]{1,9}) ?GB\)/
 const LARGEST = /PID\s{1,8}MEM\(GB\)\s{1,8}COMMAND\s{1,8}(\d{1,10})\s{1,8}([\d.]{1,9})\s{1,8}(\S{1,300})/
+/** As many as a worker prints while it is aborted. */
+const LATE_LINES = 60
 /** Ray says how full the node was. */
 const FULL = /was running was ([\d.]{1,9} ?GB) \/ ([\d.]{1,9} ?GB)/
 
@@ -28,6 +30,9 @@ export function byRayMonitor(
 ): { readonly verdict: string; readonly facts: Facts; readonly pieces: readonly Piece[] } | undefined {
   const line = text[at] ?? ''
   if (!SAYS.test(line)) return undefined
+  // Gunicorn kills a worker itself that does not answer in time, and guesses so all the same.
+  const late = /Worker \(pid: ?(\d{1,10})\) was sent SIGKILL/.exec(line)?.[1]
+  if (late !== undefined && text.slice(Math.max(0, at - LATE_LINES), at).some((earlier) => earlier.includes(`WORKER TIMEOUT (pid:${late})`))) return undefined
   // The figures stand below the sentence, which speaks for both.
   if (/exceeds the memory usage threshold of/.test(line) && SAYS.test(text[at - 1] ?? '')) return undefined
   const near = around(text, at, 0, 6)
@@ -38,7 +43,13 @@ export function byRayMonitor(
   const largest = `${/([^/]{1,60})$/.exec(command ?? '')?.[1] ?? command} (pid ${largestPid}, ${most} GB)`
   // The newest task is ended, however little it holds.
   const elsewhere = most !== undefined && largestPid !== pid && Number(most) > 2 * Number(used ?? 0)
-  const who = name === undefined ? 'A worker was ended' : `Ray ended ${name} (pid ${pid}, ${used} GB)`
+  const guessed = /Worker \(pid: ?(\d{1,10})\) was sent SIGKILL/.exec(line)?.[1]
+  const who =
+    guessed !== undefined
+      ? `Gunicorn's worker ${guessed} was killed from outside (SIGKILL), likely`
+      : name === undefined
+        ? 'A worker was ended'
+        : `Ray ended ${name} (pid ${pid}, ${used} GB)`
   return {
     verdict:
       count === undefined

@@ -1,5 +1,5 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
-import { architectureIn, capabilityText } from '../parts/architecture.ts'
+import { architectureIn, namedArchitecture, capabilityText, kernelsOf } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
 import { COMPUTE_CAP, WHICH_GPU } from './gpu.ts'
@@ -9,7 +9,7 @@ import type { Piece } from './plan.ts'
 /** A program of its own in C++: nothing of Python stands in its words. */
 const COMPILED = /^(?![^]*(?:\.py\b|Traceback|c10::|\bat::|torch))[^]*(?:\bthrust::|\bTHRUST_\d|terminate called after|\.cu:\d)/
 
-export function architecture({ situation, message }: Matched): readonly Piece[] {
+export function architecture({ situation, message, match }: Matched): readonly Piece[] {
   const at = situation()
   const arch = architectureIn(message) ?? architectureIn(at.text)
   const { programs, vendor } = at
@@ -66,13 +66,35 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
       },
       { text: 'See for which architectures a program or a library holds code.', command: 'cuobjdump --list-elf <FILE>' },
     ]
+  const part = kernelsOf({ message, match })
+  if (part !== undefined)
+    return [
+      {
+        text: `It is ${part} that lacks the code, not PyTorch: install a release or build of it that lists this GPU${arch === undefined ? '' : ` (${capabilityText(arch)})`}, or run without it.`,
+      },
+      programs.has('sglang') && { text: 'Or let SGLang use other kernels.', command: '--attention-backend triton --sampling-backend pytorch' },
+      programs.has('vllm') && { text: 'Or let vLLM use other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).' },
+      WHICH_GPU,
+    ]
+  const named = namedArchitecture(at.text)
+  // PyTorch adds this to its message.
+  const wheel: Piece =
+    named !== undefined &&
+    (programs.has('pytorch') || /CUDA kernel errors might be/.test(at.text)) &&
+    torchWheel(at, wheelFor(named, at.versions.driverCuda), `If sm_${named} is not in its list: install a build for CUDA 12.8 or newer, which has it.`)
   if (arch === undefined)
     return [
       (programs.has('vllm') || programs.has('sglang')) && {
         text: 'A newer GPU than the release: take a newer image or wheel of the server (for Blackwell one that is built for CUDA 12.8 or newer). An older one: vLLM needs compute capability 7.0, SGLang 7.5.',
       },
       SEE_TORCH,
-      { text: 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.' },
+      wheel,
+      {
+        text:
+          wheel === undefined || wheel === false
+            ? 'Then install a build that lists the capability of the GPU, or rebuild the extension whose kernel is missing.'
+            : 'If it is: it is an extension that lacks the kernel (the traceback names it); rebuild that.',
+      },
     ]
   const index = wheelFor(arch, at.versions.driverCuda)
   return [
@@ -93,13 +115,16 @@ export function architecture({ situation, message }: Matched): readonly Piece[] 
 }
 
 export function compatibility({ situation }: Matched): readonly Piece[] {
-  const { programs } = situation()
+  const { programs, versions } = situation()
   return [
     {
       text: 'See which libcuda comes first. A cuda-compat library (/usr/local/cuda/compat) works on data-centre GPUs only: elsewhere take its folder out of LD_LIBRARY_PATH.',
       command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
     },
-    { text: 'Or use an image or build whose CUDA version the driver of the host supports (head line of nvidia-smi).', command: 'nvidia-smi' },
+    {
+      text: `Or update the driver of the host, or use an image or build for a CUDA that it runs (${versions.driverCuda ?? 'head line of nvidia-smi'}).`,
+      ...(versions.driverCuda === undefined ? { command: 'nvidia-smi' } : {}),
+    },
     {
       text: 'If the driver was updated since the last boot, reboot.',
       command: 'cat /proc/driver/nvidia/version',

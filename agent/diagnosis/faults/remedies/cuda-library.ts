@@ -208,7 +208,7 @@ const OWNERS: readonly (readonly [RegExp, name: string, stem: string])[] = [
 export type SymbolOwner = { readonly name: string; readonly stem: string; readonly symbol: string }
 /** The library that should bring a symbol which was not found: the one that was loaded is another release of it. */
 export function ownerOf(message: string): SymbolOwner | undefined {
-  const symbol = /undefined symbol: ([\w@.]{3,120})/.exec(message)?.[1]
+  const symbol = /undefined symbol: ([\w@.]{3,120})|: symbol (\w{3,120}), version \S{1,80} not defined in file/.exec(message)?.slice(1).find(Boolean)
   const owner = symbol === undefined ? undefined : OWNERS.find(([pattern]) => pattern.test(symbol))
   return symbol === undefined || owner === undefined ? undefined : { name: owner[1], stem: owner[2], symbol }
 }

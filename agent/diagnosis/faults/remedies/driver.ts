@@ -20,6 +20,9 @@ function oldBuild(situation: Situation, driverCuda: string): Piece {
         command: pipInstall(situation, `torch==${torch} -f https://download.pytorch.org/whl/torch_stable.html`),
       }
 }
+/** Compiled for itself: its own sources show, and no PyTorch. */
+const ownBuild = (at: Situation): boolean => !at.programs.has('pytorch') && /\.cu\w{0,2}[:(]\d|\bnvcc\b/.test(at.text)
+
 /** Notebook services bring their driver; nobody can update it there. */
 const SERVICE = /\bcolab\b|\/kaggle\/|^!pip /im
 
@@ -36,9 +39,11 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
           ? 'Update the NVIDIA driver of the host, then reboot: a newer driver runs older CUDA builds too.'
           : `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too.`,
     },
-    driverCuda === undefined || server
-      ? torchWheel(at, undefined, '')
-      : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
+    ownBuild(at)
+      ? { text: `Or compile the program again with a CUDA toolkit that is no newer than the driver${driverCuda === undefined ? '' : ` (${driverCuda})`}.` }
+      : driverCuda === undefined || server
+        ? torchWheel(at, undefined, '')
+        : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
     driverCuda === undefined && { text: 'See which CUDA the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
     index === undefined && driverCuda !== undefined && oldBuild(at, driverCuda),
   ]

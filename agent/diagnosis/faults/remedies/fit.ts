@@ -93,7 +93,11 @@ function ofEngine(command: string, { programs }: Situation): string | undefined 
 
 /** The text already shows the output of nvidia-smi. */
 const ANSWERED = /\| NVIDIA-SMI \d{3}\.[\d.]{2,8} [^\n]{0,40}Driver Version: \d/
-/** Those that cannot be followed here are left out; where none would be left, their sentences stay without the command. */
+/** It only shows something beside what the sentence says to do. */
+const CHECK = /^(?:df|free|ls) -[^;|&]{0,40}$/
+/** A sentence that is nothing without its command. */
+const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
+/** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
   const all = remedies.map((remedy) => {
@@ -105,9 +109,11 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
     return command === remedy.command && text === remedy.text ? remedy : command === undefined ? { text } : { text, command }
   })
   const patterns = unfit(situation, kind)
-  const kept = all.filter(
-    ({ command }) =>
-      command === undefined || (!patterns.some((pattern) => pattern.test(command)) && !(command === 'nvidia-smi' && ANSWERED.test(situation.text))),
-  )
+  const kept = all.flatMap((remedy) => {
+    const { text, command } = remedy
+    const answered = command === 'nvidia-smi' && ANSWERED.test(situation.text)
+    if (command === undefined || !(answered || patterns.some((pattern) => pattern.test(command)))) return [remedy]
+    return (answered || (windows && CHECK.test(command))) && !ONLY_LOOKS.test(text) ? [{ text }] : []
+  })
   return kept.length > 0 ? kept : all.map(({ text }) => ({ text }))
 }

@@ -10,7 +10,7 @@ const OF_THE_CPU = /need to install \S{0,20}onnxruntime-gpu|CUDAExecutionProvide
 
 /** `near`: the lines around, which may name the library. */
 export function onnxProvider(now: Situation, near: string): readonly Piece[] {
-  const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))/.exec(near)?.[1] ?? '')
+  const file = cudaFile(/\b((?:lib)?(?:cu|nv)\w{1,40}(?:\.so[\d.]{0,10}|_\d{1,3}\.dll))(?! loaded)/.exec(near)?.[1] ?? '')
   const needs = /Require (cuDNN \d{1,3}(?:\.[\d*]{1,3}){0,2}) and (CUDA \d{1,3}(?:\.[\d*]{1,3}){0,2})/.exec(now.text)
   const pip = pipPackage(file, now)
   const library: Piece =

@@ -17,5 +17,7 @@ const EMBEDDED = '.\\python_embeded\\python.exe -m '
 export function pipInstall(situation: Situation, packages: string, options = ''): string {
   const installer = installerOf(situation)
   const before = installer === 'uv' ? 'uv ' : installer === 'embedded' ? EMBEDDED : ''
-  return `${before}pip install ${options}${options === '' ? '' : ' '}${packages}`
+  const command = `${before}pip install ${options}${options === '' ? '' : ' '}${packages}`
+  // cmd.exe takes single quotes for a part of the name.
+  return situation.system === 'windows' ? command.replaceAll("'", '"') : command
 }

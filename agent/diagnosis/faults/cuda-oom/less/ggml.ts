@@ -21,12 +21,18 @@ export function bufferIn(text: string): Buffer | undefined {
   return /unable to allocate (?:CUDA|ROCm|Vulkan|SYCL)\d? buffer|error loading model|load_tensors|llama_model_load/.test(text) ? 'model' : undefined
 }
 
+/** Ollama's runner logs the length of all requests together. */
+function ofRunner(text: string): number | undefined {
+  const [, requests, all] = /\bParallel:(\d{1,3}) [^\n]{0,80}\bKvSize:(\d{3,9})\b/.exec(text) ?? []
+  return all === undefined ? undefined : Number(all) / Math.max(1, Number(requests))
+}
 function context(situation: Situation): string | undefined {
   const now =
     numberSet(situation.settings, 'n_ctx') ??
     numberSet(situation.settings, 'ctx_size') ??
     numberSet(situation.settings, 'num_ctx') ??
-    shortOption(situation.text, 'c')
+    shortOption(situation.text, 'c') ??
+    ofRunner(situation.text)
   return now === undefined || now < 1_024 ? undefined : String(Math.floor(now / 2 / 256) * 256)
 }
 
@@ -141,11 +147,12 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
   const set = /OLLAMA_FLASH_ATTENTION[:=] ?["']?(?:1|true)/i.test(text)
   const cache: Piece = !noFlash &&
     reads(text, 'OLLAMA_KV_CACHE_TYPE') &&
+    !/KvCacheType:q/.test(text) &&
     !(set && /OLLAMA_KV_CACHE_TYPE[:=] ?["']?q/.test(text)) && {
       text: `Keep the KV cache in 8 bit (with flash attention, which not every model supports).${where}`,
       command: setVariables(situation, { OLLAMA_FLASH_ATTENTION: '1', OLLAMA_KV_CACHE_TYPE: 'q8_0' }),
     }
-  const one: Piece = /OLLAMA_NUM_PARALLEL[:=] ?["']?[2-9]|--parallel [2-9]/.test(text) && {
+  const one: Piece = /OLLAMA_NUM_PARALLEL[:=] ?["']?[2-9]|--parallel [2-9]|\bParallel:[2-9]/.test(text) && {
     text: `Serve one request at a time: each has a context of its own.${where}`,
     command: setVariables(situation, { OLLAMA_NUM_PARALLEL: '1' }),
   }

@@ -7,11 +7,15 @@ import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
 import { largerInstance, loadsWeights, MIG, phasePieces, validates } from './phase.ts'
 
+const size = (megabytes: string | undefined): string => gib(Number(megabytes) * 2 ** 20)
 const PARTLY = /loaded partially[;:] ([\d.]{1,12}) MB usable, [\d.]{1,12} MB loaded, ([\d.]{1,12}) MB offloaded/g
-/** What ComfyUI says of the model that it loaded last, where the card was too small for it. */
+/** Forge says before each model what it needs. */
+const FORGE = /Free GPU: ([\d.]{1,12}) MB, Model Require: ([\d.]{1,12}) MB[^\n]{0,120}Remaining: -/
+/** What ComfyUI or Forge says of the model that it loaded last, where the card was too small for it. */
 export function partlyLoaded({ text }: Situation): string | undefined {
+  const forge = FORGE.exec(text)
+  if (forge !== null) return `The model needs ${size(forge[2])}, and ${size(forge[1])} was free.`
   const last = [...text.matchAll(PARTLY)].at(-1)
-  const size = (megabytes: string | undefined): string => gib(Number(megabytes) * 2 ** 20)
   return last === undefined ? undefined : `${size(last[1])} was usable for the model, and ${size(last[2])} of it stayed in host memory already.`
 }
 
@@ -30,6 +34,7 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
   return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
 }
 export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
+  FORGE.test(text) && { text: 'Use a smaller version of the model (nf4, or GGUF in 4 to 6 bit): the one that is chosen does not fit the card.' },
   /--no-half(?!-)|--precision full/.test(text) &&
     !/GTX ?16\d0/.test(text) && {
       text: 'Start without --precision full and --no-half, if the card works in 16 bit: they double the memory.',
@@ -148,3 +153,19 @@ export const lessAnyway = (situation: Situation): readonly Piece[] => [
   { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]
+
+/** FlashInfer's buffer, in bytes: SGLang's variable had another name before 0.5. */
+export function lessWorkspace(situation: Situation, asked: number): readonly Piece[] {
+  const bytes = String(2 ** 29 * Math.max(2, Math.ceil((1.5 * asked) / 2 ** 29)))
+  const vllm = situation.programs.has('vllm') && !situation.programs.has('sglang')
+  return [
+    {
+      text: `Make the workspace larger (in bytes; it is taken from the GPU's memory)${vllm ? '' : '; older releases of SGLang call it FLASHINFER_WORKSPACE_SIZE'}.`,
+      command: setVariables(situation, { [vllm ? 'VLLM_FLASHINFER_WORKSPACE_BUFFER_SIZE' : 'SGLANG_FLASHINFER_WORKSPACE_SIZE']: bytes }),
+    },
+    {
+      text: 'Or process long prompts in smaller pieces.',
+      command: vllm ? '--max-num-batched-tokens 2048' : '--chunked-prefill-size 2048',
+    },
+  ]
+}

@@ -110,12 +110,33 @@ const halfWeights = (situation: Situation): Piece =>
   /(?<!cache[-_])\bdtype[="': ]{1,3}(?:torch\.)?float(?:32)?\b/.test(situation.text) &&
   option(situation, 'Load the weights in 16 bit: float32, which is set, takes twice the memory.', 'dtype', 'half')
 
+/** What vLLM's first engine and its successor print of their trial run. */
+const ACTIVATIONS = /activation peak memory takes ([\d.]{1,8}) ?GiB/
+export const activationsIn = (text: string): number => Number(ACTIVATIONS.exec(text)?.[1] ?? 0)
+/** A large part of what it computes with goes with the tokens of one step. */
+const fewerTokens = (situation: Situation): Piece =>
+  activationsIn(situation.text) > 2 &&
+  option(
+    situation,
+    `Let one step process fewer tokens: activations take ${activationsIn(situation.text)} GiB now (before vLLM 0.8 with --enable-chunked-prefill).`,
+    'max_num_batched_tokens',
+    2048,
+  )
+/** A larger share that does not even make up for what is lacking is no remedy. */
+function tooLittle(gained: number, text: string): boolean {
+  const total = Number(/total_gpu_memory \(([\d.]{1,8}) ?GiB\)/.exec(text)?.[1] ?? Infinity)
+  return gained * total < shortOf(text) + 0.5
+}
+/** How much is lacking before the first block of the KV cache, in GiB. */
+export const shortOf = (text: string): number =>
+  Number(/(?:Available KV cache memory: |reserved for KV Cache is )-(\d{1,4}(?:\.\d{1,3})?) ?GiB/.exec(text)?.[1] ?? 0)
+
 /** Hardly a prompt: more memory comes before so short a limit. */
 const SHORT = 2_048
 /** Nothing, or too little, is left of vLLM's own share: it must rise, or the need must fall. */
 export function moreCache(situation: Situation): readonly Piece[] {
   const share = shareOf(situation)
-  const larger = share < 0.93 ? 0.95 : undefined
+  const larger = share < 0.93 && !tooLittle(0.95 - share, situation.text) ? 0.95 : undefined
   const estimated = longestIn(situation.text)
   const longest = estimated ?? computedLongest(situation.text)
   const why = estimated === undefined ? 'computed from the two sizes in the message' : "by vLLM's own estimate the KV cache holds that many"
@@ -132,6 +153,7 @@ export function moreCache(situation: Situation): readonly Piece[] {
   return [
     halfWeights(situation),
     longest !== undefined && longest >= SHORT && shorter,
+    fewerTokens(situation),
     larger !== undefined &&
       option(
         situation,
@@ -161,6 +183,16 @@ export function smallerShare(situation: Situation, facts: Facts): Piece {
   )
 }
 
+/** Before the KV cache is sized: neither the share of the card nor the number of requests counts yet. */
+const LOADS = /\bin (?:create_weights|_?initialize_model|_init_model|make_layers|load_weights|process_weights_after_loading|load_model)\b/
+const WAKES = /\bin wake_up\b/
+const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
+  halfWeights(situation),
+  moreGpus(situation, facts),
+  option(situation, 'Or keep a part of the weights in host memory (GiB for each GPU), which is much slower.', 'cpu_offload_gb', 8),
+  { text: 'It failed while the weights were loaded, before the KV cache: a smaller share of the card (--gpu-memory-utilization) makes no room for them.' },
+]
+
 /** PyTorch ran out of memory inside vLLM: while loading, profiling or running. */
 export function lessInVllm(situation: Situation, facts: Facts, othersBytes: number | undefined): readonly Piece[] {
   const total = facts.total_bytes
@@ -169,6 +201,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
   // What the training holds is there again after each step.
   const host = hostOf(situation)
   const lower = Math.floor(Math.min(share - (host?.trains === true ? 0.2 : 0.05), fitting) * 100 + 1e-6) / 100
+  if (LOADS.test(situation.text) && host === undefined && othersBytes === undefined && !MIG.test(situation.text)) return toLoad(situation, facts)
   const sampler = DUMMY_REQUESTS.test(situation.text)
   return [
     halfWeights(situation),
@@ -182,6 +215,10 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         percent(lower),
       ),
     host?.frees,
+    WAKES.test(situation.text) &&
+      host?.frees === undefined && {
+        text: 'Before vLLM wakes up, let the trainer give its memory back: weights and optimizer to host memory, then torch.cuda.empty_cache().',
+      },
     /\bin update_(?:policy|actor)\b/.test(situation.text) && host?.lessToTrain,
     host?.trains !== true && fewerSequences(situation),
     eager(situation),
