@@ -65,7 +65,7 @@ const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|
 export const wordsOf: (key: string) => string = memo((key) =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/(?<![a-z])time ?\/ ?(?=[a-z])/gi, 'time per ')
+    .replace(/(?<![a-z])time ?(?:\/ ?| x )(?=[a-z])/gi, 'time per ')
     .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
     .replace(/^#(?=[a-z])|(?<=\p{L}) ?#$/giu, '')
     .trim()
@@ -79,9 +79,15 @@ const PARTS = /[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/
 /** `[epoch] 12 done`: only the name is in brackets. */
 const COUNTER = /^\s*\[(epoch|step|iter|iteration|batch|round|update)s?\]$/i
 const PREPOSITION = /^\s*(?:for|at|in|after|on)\s/
+/** `('average_q', 0.48)`: a pair of Python. */
+const TUPLE = /\(\s?['"]([A-Za-z][\w/. -]{0,60})['"],\s?$/
+/** `Step 100: train loss |  7.34`: only a bar between a name and its figure. */
+const BETWEEN = /(?<=[a-z]\s{0,12})[|│┃]\s*$/i
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
-  const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
+  const paired = TUPLE.exec(gap)?.[1]
+  if (paired !== undefined) return { key: wordsOf(paired) }
+  const cut = gap.replace(BETWEEN, '').replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const counter = COUNTER.exec(cut)?.[1]
   if (counter !== undefined) return { key: counter.toLowerCase() }

@@ -1,6 +1,6 @@
 // The time of many steps becomes that of one: `100 steps took 12.3 s`, `time for 100 iterations: 12.3 s`, `7.3s/100 iters`.
 
-const STEPS = String.raw`(?:steps|iters|iterations|batches|minibatches|updates)`
+const STEPS = String.raw`(?:(?:train(?:ing)?|optimi[sz](?:er|ation)|gradient) )?(?:steps|iters|iterations|batches|minibatches|updates)`
 const TIME = String.raw`(\d{1,7}(?:\.\d{1,9})?) ?(ms|s|secs?|seconds|m|min|mins|minutes)(?![\w/])`
 /** Without it there is no such statement: a cheap look at most lines. */
 const SIGN = new RegExp(String.raw`\d ${STEPS}\b`)

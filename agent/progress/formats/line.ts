@@ -55,6 +55,9 @@ function namedAlone(fields: readonly Field[], out: Figures): void {
   if (own !== undefined) out.loss = own.value
 }
 
+/** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
+const STARRED = /^\s{0,8}\* (?!.{0,60}train)/i
+
 /** What an optimizer of settings tries: `and parameters: {'batch': 4, …}`. */
 const SETTINGS = /\b(?:params|parameters|config|hparams)\b:? ?\{[^}]{0,2000}\}/g
 /** `eval/reward:`, `hard_loss_metric=0.2` name a figure. */
@@ -168,6 +171,8 @@ function createReader(): (line: Line) => Read | undefined {
   /** Lines since a model was said to be quantized, layer by layer, with losses and steps of its own. */
   let quantized = Infinity
   let last = ''
+  /** The last line that counted had a loss. */
+  let ownLoss = false
   const readOne = ({ text: line, at }: Line): Observation | undefined => {
     // A second handler or rank prints the same again; a loss that is none counts each time.
     if (line === last && !NOT_FINITE.test(line)) return undefined
@@ -199,6 +204,8 @@ function createReader(): (line: Line) => Read | undefined {
     summary(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
+    if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined
+    else if (ownLoss && STARRED.test(text)) return undefined
     const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)
     if (!told && (figures.metrics ?? 0) < 1) return undefined
