@@ -28,7 +28,7 @@ const LOSS_WORD =
   /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|ztráta|kayıp|criterion)(?!\p{L})|损失|損失|потер[иья]|втрат[иа]|손실|mất mát/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|t|tr|trn|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
+  /^(?:loss|t|tr|trn|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|tensor|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
@@ -105,7 +105,7 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   if (field.unit === undefined && (/(?:^|\s)time ?step$/.test(words) || (field.whole && /(?:^|\s)t step$/.test(words)))) return undefined
   if ((!byUnit && !short && !stepTime(words).named) || stepTime(words).other) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
-  if (scale > 1 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
+  if (scale > 1 || field.value <= 0 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
   const rate = rateOf(field.value, unit)
   const weight = byUnit
@@ -125,7 +125,12 @@ const COSTS_TIME =
   /\b(?:batch|reader|data|iter|step|time|api|token|llm|estimated|est) costs?$|\bcosts? (?:time|ms|secs?|seconds|usd|dollars?|eur|per)\b|^(?:usd|total|session) costs?$/
 
 const lossRole = memo((words): Role | undefined => {
-  if (!LOSS.test(words) || COSTS_TIME.test(words) || /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words))
+  if (
+    !LOSS.test(words) ||
+    COSTS_TIME.test(words) ||
+    / time$/.test(words) ||
+    /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words)
+  )
     return undefined
   if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
   const list = words.split(' ')

@@ -77,7 +77,8 @@ const leadOf = (text: string): string =>
 /** The figures of a whole run at its end (`train_runtime`, `train_loss`): means, and how many steps there were. */
 function summary(fields: readonly Field[], out: Figures): void {
   const took = fields.find(({ key, duration }) => duration === undefined && /^(?:train )?run ?time$/.test(key))?.value
-  if (took === undefined) return
+  // A line of the training may say how long it has run.
+  if (took === undefined || out.learningRate !== undefined || out.gradNorm !== undefined || fields.some(({ key }) => key === 'loss')) return
   delete out.loss
   if (out.step === undefined && out.rate?.of === 'step' && out.rate.secondsEach !== undefined) out.step = Math.round(took / out.rate.secondsEach)
 }
