@@ -92,7 +92,7 @@ const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   const paired = (TUPLE.exec(gap) ?? COMMA_PAIR.exec(gap))?.[1]
   if (paired !== undefined) return { key: wordsOf(paired) }
   const [, whole, part] = PART_OF.exec(gap) ?? []
-  if (whole !== undefined && part !== undefined) return { key: wordsOf(`${whole} ${part}`) }
+  if (whole !== undefined && part !== undefined) return { key: wordsOf(`${part} ${whole}`) }
   const cut = gap.replace(BETWEEN, '').replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const counter = COUNTER.exec(cut)?.[1]

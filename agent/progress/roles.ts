@@ -32,7 +32,7 @@ const WHOLE_LOSS =
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
-  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
+  /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|pas|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
 const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
@@ -42,10 +42,10 @@ const EPOCH =
   /(?:^|\s)(?:epoch|epochs|epch|ep|pass|epoch idx|epoch id|current epoch|epoche|époque|época|epoca|epoka|эпоха|эпохи|轮|轮次|第|エポック|에폭|train epoch|training epoch|epoch (?:num|number|no|nr|count|counter|index|progress))$/
 
 const ETA =
-  /\b(?:eta|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time|(?:finishes|ends|completes) in|time (?:needed|required|to go)|until (?:the )?end|to go)(?!\p{L})|^required$|剩余|預計|预计|残り|남은|осталось|залишилось|còn lại|kalan|zbývá/u
+  /\b(?:eta|rem|remain|remaining|time left|left|est(?:imated)? (?:time )?remaining|time to (?:end|completion|finish)|remaining time|time remaining|restzeit|verbleib\w*|restant\w*|restante|rimanent\w*|pozostał\w*|resterend\w*|expected remaining time|(?:finishes|ends|completes) in|time (?:needed|required|to go)|until (?:the )?end|to go)(?!\p{L})|^required$|剩余|預計|预计|残り|남은|осталось|залишилось|còn lại|kalan|zbývá/u
 /** What is left but no time: `remaining processes count`, `left=12` of a box. */
 const NO_TIME_LEFT =
-  /^left$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
+  /^(?:left|rem)$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
 const ELAPSED =
   /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const RATE_WORD =

@@ -47,7 +47,7 @@ const SRUN = /^ {0,4}(\d{1,4}):(?: (?=.)|\s*$)/
 const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{0,4}/i
 
 /** ` - INFO - rank1 - iteration 10`: behind the level of its logger. */
-const LOGGED_RANK = /^[\s\-|:[]{0,3}(?:DEBUG|INFO|WARNING)[\s\-|:\]]{1,4}rank[ _:=#-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{1,4}/i
+const LOGGED_RANK = /^[\s\-|:[]{0,3}(?:DEBUG|INFO|WARNING)[\s\-|:[\]]{1,4}rank[ _:=#-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{1,4}/i
 export const saysRank = (text: string): boolean => LOGGED_RANK.test(text)
 
 /** `known`: whether this rank has been seen before. */

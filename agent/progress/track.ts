@@ -59,6 +59,10 @@ export function trackIn(tracks: Map<string, Track>, seen: Observation, now: numb
 }
 
 export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
+/** `epochs:   0%| | 0/80 [18:20<?, ?it/s, loss=19.3]` below the bar of the steps: it has the loss of these. */
+export const hasLossOfSteps = ({ title = '', loss, rate }: Observation, main: Observation | undefined): boolean =>
+  loss !== undefined && rate === undefined && main?.form === 'bar' && main.rate !== undefined && /^\W*(?:total |training |overall )?epochs?\W*$/i.test(title)
+
 /** A bar that only counts epochs; the steps are in another. */
 export function isEpochBar({ title = '', metrics, step, total }: Observation): boolean {
   if (metrics > 0) return false

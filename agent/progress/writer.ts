@@ -6,7 +6,7 @@ import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
 import { bestOf, besideLines } from './telling.ts'
-import { finished, isEpochBar, trackIn, updateTrack, type Track } from './track.ts'
+import { finished, hasLossOfSteps, isEpochBar, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
@@ -82,6 +82,12 @@ export function createWriter(): Writer {
       return false
     }
     if (isEpochBar(seen) && seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
+    if (hasLossOfSteps(seen, main?.last) && main !== undefined && seen.loss !== undefined) {
+      main.loss = seen.loss
+      loss.add(seen.loss, seen.gradNorm, main.last.step)
+      trained = true
+      return false
+    }
     const track = trackOf(seen)
     const again = track.seen > 0
     const wasDone = again && finished(track.last)
