@@ -93,7 +93,7 @@ const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   if (paired !== undefined) return { key: wordsOf(paired) }
   const [, whole, part] = PART_OF.exec(gap) ?? []
   if (whole !== undefined && part !== undefined) return { key: wordsOf(`${part} ${whole}`) }
-  const cut = gap.replace(BETWEEN, '').replace(/[\s:=[({"'`<>~@-]+$/, '')
+  const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const counter = COUNTER.exec(cut)?.[1]
   if (counter !== undefined) return { key: counter.toLowerCase() }
@@ -156,6 +156,7 @@ export function fieldsOf(printed: string): readonly Field[] {
   const line = (paired.includes('|') ? paired.replace(BARRED, '$1$2/') : paired).replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
+  const oneBar = line.includes('|') && line.indexOf('|') === line.lastIndexOf('|')
   const fields: Field[] = []
   let end = 0
   VALUE.lastIndex = 0
@@ -217,7 +218,8 @@ export function fieldsOf(printed: string): readonly Field[] {
       continue
     }
     if (total !== null && totalValue !== undefined) to += total[0].length
-    const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : gap)
+    const barred = oneBar || (kilo === '' && (figure ?? '').includes('.'))
+    const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : barred ? gap.replace(BETWEEN, '') : gap)
     const measured = UNIT.exec(line.slice(to, to + 60))
     const behindUnit = measured === null ? '' : line.slice(to + measured[0].length, to + measured[0].length + 4)
     const unit = IS_NAME.test(behindUnit) || (RESULT.test(before.key) && NAMES_NEXT.test(behindUnit)) ? null : measured

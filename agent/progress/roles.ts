@@ -80,7 +80,8 @@ function rateRole(field: Field, words: string): Role | undefined {
   if (bySlow !== undefined) return { is: 'rate', rate: bySlow, weight: bySlow.of === 'step' ? 5 : 3 }
   const byThrough = through === undefined ? undefined : rateOf(value, through)
   if (byThrough !== undefined) return { is: 'rate', rate: byThrough, weight: 4 }
-  const byKnown = known === undefined || field.total !== undefined ? undefined : rateOf(value, known)
+  // A throughput that nothing measures: of samples, unless it is as small as what simulations reach.
+  const byKnown = known === undefined || field.total !== undefined || (words === 'throughput' && value < 10) ? undefined : rateOf(value, known)
   return byKnown === undefined ? undefined : { is: 'rate', rate: byKnown, weight: byKnown.of === 'step' ? 6 : 3 }
 }
 
