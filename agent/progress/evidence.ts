@@ -5,7 +5,7 @@ import type { Track } from './track.ts'
 /** A line whose only figure is a counter counts steps where it says so. */
 const STEP_WORD = /\b(?:step|iter|itr|iteration|update|epoch)s?\b/
 /** `--- 6910/6910 batches finished ---` of an epoch. */
-export const COUNTED_WORD = /\d\/\d{1,9} (?:batches|steps|iters|iterations) (?:done|finished|completed)\b/i
+const COUNTED_WORD = /\d\/\d{1,9} (?:batches|steps|iters|iterations) (?:done|finished|completed)\b/i
 const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
 /** `=== METRICS STEP 3 ===`, above the figures of the step. */
 const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/

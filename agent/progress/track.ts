@@ -59,6 +59,10 @@ export function trackIn(tracks: Map<string, Track>, seen: Observation, now: numb
 }
 
 export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
+/** The bar without a name that stands at its beginning, and counts to the same. */
+export const isNameless = ({ last: { title = '', step, total, form, metrics } }: Track, seen: Observation): boolean =>
+  form === 'bar' && title.trim() === '' && step === 0 && metrics === 0 && total === seen.total && (seen.step ?? 0) <= 1
+
 /** `epochs:   0%| | 0/80 [18:20<?, ?it/s, loss=19.3]` below the bar of the steps: it has the loss of these. */
 export const hasLossOfSteps = ({ title = '', loss, rate }: Observation, main: Observation | undefined): boolean =>
   loss !== undefined && rate === undefined && main?.form === 'bar' && main.rate !== undefined && /^\W*(?:total |training |overall )?epochs?\W*$/i.test(title)

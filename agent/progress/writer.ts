@@ -6,7 +6,7 @@ import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
 import { bestOf, besideLines } from './telling.ts'
-import { finished, hasLossOfSteps, isEpochBar, trackIn, updateTrack, type Track } from './track.ts'
+import { finished, hasLossOfSteps, isEpochBar, isNameless, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
@@ -63,6 +63,12 @@ export function createWriter(): Writer {
   const seeBar = (seen: Observation, clock: number | undefined): boolean => {
     const hasLoss = seen.loss !== undefined
     const busy = seen.phase
+    // A bar that had no name before its first step: `0/58`, then `Capturing num tokens: 0/58`.
+    if (busy !== undefined && busy !== 'evaluating' && main !== undefined && isNameless(main, seen)) {
+      tracks.delete(main.shape)
+      main = undefined
+      count = 0
+    }
     if (busy !== undefined && !hasLoss) {
       if (busy !== 'evaluating' || trained || /sanity/i.test(seen.title ?? '')) {
         phase = busy

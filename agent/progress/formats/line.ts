@@ -65,9 +65,11 @@ const PATH_KEY = /^\w+\/[\w/]+[:=]|_metrics?[:=]/
 /** `cpu_test: FindTheTarget: Step: …`: the name of a run and of its part. */
 const LOGGER_CHAIN = /^\s*\w{1,40}[_.-][\w.-]{1,40}: (?=[A-Za-z]\w{0,40}: )/
 /** The first words, in which a validation or a save says so. */
+/** `__main__ - INFO - Loaded 10/31 batches`. */
+const LEVEL_LEAD = /^[\s\-|:[]{0,4}(?:[\w.]{1,60} - )?(?:DEBUG|INFO|WARNING)\]?(?: -|:| \|) ?/
 const leadOf = (text: string): string =>
   // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
-  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LOGGER_CHAIN, ''))
+  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LEVEL_LEAD, '').replace(LOGGER_CHAIN, ''))
     .trimStart()
     .split(/\s+/, 3)
     .filter((word) => !PATH_KEY.test(word))
@@ -188,7 +190,7 @@ function createReader(): (line: Line) => Read | undefined {
       table.head(text)
       return undefined
     }
-    if (saysNothing(text) || table.isOther(text)) return undefined
+    if (saysNothing(line) || saysNothing(text) || table.isOther(text)) return undefined
     const fields = table.named(text, found)
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
