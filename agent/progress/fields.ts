@@ -89,9 +89,9 @@ const PART_OF = /(?<![\w\]])([A-Za-z][\w-]{0,30})\[([A-Za-z][\w .-]{0,40})\]\s?[
 const BETWEEN = /(?<=[a-z]\s{0,12})[|│┃]\s*$/i
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
-  const paired = (TUPLE.exec(gap) ?? COMMA_PAIR.exec(gap))?.[1]
+  const paired = (gap.includes('(') ? TUPLE.exec(gap) : null)?.[1] ?? (gap.includes(',') ? COMMA_PAIR.exec(gap) : null)?.[1]
   if (paired !== undefined) return { key: wordsOf(paired) }
-  const [, whole, part] = PART_OF.exec(gap) ?? []
+  const [, whole, part] = (gap.includes(']') ? PART_OF.exec(gap) : null) ?? []
   if (whole !== undefined && part !== undefined) return { key: wordsOf(`${part} ${whole}`) }
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
@@ -137,6 +137,8 @@ function unlisted(text: string): string {
 /** `loss/perplexity = 4.41/82.46`: two names, two figures. */
 const TWO_BY_TWO =
   /(?<![\w/])([A-Za-z_]{2,24}(?: [A-Za-z_]{2,24})?)\/([A-Za-z_]{2,24}) ?[:=] ?(-?\d{1,9}\.\d{1,12}|nan|inf) ?\/ ?(-?\d{1,9}\.\d{1,12}|nan|inf)(?![\w/.])/gi
+/** Without it there are none of them: a cheap look at most lines. */
+const TWO_SIGN = /\.\d{1,12} ?\/ ?-?\d{1,9}\.|(?:nan|inf) ?\/ ?[-\dni]/i
 /** `Iteration 2 (20 requested)`. */
 const REQUESTED = /\b(epoch|iteration|step|generation|cycle|round)( ?[:=]? ?)(\d{1,9}) \((\d{1,9}) (?:requested|planned|scheduled|to do)\)/i
 
@@ -148,7 +150,7 @@ const IS_NAME = /^ ?= ?[-+]?\d/
 
 export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
-  const pairs = printed.includes('/') ? printed.replace(TWO_BY_TWO, '$1: $3, $2: $4') : printed
+  const pairs = TWO_SIGN.test(printed) ? printed.replace(TWO_BY_TWO, '$1: $3, $2: $4') : printed
   const text = ofOneStep(pointed(unlisted(pairs.replace(REQUESTED, '$1$2$3/$4'))))
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
   const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
@@ -222,7 +224,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : barred ? gap.replace(BETWEEN, '') : gap)
     const measured = UNIT.exec(line.slice(to, to + 60))
     const behindUnit = measured === null ? '' : line.slice(to + measured[0].length, to + measured[0].length + 4)
-    const unit = IS_NAME.test(behindUnit) || (RESULT.test(before.key) && NAMES_NEXT.test(behindUnit)) ? null : measured
+    const unit = behindUnit !== '' && (IS_NAME.test(behindUnit) || (NAMES_NEXT.test(behindUnit) && RESULT.test(before.key))) ? null : measured
     const named = before.unit
     let { key } = before
     if (unit !== null) to += unit[0].length

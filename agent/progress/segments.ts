@@ -20,7 +20,7 @@ function cut(text: string): string {
 }
 
 /** A logger's line that a copy has glued to the one before: `ips: 15.1 ins/s2022-07-28 09:17:22,134 - INFO - epoch: 0`. */
-const GLUED_SIGN = /[\w)\]}]20\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
+const GLUED_SIGN = /20(?<=[\w)\]}]20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
 const GLUED_LINE = /(?<=[\w)\]}])(?=20\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} )/g
 
 export function segmentsOf(text: string): readonly string[] {

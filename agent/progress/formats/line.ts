@@ -190,7 +190,7 @@ function createReader(): (line: Line) => Read | undefined {
       table.head(text)
       return undefined
     }
-    if (saysNothing(line) || saysNothing(text) || table.isOther(text)) return undefined
+    if (saysNothing(line) || (text !== line && saysNothing(text)) || table.isOther(text)) return undefined
     const fields = table.named(text, found)
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
