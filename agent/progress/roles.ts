@@ -129,7 +129,7 @@ const lossRole = memo((words): Role | undefined => {
   if (
     !LOSS.test(words) ||
     COSTS_TIME.test(words) ||
-    / time$/.test(words) ||
+    words.endsWith(' time') ||
     /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words)
   )
     return undefined
