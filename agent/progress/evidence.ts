@@ -4,6 +4,8 @@ import type { Track } from './track.ts'
 
 /** A line whose only figure is a counter counts steps where it says so. */
 const STEP_WORD = /\b(?:step|iter|itr|iteration|update|epoch)s?\b/
+/** `--- 6910/6910 batches finished ---` of an epoch. */
+const COUNTED_WORD = /\d\/\d{1,9} (?:batches|steps|iters|iterations) (?:done|finished|completed)\b/i
 const SHARE_TITLE = /^\W*(?:(?:overall |total )?progress|training|train|fitting|optimi[sz]ing|learning|epoch|sampling)\b/i
 /** `=== METRICS STEP 3 ===`, above the figures of the step. */
 const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/
@@ -60,11 +62,12 @@ export type Beside = {
 export function accepted(seen: Observation, track: Track, beside: Beside): boolean {
   if (strong(seen)) return true
   if (isOfOthers(seen)) return false
-  const { step, stepIsAside, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
+  const { step, stepIsAside, stepIsBare, total, loss: lossIs, epoch: epochIs, epochs, risen, metrics, at, loose, shape, rate, decimals } = seen
   // Generations and episodes count in other programs, too.
   if (stepIsAside === true && lossIs === undefined && metrics === 0 && !(beside.rate() && track.rose >= 1) && !(decimals === true && track.rose >= 4))
     return false
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
+  if (epochIs !== undefined && track.epochRose >= 1 && loose !== true && decimals === true && /^\W*epoch\b/i.test(seen.title ?? '')) return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true
   // Alone on its line it may be the result of a benchmark; a server says it again and again.
@@ -83,6 +86,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   if (step !== undefined) {
     if (beside.loss() && beside.rate()) return true
     if (beside.loss() || beside.rate() || beside.metrics()) return total !== undefined || track.rose >= 1
+    if (beside.epoch() && total !== undefined && stepIsBare !== true && COUNTED_WORD.test(seen.title ?? '')) return true
     if (metrics > 0 && track.rose >= 1 && seen.foreign !== true) return true
     if (track.rose >= 3 && DOING_STEP.test(seen.title ?? '')) return true
     // It counts to what was announced.

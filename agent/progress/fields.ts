@@ -29,7 +29,7 @@ const VALUE = new RegExp(
   `(?=[-+.\\dni])(?:(?<![\\w.@])|(?<=[a-zA-Z_])(?=\\d{1,9}\\s?/\\s?\\d)|(?<=[xX=:_]))(?:(${DURATION})|(${NUMBER})([kKMGB](?=it\\b|[\\s/,|\\])]|$))?)`,
   'gi',
 )
-const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round)(?=\d)/gi
+const GLUED = /(?<=^|[\s[|,;(])(epochs?|iters?|iterations?|steps?|batch|ep|it|itr|round|e(?=\d{1,5}[\s|,:]{1,3}(?:it|iter|step|batch|i|b|s)[\s:=]?\d?))(?=\d)/gi
 const LETTER_FIGURE = /[a-z]\d/i
 /** `7 epoch / 20 epochs`: the name stands behind both. */
 const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
@@ -47,7 +47,7 @@ const TOTAL = new RegExp(
 const UNIT =
   /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|\/(?:step|iter)\b|(?![Tt]ime ?\/)[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u0400-\u04ff]{1,12} ?\/ ?[\u0400-\u04ff]{1,8}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z_]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
-const SAID = /(?:[=:([{"'|,]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
+const SAID = /(?:[=:([{"'|,<]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
   /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
@@ -65,7 +65,7 @@ const BAR = /[█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱⣿⠿]+|
 export const wordsOf: (key: string) => string = memo((key) =>
   key
     .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/(?<![a-z])time ?\/ ?(?=[a-z])/gi, 'time per ')
+    .replace(/(?<![a-z])time ?(?:\/ ?| x )(?=[a-z])/gi, 'time per ')
     .replace(/[^\p{L}0-9%#µ]+/gu, ' ')
     .replace(/^#(?=[a-z])|(?<=\p{L}) ?#$/giu, '')
     .trim()
@@ -79,8 +79,20 @@ const PARTS = /[,;|│┃{}"'\][•·]|\s{2,}|\) |>>|\t| - |: (?=\S)/
 /** `[epoch] 12 done`: only the name is in brackets. */
 const COUNTER = /^\s*\[(epoch|step|iter|iteration|batch|round|update)s?\]$/i
 const PREPOSITION = /^\s*(?:for|at|in|after|on)\s/
+/** `('average_q', 0.48)`: a pair of Python. */
+const TUPLE = /\(\s?['"]([A-Za-z][\w/. -]{0,60})['"],\s?$/
+/** `epoch, 42, loss, 0.06`. */
+const COMMA_PAIR = /(?:^\s*|[,;|]\s?)(epoch|step|iter|iteration|batch|loss|train loss|lr|global[ _]step), ?$/i
+/** `loss[cross_entropy]=0.31`. */
+const PART_OF = /(?<![\w\]])([A-Za-z][\w-]{0,30})\[([A-Za-z][\w .-]{0,40})\]\s?[=:]\s?$/
+/** `Step 100: train loss |  7.34`: only a bar between a name and its figure. */
+const BETWEEN = /(?<=[a-z]\s{0,12})[|│┃]\s*$/i
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
 const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
+  const paired = (gap.includes('(') ? TUPLE.exec(gap) : null)?.[1] ?? (gap.includes(',') ? COMMA_PAIR.exec(gap) : null)?.[1]
+  if (paired !== undefined) return { key: wordsOf(paired) }
+  const [, whole, part] = (gap.includes(']') ? PART_OF.exec(gap) : null) ?? []
+  if (whole !== undefined && part !== undefined) return { key: wordsOf(`${part} ${whole}`) }
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const counter = COUNTER.exec(cut)?.[1]
@@ -122,18 +134,31 @@ function unlisted(text: string): string {
   const named = names.split(/,\s*/)
   return named.length === values.length ? text.replace(all, named.map((name, at) => `${name}: ${values[at] ?? ''}`).join(', ')) : text
 }
+/** `loss/perplexity = 4.41/82.46`: two names, two figures. */
+const TWO_BY_TWO =
+  /(?<![\w/])([A-Za-z_]{2,24}(?: [A-Za-z_]{2,24})?)\/([A-Za-z_]{2,24}) ?[:=] ?(-?\d{1,9}\.\d{1,12}|nan|inf) ?\/ ?(-?\d{1,9}\.\d{1,12}|nan|inf)(?![\w/.])/gi
+/** Without it there are none of them: a cheap look at most lines. */
+const TWO_SIGN = /\.\d{1,12} ?\/ ?-?\d{1,9}\.|(?:nan|inf) ?\/ ?[-\dni]/i
 /** `Iteration 2 (20 requested)`. */
 const REQUESTED = /\b(epoch|iteration|step|generation|cycle|round)( ?[:=]? ?)(\d{1,9}) \((\d{1,9}) (?:requested|planned|scheduled|to do)\)/i
 
+/** `loss 2.31 imgs/s 312`: what seems to be the unit of a result names the next figure. */
+const RESULT = /(?:loss|acc|accuracy|lr|ppl|perplexity|norm|cost|nll|reward|psnr|auc|error)$/
+const NAMES_NEXT = /^\s?\d/
+/** `82.46 secs/batch = 0.21`. */
+const IS_NAME = /^ ?= ?[-+]?\d/
+
 export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
-  const text = ofOneStep(pointed(unlisted(printed.replace(REQUESTED, '$1$2$3/$4'))))
+  const pairs = TWO_SIGN.test(printed) ? printed.replace(TWO_BY_TWO, '$1: $3, $2: $4') : printed
+  const text = ofOneStep(pointed(unlisted(pairs.replace(REQUESTED, '$1$2$3/$4'))))
   const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
   const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
   const paired = parted.includes('/') ? parted.replace(PAIRED, '$2 $1/$3') : parted
   const line = (paired.includes('|') ? paired.replace(BARRED, '$1$2/') : paired).replace(BAR, ' | ')
   /** A row of a table drawn with bars, its name in a cell of its own. */
   const boxed = /^\s*[|│┃]/.test(text)
+  const oneBar = line.includes('|') && line.indexOf('|') === line.lastIndexOf('|')
   const fields: Field[] = []
   let end = 0
   VALUE.lastIndex = 0
@@ -195,8 +220,11 @@ export function fieldsOf(printed: string): readonly Field[] {
       continue
     }
     if (total !== null && totalValue !== undefined) to += total[0].length
-    const unit = UNIT.exec(line.slice(to, to + 60))
-    const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : gap)
+    const barred = oneBar || (kilo === '' && (figure ?? '').includes('.'))
+    const before = nameOf(boxed ? gap.replace(/[\s|│┃]+$/, '') : barred ? gap.replace(BETWEEN, '') : gap)
+    const measured = UNIT.exec(line.slice(to, to + 60))
+    const behindUnit = measured === null ? '' : line.slice(to + measured[0].length, to + measured[0].length + 4)
+    const unit = behindUnit !== '' && (IS_NAME.test(behindUnit) || (NAMES_NEXT.test(behindUnit) && RESULT.test(before.key))) ? null : measured
     const named = before.unit
     let { key } = before
     if (unit !== null) to += unit[0].length

@@ -30,7 +30,7 @@ const STREAM_KEY = /"stream": ?"std/
 const LEVEL = String.raw`(?:DEBUG|INFO|WARN(?:ING)?|ERROR)`
 /** `| INFO     | __main__:train:41 - ` of loguru, `INFO worker.train: `: what a logger puts behind the time. A name that counts or measures is none of a logger. */
 const LOGGER = new RegExp(
-  String.raw`^ ?(?:\| ?${LEVEL} {0,9}\| ?[\w.<>]{1,60}:[\w.<>]{1,60}:\d{1,6} - ?|\[?${LEVEL}\]? {1,4}(?!(?:[A-Z]\w*|steps?|epochs?|iter\w*|it|batch|loss|lr|ep|global_step|\w*loss|updates?|rounds?|eta|progress|training|time|val\w*|eval\w*|test\w*)[:.])[a-z_][\w.]{0,60}: )`,
+  String.raw`^ ?(?:P?\d{2,8} ${LEVEL} {1,4}|\| ?${LEVEL} {0,9}\| ?[\w.<>]{1,60}:[\w.<>]{1,60}:\d{1,6} - ?|\[?${LEVEL}\]? {1,4}(?!(?:[A-Z]\w*|steps?|epochs?|iter\w*|it|batch|loss|lr|ep|global_step|\w*loss|updates?|rounds?|eta|progress|training|time|val\w*|eval\w*|test\w*)[:.])[a-z_][\w.]{0,60}: )`,
 )
 export const withoutLogger = (text: string): string => text.replace(LOGGER, '')
 

@@ -7,8 +7,8 @@ export type Slowdown = {
   readonly factor: number
 }
 export type Pace = {
-  /** `seconds`: for one step, or what is in proportion to it (one sample, one token). */
-  readonly add: (step: number, seconds: number) => void
+  /** `ofLine`: said by a line, no bar, whose rate is smoothed. `seconds`: for one step, or what is in proportion to it (one sample, one token). */
+  readonly add: (step: number, seconds: number, ofLine?: boolean) => void
   readonly count: () => number
   /** The usual length of a step now, and the range of the middle half; undefined before the first. */
   readonly now: () => { readonly seconds: number; readonly low: number; readonly high: number } | undefined
@@ -16,7 +16,7 @@ export type Pace = {
   readonly slowdown: (total?: number) => Slowdown | undefined
 }
 
-type Sample = { readonly step: number; readonly seconds: number }
+type Sample = { readonly step: number; readonly seconds: number; readonly ofLine: boolean }
 
 const KEPT = 256
 const RECENT = 24
@@ -24,6 +24,11 @@ const RECENT = 24
 const AFTER = 5
 const BEFORE = 2
 const FACTOR = 1.4
+/** Lines that stand for so many steps each: three of them are enough where they are clearly slower than all before. */
+const WIDE = 10
+const AFTER_WIDE = 3
+const BEFORE_WIDE = 4
+const FACTOR_WIDE = 1.8
 /** Where the times differ more than so from one another, nothing can be said of their change. */
 const SPREAD = 0.8
 const LAST = 0.99
@@ -50,18 +55,18 @@ export function createPace(): Pace {
     if (samples.length < KEPT) return
     every *= 2
     samples = samples.flatMap((first, at) =>
-      at % 2 === 0 ? [{ step: first.step, seconds: median([first.seconds, samples[at + 1]?.seconds ?? first.seconds]) }] : [],
+      at % 2 === 0 ? [{ step: first.step, seconds: median([first.seconds, samples[at + 1]?.seconds ?? first.seconds]), ofLine: first.ofLine }] : [],
     )
   }
   return {
-    add(step, seconds) {
+    add(step, seconds, ofLine = false) {
       if (!(seconds > 0) || !Number.isFinite(seconds)) return
       recent.push(seconds)
       if (recent.length > RECENT) recent = recent.slice(-RECENT)
-      group.push({ step, seconds })
+      group.push({ step, seconds, ofLine })
       if (group.length < every) return
       const first = group[0]
-      if (first !== undefined) keep({ step: first.step, seconds: median(group.map((each) => each.seconds)) })
+      if (first !== undefined) keep({ step: first.step, seconds: median(group.map((each) => each.seconds)), ofLine: first.ofLine })
       group = []
     },
     count: () => samples.length,
@@ -70,7 +75,7 @@ export function createPace(): Pace {
       return last.length === 0 ? undefined : { seconds: middle(last), low: quantile(last, 0.25), high: quantile(last, 0.75) }
     },
     slowdown(total) {
-      const found = changeOf(samples)
+      const found = changeOf(samples) ?? wideChange(samples)
       return found !== undefined && total !== undefined && found.fromStep > LAST * total ? undefined : found
     },
   }
@@ -100,4 +105,17 @@ function changeOf(samples: readonly Sample[]): Slowdown | undefined {
     best = { fromStep: samples[at]?.step ?? 0, factor }
   }
   return best
+}
+
+/** Few lines of many steps each: the last ones all slower than any before. */
+function wideChange(samples: readonly Sample[]): Slowdown | undefined {
+  for (let at = Math.max(BEFORE_WIDE, samples.length - AFTER + 1); at <= samples.length - AFTER_WIDE; at++) {
+    const [before, after] = [samples.slice(Math.max(0, at - 64), at), samples.slice(at)]
+    if (!after.every(({ step, ofLine }, index) => ofLine && step - (samples[at + index - 1]?.step ?? step) >= WIDE)) continue
+    const [was, is] = [before, after].map((part) => part.map(({ seconds }) => seconds))
+    if (was === undefined || is === undefined || Math.min(...is) < FACTOR * Math.max(...was)) continue
+    const factor = median(is) / median(was)
+    if (factor >= FACTOR_WIDE) return { fromStep: samples[at]?.step ?? 0, factor }
+  }
+  return undefined
 }

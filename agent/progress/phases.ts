@@ -19,7 +19,7 @@ const WORDS: readonly (readonly [Phase, RegExp])[] = [
   ],
   [
     'evaluating',
-    /\b(?:valid\w*|val|cv(?= batch)|eval\w*|test\w*|infer\w*|predict\w*|sanity|dev set|mAP\w*|metrics?(?! (?:step|iter|update))|bleu|scoring)\b|验证|测试|评估/i,
+    /^\W*(?:dev|held.?out)\b|\b(?:valid\w*|val|cv(?= batch)|eval\w*|test\w*|infer\w*|predict\w*|sanity|dev set|mAP\w*|metrics?(?! (?:step|iter|update))|bleu|scoring)\b|验证|测试|评估/i,
   ],
 ]
 

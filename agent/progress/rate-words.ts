@@ -10,6 +10,7 @@ const KNOWN_RATES: Readonly<Record<string, string>> = {
   fps: 'frames/s',
   'env sps': 'frames/s',
   sps: 'steps/s',
+  throughput: 'samples/s',
 }
 
 /** Units that a name spells out: `steps per second`, `sec per iter`, `throughput samples`. */
@@ -34,7 +35,7 @@ export const rateWords = memo((words) => {
 })
 
 const STEP_TIME =
-  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|btime|updt s|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: in (?:m?s|secs?|seconds))?$/
+  /(?:^|\s)(?:(?:step|iter|iteration|batch|update|train step|forward backward|train iter|tick) (?:time|timing|duration|cost|dur|secs|seconds|ms)|(?:time|seconds|sec|secs|ms|dt|sec)(?: (?:per|a|an) (?:step|iter|iteration|batch|update|it|tick|global step))?|time (?:this |each )?(?:step|iter|batch|it|update|iteration)(?: (?:s|sec|secs|seconds|ms))?|dt|elapsed time per (?:step|iteration|iter|batch)|step time|btime|updt s|(?:zeit|dauer) (?:pro|je) (?:schritt|iteration|batch)|temps par (?:étape|itération|pas|lot)|tiempo por (?:paso|iteración|lote)|tempo per (?:passo|iterazione)|tempo por (?:passo|iteração)|train time|secs|t step|s step|s it|s iter|sec iter|sec step|sec batch|ms it|ms step|ms iter|took|in|takes|timer)(?: in (?:m?s|secs?|seconds))?$/
 const NO_STEP_TIME =
   /\b(?:data|reader|load\w*|test|testing|evaluation|validation|inference|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 /** `step avg`, `iter mean`: a time by its unit alone. */

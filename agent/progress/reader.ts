@@ -4,7 +4,7 @@ import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
 import { unwrapped, withoutLead, withoutLogger } from './lead.ts'
 import { createOverTitle } from './over-title.ts'
-import { againStamped, MAX_SEGMENT, segmentsOf, stampOf, writtenBy } from './segments.ts'
+import { againStamped, MAX_SEGMENT, saysRank, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -131,7 +131,7 @@ export function createProgressReader(): ProgressReader {
     const led = time === undefined ? outer.text : withoutLogger(withoutLead(withoutStamp(outer.text, time)))
     // Behind the collector's time may stand the rank, and the program's own time.
     const { writer, rank, text } =
-      time !== undefined && outer.writer === '' && INNER_WRITER.test(led) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
+      time !== undefined && outer.writer === '' && (INNER_WRITER.test(led) || saysRank(led)) ? writtenBy(led.trimStart(), known) : { ...outer, text: led }
     const second = time !== undefined && againStamped(text) ? stampOf(text) : undefined
     const stamp = second ?? time
     const state = stateOf(writer, rank)

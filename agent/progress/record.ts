@@ -4,7 +4,7 @@ import { fieldsOf, type Field } from './fields.ts'
 import type { Observation, Rate } from './observation.ts'
 import { rateOf, secondsOf } from './quantity.ts'
 import { isWholeLoss, sumOf } from './whole-loss.ts'
-import { isResource, lossAt, MEAN_WEIGHT, roleOf, type Role } from './roles.ts'
+import { isResource, lossAt, MEAN_WEIGHT, roleOf, tookRole, type Role } from './roles.ts'
 
 export type Figures = { -readonly [K in keyof Observation]?: Observation[K] }
 type Best = { weight: number; took?: boolean }
@@ -44,7 +44,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   let ms: Rate | undefined
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
-    const role = countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
+    const role =
+      amongTimes(field, fields) ?? countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
     // `epoch/iter: 3/1210`: two figures under two names.
     if (field.total !== undefined && EPOCH_AND_STEP.test(field.key)) {
       out.epoch = field.value
@@ -236,6 +237,12 @@ function perCounter({ key, value, unit }: Field, fields: readonly Field[]): Role
     word.length > 2 && fields.some((field) => field.whole && field.key !== '' && word.startsWith(field.key.split(' ').at(-1) ?? ' '))
   const rate = counted(right) ? rateOf(value, `${left}/step`) : counted(left) ? rateOf(value, `step/${right}`) : undefined
   return rate === undefined ? undefined : { is: 'rate', rate, weight: 4 }
+}
+
+/** `time_sample: 0.0002, time_step: 0.0036`: among other times that of a step, alone that of a simulation. */
+function amongTimes(field: Field, fields: readonly Field[]): Role | undefined {
+  if (field.key !== 'time step' || field.whole || field.unit !== undefined || field.value <= 0) return undefined
+  return fields.some(({ key }) => key !== 'time step' && key.startsWith('time ')) ? tookRole(field.value) : undefined
 }
 
 export const recordOf = (text: string): Figures => figuresOf(fieldsOf(text))

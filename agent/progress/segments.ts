@@ -19,8 +19,13 @@ function cut(text: string): string {
   return GLUED_BAR.test(end) ? end : text.slice(0, MAX_SEGMENT)
 }
 
+/** A logger's line that a copy has glued to the one before: `ips: 15.1 ins/s2022-07-28 09:17:22,134 - INFO - epoch: 0`. */
+const GLUED_SIGN = /20(?<=[\w)\]}]20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
+const GLUED_LINE = /(?<=[\w)\]}])(?=20\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} )/g
+
 export function segmentsOf(text: string): readonly string[] {
-  const clean = withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, '')
+  const plain = withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, '')
+  const clean = GLUED_SIGN.test(plain) ? plain.replace(GLUED_LINE, '\n') : plain
   if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [cut(clean)]
   return clean
     .split(REWRITE)
@@ -41,6 +46,10 @@ const SRUN = /^ {0,4}(\d{1,4}):(?: (?=.)|\s*$)/
 /** The program itself puts its rank before its bar or line: `rank1: …`, `[Rank 0] step=…`, `GPU 3 | …`. */
 const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{0,4}/i
 
+/** ` - INFO - rank1 - iteration 10`: behind the level of its logger. */
+const LOGGED_RANK = /^[\s\-|:[]{0,3}(?:DEBUG|INFO|WARNING)[\s\-|:[\]]{1,4}rank[ _:=#-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{1,4}/i
+export const saysRank = (text: string): boolean => LOGGED_RANK.test(text)
+
 /** `known`: whether this rank has been seen before. */
 export function writtenBy(segment: string, known: (rank: number) => boolean): Written {
   const prefix = writerOf(segment)
@@ -50,7 +59,7 @@ export function writtenBy(segment: string, known: (rank: number) => boolean): Wr
     return { writer: prefix.trim(), text, ...(number === undefined ? {} : { rank: Number(number) }) }
   }
   const label = SRUN.exec(segment)
-  const found = (label !== null && known(Number(label[1])) ? label : undefined) ?? OWN_RANK.exec(segment)
+  const found = (label !== null && known(Number(label[1])) ? label : undefined) ?? OWN_RANK.exec(segment) ?? LOGGED_RANK.exec(segment)
   if (found === null) return { writer: '', text: segment }
   return { writer: found[0].trim(), rank: Number(found[1]), text: segment.slice(found[0].length) }
 }

@@ -17,6 +17,8 @@ const BARS = /\s*[|│┃║]\s*/
 const COMMA = /\s*,\s*/
 /** `#"Progress (%)" "Time Remaining"`. */
 const QUOTED = /^"[^"]{1,40}"(?:[\s,]+"[^"]{1,40}"){2,}\s*$/
+/** `|g|`: a norm, no cell. */
+const NORM = /(^|\s)\|([a-z]\w{0,8})\|(?=\s|$)/gi
 /** With dates, too. */
 const COMMA_ROW = /^[-+\d.,:\seEnaif]+$/i
 const DELIMITERS: readonly RegExp[] = [BARS, COMMA, /\t+/, /\s{2,}/, /\s+/]
@@ -74,7 +76,7 @@ export function createTable(): Table {
       }
       if (!line.trimStart().startsWith('|')) results = false
       barred = line.trimStart().startsWith('|') ? cells(line, BARS).map(wordsOf) : []
-      const plain = line.replace(/^\s*#\s*(?=["'\p{L}])/u, '')
+      const plain = line.replace(/^\s*#\s*(?=["'\p{L}])/u, '').replace(NORM, '$1norm $2')
       // pandas ends the lines of a table that it folds with a backslash.
       const text = (QUOTED.test(plain) ? plain.replace(/"\s+"/g, '"\t"').replaceAll('"', '') : plain).replace(/\s{1,4}\\\s{0,4}$/, '')
       // A rule, an empty line.

@@ -23,9 +23,13 @@ const headOf = (shape: string): string => shape.split(' | ').slice(0, 2).join(' 
 const goesOn = (next: Observation, { step, total }: Observation): boolean =>
   next.step !== undefined && step !== undefined && next.step > step && next.total === total && next.stepIsAside !== true
 
-/** A count that is complete and has no loss: a validation, where lines with losses go on below it. */
+/** A count that is complete and has no loss: a validation, where lines with steps and losses go on below it. */
 const isOver = ({ last: { step, total }, loss, at }: Track, tracks: readonly Track[]): boolean =>
-  step !== undefined && total !== undefined && step >= total && loss === undefined && tracks.some((other) => other.loss !== undefined && other.at > at)
+  step !== undefined &&
+  total !== undefined &&
+  step >= total &&
+  loss === undefined &&
+  tracks.some(({ last, ...other }) => other.loss !== undefined && (last.step ?? last.epoch) !== undefined && other.at > at)
 
 export function bestOf(all: readonly Track[]): Track | undefined {
   const tracks = all.filter((track) => !isOver(track, all))

@@ -59,6 +59,14 @@ export function trackIn(tracks: Map<string, Track>, seen: Observation, now: numb
 }
 
 export const finished = ({ step, total }: Observation): boolean => step !== undefined && total !== undefined && step >= total
+/** The bar without a name that stands at its beginning, and counts to the same. */
+export const isNameless = ({ last: { title = '', step, total, form, metrics } }: Track, seen: Observation): boolean =>
+  form === 'bar' && title.trim() === '' && step === 0 && metrics === 0 && total === seen.total && (seen.step ?? 0) <= 1
+
+/** `epochs:   0%| | 0/80 [18:20<?, ?it/s, loss=19.3]` below the bar of the steps: it has the loss of these. */
+export const hasLossOfSteps = ({ title = '', loss, rate }: Observation, main: Observation | undefined): boolean =>
+  loss !== undefined && rate === undefined && main?.form === 'bar' && main.rate !== undefined && /^\W*(?:total |training |overall )?epochs?\W*$/i.test(title)
+
 /** A bar that only counts epochs; the steps are in another. */
 export function isEpochBar({ title = '', metrics, step, total }: Observation): boolean {
   if (metrics > 0) return false
@@ -94,10 +102,10 @@ export function updateTrack(track: Track, seen: Observation, now: number, clock:
   if (seen.step === undefined) return mistaken
   if (before?.step !== undefined && seen.step > before.step) track.rose += 1
   else if (before?.step !== undefined && seen.step < before.step) track.fell = true
-  const took = stepTime(track, seen, clock)
+  const took = stepTime(track, seen, clock, before?.step === undefined ? seen.step : seen.step - before.step)
   // The last line of a bar is the mean of the whole run.
   const moved = before?.step === undefined || seen.step !== before.step
-  if (moved && took !== undefined && !(seen.form === 'bar' && finished(seen))) track.pace.add(seen.step, took)
+  if (moved && took !== undefined && !(seen.form === 'bar' && finished(seen))) track.pace.add(seen.step, took, seen.form === 'record')
   return mistaken
 }
 
@@ -117,8 +125,15 @@ function timeEpoch(track: Track, epoch: number, { step, at, elapsedSeconds, epoc
   if (seconds > 0) track.epochPace.add(epoch, seconds)
 }
 
-/** The time of a step: as printed, else from the times at which lines were written. */
-function stepTime(track: Track, seen: Observation, clock: number | undefined): number | undefined {
+/** `iter: 200/9000, eta: 0:29:20, time: 20.0`: by the time left a step takes 0.2 s, so that 20 s are those of the 100 since the last line. */
+function isOfMany({ step = 0, total, etaSeconds, rate }: Observation, gap: number): boolean {
+  if (total === undefined || etaSeconds === undefined || rate?.of !== 'step' || rate.secondsEach === undefined || total <= step || gap < 5) return false
+  const each = etaSeconds / (total - step)
+  return each > 0 && Math.abs(rate.secondsEach / gap / each - 1) < 0.2
+}
+
+/** The time of a step: as printed, else from the times at which lines were written. `gap`: steps since the last line. */
+function stepTime(track: Track, seen: Observation, clock: number | undefined, gap: number): number | undefined {
   const { step = 0, at, rate } = seen
   const time = at ?? seen.elapsedSeconds ?? clock
   const { from } = track
@@ -128,6 +143,10 @@ function stepTime(track: Track, seen: Observation, clock: number | undefined): n
   const soon = at === undefined && track.pace.count() > 0 && passed < LEAST_SECONDS
   if (time !== undefined && (from === undefined || step < from.step || (passed !== 0 && !soon))) track.from = { step, time }
   const took = rate?.secondsEach
+  if (took !== undefined && seen.form === 'record' && isOfMany(seen, gap)) {
+    track.rate = { value: took / gap, unit: 's/it', of: 'step', secondsEach: took / gap }
+    return took / gap
+  }
   if (took !== undefined) {
     const ofAll =
       seen.form === 'record' && rate?.of === 'step' && at !== undefined && steps > 1 && (seen.rateIsLoose === true || Math.abs(passed - took) < 0.2 * took)

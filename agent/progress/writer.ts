@@ -6,7 +6,7 @@ import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
 import { bestOf, besideLines } from './telling.ts'
-import { finished, isEpochBar, trackIn, updateTrack, type Track } from './track.ts'
+import { finished, hasLossOfSteps, isEpochBar, isNameless, trackIn, updateTrack, type Track } from './track.ts'
 
 export type Writer = {
   /** `clock`: when it was read, in seconds, where the log itself has no times. */
@@ -39,11 +39,11 @@ export function createWriter(): Writer {
   let phase: Phase | undefined
   let epoch: { value: number; of?: number; at: number } | undefined
   /** Said on a line of its own, before any other figure. */
-  let looseEpoch: { value: number; of: number } | undefined
+  let looseEpoch: { value: number; of: number; at: number } | undefined
   let looseLoss: { value: number; at: number; part: boolean; step?: number } | undefined
   let looseRate: { value: Rate; at: number } | undefined
-  /** A time left on a line of its own. */
-  let looseEta: { value: number; at: number } | undefined
+  /** A time left on a line of its own, or on another line of the same step. */
+  let looseEta: { value: number; at: number; step?: number } | undefined
   /** Figures that only a training prints, on a line that says nothing else. */
   let looseMetricsAt: number | undefined
   let metricAt: number | undefined
@@ -63,6 +63,12 @@ export function createWriter(): Writer {
   const seeBar = (seen: Observation, clock: number | undefined): boolean => {
     const hasLoss = seen.loss !== undefined
     const busy = seen.phase
+    // A bar that had no name before its first step: `0/58`, then `Capturing num tokens: 0/58`.
+    if (busy !== undefined && busy !== 'evaluating' && main !== undefined && isNameless(main, seen)) {
+      tracks.delete(main.shape)
+      main = undefined
+      count = 0
+    }
     if (busy !== undefined && !hasLoss) {
       if (busy !== 'evaluating' || trained || /sanity/i.test(seen.title ?? '')) {
         phase = busy
@@ -82,6 +88,12 @@ export function createWriter(): Writer {
       return false
     }
     if (isEpochBar(seen) && seen.step !== undefined) epoch = { value: seen.step, ...(seen.total === undefined ? {} : { of: seen.total }), at: now }
+    if (hasLossOfSteps(seen, main?.last) && main !== undefined && seen.loss !== undefined) {
+      main.loss = seen.loss
+      loss.add(seen.loss, seen.gradNorm, main.last.step)
+      trained = true
+      return false
+    }
     const track = trackOf(seen)
     const again = track.seen > 0
     const wasDone = again && finished(track.last)
@@ -121,7 +133,7 @@ export function createWriter(): Writer {
   const confirmed = new Set<string>()
   const beside: Beside = {
     planned: () => planned,
-    epoch: () => near(epoch?.at),
+    epoch: () => near(epoch?.at) || near(looseEpoch?.at),
     loss: () => near(looseLoss?.at),
     rate: () => near(looseRate?.at),
     metrics: () => near(looseMetricsAt),
@@ -142,7 +154,7 @@ export function createWriter(): Writer {
       metricAt = now
     }
     const trusted = seen.foreign !== true && (seen.loose !== true || seen.rate !== undefined || confirmed.size > 0)
-    if (seen.etaSeconds !== undefined && seen.step === undefined && trusted) looseEta = { value: seen.etaSeconds, at: now }
+    if (seen.etaSeconds !== undefined && trusted) looseEta = { value: seen.etaSeconds, at: now, ...(seen.step === undefined ? {} : { step: seen.step }) }
     // Losses of the validation whose counter stands above them: `Test: [60/242]`, then `cos_loss 0.219`.
     if (phase === 'evaluating' && now - evaluatedAt <= BLOCK && seen.step === undefined && seen.epoch === undefined) return false
     const track = trackOf(seen)
@@ -165,7 +177,7 @@ export function createWriter(): Writer {
           if (share || (total ?? (seen.etaSeconds === undefined ? undefined : epochs)) !== undefined) confirmed.add(other.shape)
         }
     if (seen.epoch !== undefined && seen.step === undefined && seen.loss === undefined && near(looseLoss?.at)) epoch = { value: seen.epoch, at: now }
-    if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs }
+    if (seen.epoch !== undefined && seen.epochs !== undefined && seen.step === undefined) looseEpoch = { value: seen.epoch, of: seen.epochs, at: now }
     if (!accepted(seen, track, beside)) return confirmed.has(track.shape)
     confirmed.add(track.shape)
     if (seen.epoch !== undefined) epoch = { value: seen.epoch, ...(seen.epochs === undefined ? {} : { of: seen.epochs }), at: now }
@@ -208,7 +220,10 @@ export function createWriter(): Writer {
       const { last } = track
       const rateIs = track.last.rateIsLoose === true && near(looseRate?.at) ? looseRate?.value : (track.rate ?? best?.rate ?? looseRate?.value)
       // A time on a line of its own is that of the epoch where nothing but epochs is counted.
-      const rate = last.step === undefined && last.epoch !== undefined && rateIs === looseRate?.value && /^m?s\//.test(rateIs?.unit ?? '') ? undefined : rateIs
+      const rate =
+        last.step === undefined && last.epoch !== undefined && track.rate === undefined && rateIs === looseRate?.value && /^m?s\//.test(rateIs?.unit ?? '')
+          ? undefined
+          : rateIs
       const lossIs = track.lossIsMean === true && looseLoss?.step === last.step ? looseLoss?.value : (newestLoss(track, best) ?? looseLoss?.value)
       const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : (epoch?.value ?? looseEpoch?.value)
       const epochs = track.epochs ?? epoch?.of ?? looseEpoch?.of
@@ -220,7 +235,8 @@ export function createWriter(): Writer {
         { ...track, last: { ...last, ...(total === undefined ? {} : { total }) } },
         epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0),
       )
-      const time = last.etaSeconds === undefined && looseEta !== undefined && near(looseEta.at) ? { ...own, etaSeconds: looseEta.value } : own
+      const otherStep = looseEta?.step !== undefined && looseEta.step !== last.step
+      const time = last.etaSeconds === undefined && looseEta !== undefined && near(looseEta.at) && !otherStep ? { ...own, etaSeconds: looseEta.value } : own
       const slowdown = judged ? track.pace.slowdown(total) : undefined
       return {
         ...(last.step === undefined ? {} : { step: last.step }),

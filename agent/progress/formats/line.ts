@@ -55,6 +55,9 @@ function namedAlone(fields: readonly Field[], out: Figures): void {
   if (own !== undefined) out.loss = own.value
 }
 
+/** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
+const STARRED = /^\s{0,8}\* (?!.{0,60}train)/i
+
 /** What an optimizer of settings tries: `and parameters: {'batch': 4, …}`. */
 const SETTINGS = /\b(?:params|parameters|config|hparams)\b:? ?\{[^}]{0,2000}\}/g
 /** `eval/reward:`, `hard_loss_metric=0.2` name a figure. */
@@ -62,9 +65,11 @@ const PATH_KEY = /^\w+\/[\w/]+[:=]|_metrics?[:=]/
 /** `cpu_test: FindTheTarget: Step: …`: the name of a run and of its part. */
 const LOGGER_CHAIN = /^\s*\w{1,40}[_.-][\w.-]{1,40}: (?=[A-Za-z]\w{0,40}: )/
 /** The first words, in which a validation or a save says so. */
+/** `__main__ - INFO - Loaded 10/31 batches`. */
+const LEVEL_LEAD = /^[\s\-|:[]{0,4}(?:[\w.]{1,60} - )?(?:DEBUG|INFO|WARNING)\]?(?: -|:| \|) ?/
 const leadOf = (text: string): string =>
   // Of a dictionary the first name alone: `{'accuracy': 0.4, 'eval_accuracy': 0.39, 'loss': …}`.
-  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LOGGER_CHAIN, ''))
+  (/^\s*\{\s*['"]?[\w/ ]{1,60}/.exec(text)?.[0] ?? text.replace(LEVEL_LEAD, '').replace(LOGGER_CHAIN, ''))
     .trimStart()
     .split(/\s+/, 3)
     .filter((word) => !PATH_KEY.test(word))
@@ -74,7 +79,8 @@ const leadOf = (text: string): string =>
 /** The figures of a whole run at its end (`train_runtime`, `train_loss`): means, and how many steps there were. */
 function summary(fields: readonly Field[], out: Figures): void {
   const took = fields.find(({ key, duration }) => duration === undefined && /^(?:train )?run ?time$/.test(key))?.value
-  if (took === undefined) return
+  // A line of the training may say how long it has run.
+  if (took === undefined || out.learningRate !== undefined || out.gradNorm !== undefined || fields.some(({ key }) => key === 'loss')) return
   delete out.loss
   if (out.step === undefined && out.rate?.of === 'step' && out.rate.secondsEach !== undefined) out.step = Math.round(took / out.rate.secondsEach)
 }
@@ -168,6 +174,8 @@ function createReader(): (line: Line) => Read | undefined {
   /** Lines since a model was said to be quantized, layer by layer, with losses and steps of its own. */
   let quantized = Infinity
   let last = ''
+  /** The last line that counted had a loss. */
+  let ownLoss = false
   const readOne = ({ text: line, at }: Line): Observation | undefined => {
     // A second handler or rank prints the same again; a loss that is none counts each time.
     if (line === last && !NOT_FINITE.test(line)) return undefined
@@ -182,7 +190,7 @@ function createReader(): (line: Line) => Read | undefined {
       table.head(text)
       return undefined
     }
-    if (saysNothing(text) || table.isOther(text)) return undefined
+    if (saysNothing(line) || (text !== line && saysNothing(text)) || table.isOther(text)) return undefined
     const fields = table.named(text, found)
     const roles = fields.map(roleOf)
     const shape = shapeOf(fields)
@@ -199,6 +207,8 @@ function createReader(): (line: Line) => Read | undefined {
     summary(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
+    if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined
+    else if (ownLoss && STARRED.test(text)) return undefined
     const told = [step, loss, rate, epoch, etaSeconds, gradNorm].some((figure) => figure !== undefined) || isTimedShare(fields, figures)
     const before = skeletons.see(text)
     if (!told && (figures.metrics ?? 0) < 1) return undefined

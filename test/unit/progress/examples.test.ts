@@ -72,6 +72,7 @@ describe.each([
   ['twelfth', 0.96],
   ['thirteenth', 0.96],
   ['fourteenth', 0.96],
+  ['fifteenth', 0.96],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

@@ -42,6 +42,17 @@ describe('slower', () => {
   ])('not: %s', (_, seconds) => {
     expect(run(seconds)?.slowdown).toBeUndefined()
   })
+  const wide = (rates: readonly number[]): Progress | undefined =>
+    read(rates.map((rate, at) => `Speed ${rate} samples/sec   Loss 2.5   Global Step: ${(at + 1) * 50}`))
+  test('three lines of many steps each, all slower than any before', () => {
+    expect(wide([1500, 1520, 1490, 1510, 1505, 900, 490, 500])?.slowdown?.fromStep).toBe(300)
+  })
+  test.each([
+    ['two such lines', [1500, 1520, 1490, 1510, 1505, 490, 500]],
+    ['three that are as slow as one before', [1500, 500, 1490, 1510, 1505, 490, 500, 480]],
+  ])('not: %s', (_, rates) => {
+    expect(wide(rates)?.slowdown).toBeUndefined()
+  })
   test('out of the times of the lines where no rate is printed', () => {
     const at = (step: number): number => (step < 30 ? step * 5 : 150 + (step - 30) * 10)
     expect(read(steps(60, (step) => `${clock(at(step))} step ${step}/1000 loss 2.5`))?.slowdown?.factor).toBe(2)
