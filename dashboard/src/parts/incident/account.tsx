@@ -58,7 +58,9 @@ export function IncidentLinkTo({ link: { id, kind }, timed = false }: LinkProps)
   const known = incidents.value.get(id)
   return (
     <>
-      <a href={hrefOf('incidents', [id])}>{known?.title ?? kind ?? id}</a>
+      <a href={hrefOf('incidents', [id])}>
+        <Sentence text={known?.title ?? kind ?? id} />
+      </a>
       {timed && known !== undefined ? ` ${momentText(known.started_at, agentNow.peek())}` : ''}
     </>
   )
