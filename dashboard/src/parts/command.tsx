@@ -2,10 +2,10 @@
 import { Fragment } from 'preact'
 import { wholeParts } from '../text/whole.ts'
 
-/** One that is longer than a line ends it behind a comma or an equals sign, not within a word. */
+/** One that is longer than a line ends it behind a comma, a slash or the like, not within a word. */
 const Whole = ({ text }: { readonly text: string }) => (
   <span class="whole">
-    {text.split(/(?<=[,=])/).map((part, i) => (
+    {text.split(/(?<=[,=|/])/).map((part, i) => (
       <Fragment key={i}>
         {i > 0 && <wbr />}
         {part}
@@ -16,7 +16,7 @@ const Whole = ({ text }: { readonly text: string }) => (
 
 /** A command to copy. */
 export const Command = ({ text }: { readonly text: string }) => (
-  <code>{text.split(/(\s+)/).map((word, i) => (word.includes('-') ? <Whole key={i} text={word} /> : word))}</code>
+  <code>{text.split(/(\s+)/).map((word, i) => (/[-=|/]/.test(word) ? <Whole key={i} text={word} /> : word))}</code>
 )
 
 /** Not a box of its own, which a link's underline would leave out. */
