@@ -80,7 +80,7 @@ function useCut(box: RefObject<HTMLDivElement | null>): boolean {
   const [cut, setCut] = useState(false)
   useEffect(() => {
     const rows = box.current
-    if (rows === null) return
+    if (rows === null) return undefined
     const look = (): void => {
       const beyond = rows.scrollHeight - rows.clientHeight
       rows.toggleAttribute('data-more', beyond - rows.scrollTop > 1)
