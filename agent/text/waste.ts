@@ -2,7 +2,8 @@
 import type { WasteRow } from '../model/ledger.ts'
 import { counted } from './grammar.ts'
 
-export const hoursText = (hours: number): string => hours.toFixed(hours < 100 ? 1 : 0)
+/** What is no zero does not read as one: `0.0`, `under 0.1`, `3.4`, `120`. */
+export const hoursText = (hours: number): string => (hours > 0 && hours < 0.05 ? 'under 0.1' : hours.toFixed(hours < 100 ? 1 : 0))
 export const priceText = (price: number, currency: string | undefined): string => `${price.toFixed(2)}${currency === undefined ? '' : ` ${currency}`}`
 
 /** Behind the name of a job: of several runs of one script the number tells which. */
@@ -18,6 +19,6 @@ export const wasteHints = ({ gpu_hours_queueable: free, oversized, died }: Waste
   ...died.map(({ job, slurm_job, runs, gpu_hours_lost: gone }) => ({
     job,
     slurm_job,
-    text: `${counted(runs, 'run')} ended badly and lost ${gone < 0.05 ? 'under 0.1' : hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
+    text: `${counted(runs, 'run')} ended badly and lost ${gone === 0 ? 'under 0.1' : hoursText(gone)} GPU hours; saving checkpoints more often loses less`,
   })),
 ]

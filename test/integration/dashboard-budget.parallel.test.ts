@@ -10,7 +10,7 @@ const DIST = join(import.meta.dirname, '../../dist/dashboard')
 const KB = 1000
 /** Over an SSH tunnel of 1 Mbit/s this is half a second. */
 const FIRST_LOAD = 60 * KB
-/** Of all views at once, of the dialogs and of paper: they share most of it, and a page of this size gains nothing from a second round trip. */
+/** Of all views at once and of paper: they share most of it, and a page of this size gains nothing from a second round trip. */
 const STYLES = 17 * KB
 /** What opening one view may add, and what the view fetches later; the allocators take 19, what reads Markdown for a runbook 16. */
 const VIEW = 30 * KB

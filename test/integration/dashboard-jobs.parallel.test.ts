@@ -226,7 +226,9 @@ describe.skipIf(!hasChromium)('jobs in a real Chromium (needs Debian’s chromiu
       '15.00 EUR',
       'Ending idle sessions frees 10.0 GPU hours: whole hours in which the GPU ran nothing',
     ])
-    expect(await page.textContent('.waste-total')).toMatch(/^\d+\.\d GPU hours idle or lost \(\d+\.\d\d EUR\) of \d+\.\d held in the last 7 days\.$/)
+    expect(await page.textContent('.waste-total')).toMatch(
+      /^\d+\.\d GPU hours idle or lost \(\d+\.\d\d EUR\) of the \d+\.\d that (?:this user|these users) held in the last 7 days\.$/,
+    )
     await page.getByRole('button', { name: '1 day, the last day' }).click()
     await ada.waitFor({ state: 'detached' })
     expect(hashOf(page)).toContain('days=1')

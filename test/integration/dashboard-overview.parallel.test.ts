@@ -149,6 +149,34 @@ describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chr
     expect(await page.locator('.alarms b, .status b').count()).toBe(0)
   })
 
+  test('a row that has grown beyond its height fades at its end, and is shown whole at a press', async () => {
+    let verdict: string | undefined
+    await using opened = await open('#/', DESKTOP, (page) =>
+      page.routeWebSocket(/\/ws$/, (socket) => {
+        socket.connectToServer().onMessage((text) => {
+          const real = z.looseObject({ t: z.number().optional(), type: z.string() }).parse(JSON.parse(String(text)))
+          socket.send(String(text))
+          if (real.type !== 'frame' || verdict === undefined) return
+          const said = { id: 'grows', kind: 'throttling', severity: 'warning', status: 'firing', title: 'throttled', verdict, facts: {}, count: 1 }
+          const whom = { subject: {}, started_at: real.t, last_seen_at: real.t, remedies: [], consequences: [] }
+          socket.send(JSON.stringify({ type: 'incident', incident: { ...said, ...whom } }))
+        })
+      }),
+    )
+    const { page } = opened
+    const button = page.locator('.incidents-head button')
+    await page.locator('.over', { hasText: 'None in the last hour.' }).waitFor()
+    verdict = 'It is hot.'
+    await button.filter({ hasText: /^Show$/ }).press('Enter')
+    await page.locator('.incident-more[open]', { hasText: verdict }).waitFor()
+    expect(await page.locator('.incident-rows[data-more]').count()).toBe(0)
+    verdict = 'It is hotter than it was. '.repeat(60)
+    await page.locator('.incident-rows[data-more]').waitFor()
+    await button.filter({ hasText: /^Show all$/ }).press('Enter')
+    await page.locator('.incident-rows:not([data-more])').waitFor()
+    expect(await button.count()).toBe(0)
+  })
+
   test('what is not read is not called idle, a GPU whose hang is still told not calm, and what lies stranded is named', async () => {
     await using opened = await open('#/', DESKTOP, (page) =>
       page.routeWebSocket(/\/ws$/, (socket) => {

@@ -72,4 +72,16 @@ describe.skipIf(!hasChromium)('rows of processes in a real Chromium (needs Debia
     await leave(page)
     await until(before.toReversed(), 'the order of the figures')
   })
+
+  test('a row that ends above the one with the focus does not take the focus along', async () => {
+    const { page } = opened
+    const before = await order()
+    const others = before.slice(1)
+    await page.locator('#processes tbody tr').nth(3).locator('a').first().focus()
+    const focused = async (): Promise<number> => Number(await page.locator('#processes tbody tr:has(:focus) .col-pid').textContent())
+    expect(await focused()).toBe(before[3])
+    agent.tell(scene(others.toReversed()))
+    await until(others, 'the rows without the first')
+    expect(await focused()).toBe(before[3])
+  })
 })

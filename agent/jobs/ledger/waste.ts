@@ -75,7 +75,9 @@ export function wasteOf(held: readonly HeldBy[], jobs: readonly JobRow[], factor
         .map((job) => ({ ...named(job), runs: badRuns(job), gpu_hours_lost: hours(job.gpu_seconds.lost) })),
       oversized: own
         .flatMap((job) => {
-          const text = job.gpu_seconds.active + job.gpu_seconds.idle < LEAST_HOURS * HOUR_S ? undefined : oversizedText(job)
+          // Of the newest run alone it is known what it used: one that has just begun still loads.
+          const { active, idle } = job.last.gpu_seconds
+          const text = active + idle < LEAST_HOURS * HOUR_S ? undefined : oversizedText(job)
           return text === undefined ? [] : [{ ...named(job), text }]
         })
         .slice(0, MAX_JOBS),

@@ -1,11 +1,22 @@
 // Commands and flags where a line may end between words, not behind the hyphens of a flag, where a browser would end it ("--" and "format=…").
+import { Fragment } from 'preact'
 import { wholeParts } from '../text/whole.ts'
 
-const Whole = ({ text }: { readonly text: string }) => <span class="whole">{text}</span>
+/** One that is longer than a line ends it behind a comma, a slash or the like, not within a word. */
+const Whole = ({ text }: { readonly text: string }) => (
+  <span class="whole">
+    {text.split(/(?<=[,=|/])/).map((part, i) => (
+      <Fragment key={i}>
+        {i > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ))}
+  </span>
+)
 
 /** A command to copy. */
 export const Command = ({ text }: { readonly text: string }) => (
-  <code>{text.split(/(\s+)/).map((word, i) => (word.includes('-') ? <Whole key={i} text={word} /> : word))}</code>
+  <code>{text.split(/(\s+)/).map((word, i) => (/[-=|/]/.test(word) ? <Whole key={i} text={word} /> : word))}</code>
 )
 
 /** Not a box of its own, which a link's underline would leave out. */

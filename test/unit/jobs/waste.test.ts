@@ -79,3 +79,9 @@ test('jobs that asked for much more than they used', () => {
     ['small', 'at most 10 % of the GPU memory used'],
   ])
 })
+
+test('a run that has just begun does not say that its job asked for too much', () => {
+  const { last, ...row } = job('restarts', 'ada', { gpus: [gpu(4, 8)] })
+  const begun = { ...row, last: { ...last, gpu_seconds: { active: 4, idle: 1, lost: 0 } } }
+  expect(wasteOf([held('ada', 3, 7)], [begun], NONE, ABOUT).rows[0]?.oversized).toEqual([])
+})

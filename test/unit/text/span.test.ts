@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { durationText, parseDuration } from '../../../agent/text/duration.ts'
 import { age, agoText, exactSpan, gpuTimeText, roughSpan, secondsText, spanAhead, spanText, tookText, twoUnitSpan } from '../../../agent/text/span.ts'
+import { hoursText } from '../../../agent/text/waste.ts'
 
 const S = 1_000
 const MIN = 60 * S
@@ -19,6 +20,7 @@ describe('for people', () => {
     ['seconds', secondsText, [2_540, 30_200], ['2.5 s', '30 s']],
     ['work', tookText, [0.2, 12, 1_400], ['< 1 ms', '12 ms', '1.4 s']],
     ['GPU time, in seconds', gpuTimeText, [1, 90, 2_700, 11_520], ['1 GPU second', '90 GPU seconds', '45 GPU minutes', '3.2 GPU hours']],
+    ['GPU hours', hoursText, [0, 0.02, 3.44, 120.4], ['0.0', 'under 0.1', '3.4', '120']],
   ])('%s', (_, text, spans, expected) => expect(spans.map(text)).toEqual(expected))
 })
 

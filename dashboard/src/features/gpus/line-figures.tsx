@@ -85,7 +85,8 @@ function figuresOf(view: GpuView): readonly Figure[] {
         { label: 'from it', lane: lane('pcie_throughput_bytes_per_second.tx') },
       ],
     },
-    { id: 'nvlink', title: 'NVLink', top: 2e6, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
+    // Of hundreds of GB/s: one that carries nothing has no scale in MB/s.
+    { id: 'nvlink', title: 'NVLink', top: 4e9, text: rate, lines: [{ label: 'both ways', lane: lane('nvlink_throughput_bytes_per_second') }] },
     ...instanceFigures(view),
   ]
 }

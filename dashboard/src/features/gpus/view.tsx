@@ -88,7 +88,7 @@ function Calm({ of: { uuid, trouble } }: { readonly of: GpuView }) {
       {trouble === undefined && 'No incident now'}
       {flaps !== undefined && (
         <>
-          {' · '}
+          {trouble === undefined && ' · '}
           <a href={hrefOf('incidents', [flaps.incident.id])}>{`${flaps.incident.title}: flapping, ${flaps.times} times`}</a>
         </>
       )}

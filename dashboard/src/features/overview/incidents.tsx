@@ -41,7 +41,7 @@ function Member({ of }: { readonly of: Repeated }) {
 
 /** What to do stands open where it matters most, and behind a word in the other rows, so that eight of them fit a screen. */
 function WhatToDo({ of: { incident, ids }, open: isOpen }: { readonly of: Group; readonly open: boolean }) {
-  const { verdict, remedies } = incident
+  const { verdict, remedies, status } = incident
   const [first] = remedies
   return (
     <details class="incident-more" open={isOpen}>
@@ -52,7 +52,8 @@ function WhatToDo({ of: { incident, ids }, open: isOpen }: { readonly of: Group;
           {first.text} {first.command !== undefined && <code>{first.command}</code>}
         </p>
       )}
-      <div class="said">
+      {/* Room for its buttons, which only one that fires has. */}
+      <div class={status === 'firing' ? 'said' : undefined}>
         <IncidentWords incident={incident} listed={ids} />
       </div>
     </details>

@@ -1,7 +1,7 @@
 // The line above the incidents: how many are new and how many are over since the list was laid out, and the button that updates it. Loaded after the first view.
 import { effect } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { fresh, isCurrent, type Group } from '../../parts/incident/groups.ts'
 import { arranged, grouped, listing, shown, SHOWN } from '../../parts/incident/known.ts'
 import { layOut, standing } from '../../parts/incident/laid.ts'
@@ -75,8 +75,31 @@ function useLaid(box: RefObject<HTMLDivElement | null>): () => void {
   return layAnew
 }
 
+/** Whether the rows have grown beyond the height that is kept. Their end then fades, so that nobody takes a cut line for the last one. */
+function useCut(box: RefObject<HTMLDivElement | null>): boolean {
+  const [cut, setCut] = useState(false)
+  useEffect(() => {
+    const rows = box.current
+    if (rows === null) return undefined
+    const look = (): void => {
+      const beyond = rows.scrollHeight - rows.clientHeight
+      rows.toggleAttribute('data-more', beyond - rows.scrollTop > 1)
+      setCut(beyond > 1)
+    }
+    const watch = new ResizeObserver(look)
+    for (const each of [rows, ...rows.children]) watch.observe(each)
+    rows.addEventListener('scroll', look)
+    return () => {
+      watch.disconnect()
+      rows.removeEventListener('scroll', look)
+    }
+  }, [])
+  return cut
+}
+
 export function News({ box, count }: { readonly box: RefObject<HTMLDivElement | null>; readonly count: number }) {
   const layAnew = useLaid(box)
+  const cut = useCut(box)
   const { rows, arrived, over } = shown.value
   const shownOver = over.slice(0, SHOWN_OVER)
   return (
@@ -100,9 +123,9 @@ export function News({ box, count }: { readonly box: RefObject<HTMLDivElement | 
         ))}
         {over.length > SHOWN_OVER && <a class="more" href={hrefOf('incidents', [], { since: '1h' })}>{`${over.length - SHOWN_OVER} more`}</a>}
       </p>
-      {(arrived.length > 0 || rows.some(({ group }) => !isCurrent(group))) && (
+      {(arrived.length > 0 || cut || rows.some(({ group }) => !isCurrent(group))) && (
         <button type="button" class="word" onClick={layAnew}>
-          {arrived.length > 0 ? 'Show' : 'Hide resolved'}
+          {arrived.length > 0 ? 'Show' : cut ? 'Show all' : 'Hide resolved'}
         </button>
       )}
       {silences.value.length > 0 && (

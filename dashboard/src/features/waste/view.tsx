@@ -2,7 +2,7 @@
 import './style.css'
 import { useEffect } from 'preact/hooks'
 import { hoursText, priceText } from '../../../../agent/text/waste.ts'
-import type { WasteSummary } from '../../../../agent/model/ledger.ts'
+import type { WasteGroup, WasteSummary } from '../../../../agent/model/ledger.ts'
 import { JobTabs } from '../../parts/job/tabs.tsx'
 import { stale } from '../../parts/live/state.ts'
 import { RangeButtons } from '../../parts/range/picker.tsx'
@@ -13,8 +13,8 @@ import { WasteTable } from './table.tsx'
 
 const CHOICES = GROUPS.map((id) => ({ id, label: id }))
 
-/** The whole in one sentence. */
-function Total({ summary: { rows } }: { readonly summary: WasteSummary }) {
+/** What is listed in one sentence: who wasted next to nothing is not, so it is no share of all that was held. */
+function Total({ summary: { rows }, by }: { readonly summary: WasteSummary; readonly by: WasteGroup }) {
   const sum = (of: (row: WasteSummary['rows'][number]) => number): number => rows.reduce((all, row) => all + of(row), 0)
   const idle = sum((row) => row.gpu_hours_idle)
   const lost = sum((row) => row.gpu_hours_lost)
@@ -29,7 +29,7 @@ function Total({ summary: { rows } }: { readonly summary: WasteSummary }) {
           rows.find(({ currency }) => currency !== undefined)?.currency,
         )})`}</b>
       )}
-      {` of ${hoursText(sum((row) => row.gpu_hours_held))} held in ${period.value.spoken}.`}
+      {` of the ${hoursText(sum((row) => row.gpu_hours_held))} that ${rows.length === 1 ? `this ${by}` : `these ${by}s`} held in ${period.value.spoken}.`}
     </p>
   )
 }
@@ -51,7 +51,7 @@ function Answer() {
   const { summary } = now
   return (
     <>
-      <Total summary={summary} />
+      <Total summary={summary} by={now.by} />
       <WasteTable rows={summary.rows} by={now.by} spoken={period.value.spoken} />
       <div class="waste-notes">
         <p>
@@ -62,7 +62,7 @@ function Answer() {
         {summary.rows.some((row) => row[now.by] === undefined) && <p>{UNKNOWN_OWNER[now.by]}</p>}
         {!summary.rows.some(({ price }) => price !== undefined) && (
           <p>
-            To see what it cost, set your prices in <code>warpwatch.yaml</code>: <code>{'costs: { gpu_hour: 2.5, kwh: 0.3, currency: EUR }'}</code>
+            To see what it cost, set your prices in <code>warpwatch.yaml</code>: <code>{'costs: {gpu_hour: 2.5, kwh: 0.3, currency: EUR}'}</code>
           </p>
         )}
         <p>

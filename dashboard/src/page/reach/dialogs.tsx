@@ -1,9 +1,14 @@
-// The dialog that is open.
+// The dialog that is open. Its styles come with it.
 import { Dialog } from './dialog.tsx'
 import { type DialogName, openDialog } from './opened.ts'
 import { Palette } from './palette.tsx'
 import { SettingsForm } from './settings-form.tsx'
 import { Shortcuts } from './shortcuts.tsx'
+import css from './style.css?inline'
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(css)
+document.adoptedStyleSheets.push(sheet)
 
 const TITLES: Readonly<Record<DialogName, string>> = { palette: 'Command palette', shortcuts: 'Keyboard shortcuts', settings: 'Settings' }
 

@@ -12,12 +12,15 @@ import { incidents } from './known.ts'
 
 const SHAPES: Readonly<Record<string, string>> = { critical: '▲', warning: '◆', info: '●' }
 
+type MarkProps = { readonly incident: Pick<IncidentSummary, 'severity' | 'status' | 'silenced'>; readonly flapping?: boolean }
+
 /** Its severity as a shape and a word while it fires, never by its colour alone. */
-export function StateMark({ incident: { severity, status, silenced } }: { readonly incident: Pick<IncidentSummary, 'severity' | 'status' | 'silenced'> }) {
+export function StateMark({ incident: { severity, status, silenced }, flapping = false }: MarkProps) {
+  const state = flapping ? 'firing' : status
   return (
-    <span class="state-mark" data-severity={severity} data-status={status}>
-      <span aria-hidden="true">{status === 'resolved' ? '○' : (SHAPES[severity] ?? '●')}</span>
-      {status === 'firing' ? severity : status}
+    <span class="state-mark" data-severity={severity} data-status={state}>
+      <span aria-hidden="true">{state === 'resolved' ? '○' : (SHAPES[severity] ?? '●')}</span>
+      {flapping ? 'flapping' : status === 'firing' ? severity : status}
       {silenced !== undefined && <span class="tag">silenced</span>}
     </span>
   )
@@ -55,7 +58,9 @@ export function IncidentLinkTo({ link: { id, kind }, timed = false }: LinkProps)
   const known = incidents.value.get(id)
   return (
     <>
-      <a href={hrefOf('incidents', [id])}>{known?.title ?? kind ?? id}</a>
+      <a href={hrefOf('incidents', [id])}>
+        <Sentence text={known?.title ?? kind ?? id} />
+      </a>
       {timed && known !== undefined ? ` ${momentText(known.started_at, agentNow.peek())}` : ''}
     </>
   )

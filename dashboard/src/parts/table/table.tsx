@@ -70,7 +70,7 @@ class Resting extends Component<RestingProps> {
   }
 }
 
-/** `seat`: the row's place. Rows keep their places in the page and change what they show: one that moved would push the others about by itself. */
+/** `seat`: names the row's element. Elements keep their places in the page and change what they show: one that moved would push the others about by itself. */
 function drawRow<Row>(row: Row, key: string, seat: number, columns: readonly Column<Row>[]): VNode {
   const shows = columns.map((column) => column.shows?.(row))
   const draw = (): VNode => (
@@ -98,9 +98,16 @@ function drawRow<Row>(row: Row, key: string, seat: number, columns: readonly Col
 
 /**
  * What a table showed last, so that it does not change under a reader: a column that had something in it stays, so does the order of rows that are about alike, and all
- * of the order while somebody points at a row or stands on one with the keyboard (`held`).
+ * of the order while somebody points at a row or stands on one with the keyboard.
  */
-type Stood = { readonly columns: Set<string>; state?: SortState; order: readonly string[]; held: boolean }
+type Stood = { readonly columns: Set<string>; state?: SortState; order: readonly string[]; seats: readonly number[]; pointed: boolean; focused: boolean }
+
+/** Under a reader each row keeps its element, so that the focus stays on what it was on when a row above ends; else each place does. */
+function seated(order: readonly string[], { order: before, seats, pointed, focused }: Stood): readonly number[] {
+  const own = pointed || focused ? new Map(before.map((name, place) => [name, seats[place]])) : undefined
+  let free = Math.max(-1, ...seats) + 1
+  return order.map((name, place) => (own === undefined ? seats[place] : own.get(name)) ?? free++)
+}
 
 function placed<Row>(rows: readonly Row[], columns: readonly Column<Row>[], state: SortState, rowKey: (row: Row) => string, stood: Stood): readonly Row[] {
   const column = columns.find((found) => found.id === state.column)
@@ -109,18 +116,20 @@ function placed<Row>(rows: readonly Row[], columns: readonly Column<Row>[], stat
   const order =
     stood.state !== state
       ? sorted
-      : stood.held
+      : stood.pointed || stood.focused
         ? heldOrder(sorted, stood.order, rowKey)
         : column.numeric === true
           ? steadyOrder(sorted, stood.order, column.key, state.descending, rowKey)
           : sorted
   stood.state = state
-  stood.order = order.map(rowKey)
+  const names = order.map(rowKey)
+  stood.seats = seated(names, stood)
+  stood.order = names
   return order
 }
 
 export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, empty, note, explains }: Props<Row>) {
-  const [stood] = useState((): Stood => ({ columns: new Set(), order: [], held: false }))
+  const [stood] = useState((): Stood => ({ columns: new Set(), order: [], seats: [], pointed: false, focused: false }))
   for (const { id: name, spare, shows } of all) if (spare !== true || rows.some((row) => shows?.(row) !== '')) stood.columns.add(name)
   const columns = all.filter(({ id: name }) => stood.columns.has(name))
   const [state] = useState(() => signal(sort))
@@ -139,12 +148,12 @@ export function DataTable<Row>({ id, title, columns: all, rows, rowKey, sort, em
           <Head columns={columns} state={state} />
           <tbody
             role="rowgroup"
-            onPointerEnter={(event) => event.pointerType === 'mouse' && (stood.held = true)}
-            onPointerLeave={() => (stood.held = false)}
-            onFocusIn={() => (stood.held = true)}
-            onFocusOut={() => (stood.held = false)}
+            onPointerEnter={(event) => event.pointerType === 'mouse' && (stood.pointed = true)}
+            onPointerLeave={() => (stood.pointed = false)}
+            onFocusIn={() => (stood.focused = true)}
+            onFocusOut={() => (stood.focused = false)}
           >
-            {sorted.map((row, seat) => drawRow(row, rowKey(row), seat, columns))}
+            {sorted.map((row, place) => drawRow(row, rowKey(row), stood.seats[place] ?? place, columns))}
           </tbody>
         </table>
       )}

@@ -1,5 +1,6 @@
 // When no probe is connected: what stands in its way, what it would show, and how to connect one.
 import { frame } from '../../../parts/live/state.ts'
+import { Command } from '../../../parts/command.tsx'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 
 /** probe/README.md: the folder is that of the bundle. */
@@ -14,7 +15,7 @@ function Lines({ text, of }: { readonly text: string; readonly of: string }) {
   return (
     <div class="command lines">
       <pre>
-        <code>{text}</code>
+        <Command text={text} />
       </pre>
       <CopyButton text={text} label="copy" of={of} />
     </div>

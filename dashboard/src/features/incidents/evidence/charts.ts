@@ -133,6 +133,7 @@ function plainChart(
 const LEADS: Readonly<Record<string, readonly string[]>> = {
   throttling: ['clock', 'temperature', 'power'],
   power_brake: ['clock', 'power', 'temperature'],
+  job_hang: ['utilization', 'power'],
 }
 
 /** Only what was read is drawn; `totalOf` gives a card's memory. */
@@ -158,6 +159,8 @@ const FAILS: Readonly<Record<string, string>> = {
   gpu_missing: 'missing',
   driver_hung: 'not responding',
   throttling: 'throttled',
+  job_hang: 'hangs',
+  progress_stalled: 'stalled',
 }
 
 /** What happened when, within the window: the fault itself, what followed from it in other seconds, and each time that it came again. */

@@ -3,6 +3,7 @@ import { age } from '../../../../../agent/text/span.ts'
 import { momentText, zoneName } from '../../../../../agent/text/time.ts'
 import type { IncidentSummary } from '../../../../../agent/model/incident.ts'
 import { IncidentLinkTo, StateMark } from '../../../parts/incident/account.tsx'
+import { Sentence } from '../../../parts/command.tsx'
 import { lastedSeconds } from '../../../parts/incident/filter.ts'
 import { MOST_LINKS, whom } from '../../../parts/incident/subject.ts'
 import { placedTitle } from '../../../parts/live/summary.ts'
@@ -47,7 +48,7 @@ function Row({ incident }: { readonly incident: IncidentSummary }) {
       </td>
       <td role="cell" class="col-incident" data-label="Incident">
         <a class="name row-link" href={hrefOf('incidents', [id])}>
-          {placedTitle(incident)}
+          <Sentence text={placedTitle(incident)} />
         </a>
         <span class="sub">{kind}</span>
       </td>
