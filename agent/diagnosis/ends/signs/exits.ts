@@ -145,7 +145,8 @@ export function createExitReader(): ExitReader {
       // Torque's own reason, no signal: -11 is its limit of time.
       if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || text.startsWith('Exit_status=-')) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
-      const signal = signalOfExit(exit)
+      // PBS adds 256 to a signal, where shells add 128.
+      const signal = signalOfExit(text.startsWith('Exit_status=') && exit > 256 ? exit - 128 : exit)
       const ofMpi = exit > 255 && match[0].includes('Abort(')
       const said = known({ exit_code: ofMpi ? undefined : exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })
