@@ -64,7 +64,10 @@ function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Fact
   let facts: Facts = root
   const native = root.exception === undefined
   for (const { type, facts: said } of others) {
-    const { exit_code, rank, pid, job_id, signal, errno, exception, frame, reason } = said
+    const { exit_code, rank, job_id, errno, exception, frame, reason } = said
+    // Of another rank, which a table names beside the one that is told of.
+    const other = root.rank !== undefined && rank !== undefined && rank !== root.rank
+    const { pid, signal } = other ? {} : said
     const ends = type === 'exit' || type === 'signal' || type === 'order'
     // What cleared a failed program away says nothing of its failure.
     const cleared =
