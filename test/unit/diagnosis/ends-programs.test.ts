@@ -128,3 +128,88 @@ test('quotation marks of a word processor, and the border of a box', () => {
     `"Missing argument 'plan'."`,
   )
 })
+
+describe('errors of a launcher', () => {
+  const BAR = '='.repeat(60)
+  const alone = 'torch.distributed.elastic.multiprocessing.errors.ChildFailedError: '
+  test.each([[[alone]], [[alone, BAR, 'fit.py FAILED']], [[alone, BAR, 'fit.py FAILED', '-'.repeat(60), 'Failures:', '[1]:']]])(
+    'torchrun without the rows of its table: %o',
+    (lines) => {
+      expect(first(...lines)).toMatchObject({ kind: 'job_failed', facts: { exception: 'ChildFailedError' } })
+    },
+  )
+
+  test('the signal of one rank is not told beside the error of another', () => {
+    const fault = first(
+      '[rank0]: Traceback (most recent call last):',
+      '[rank0]:   File "/job/fit.py", line 12, in <module>',
+      '[rank0]:     fit(rows)',
+      "[rank0]: KeyError: 'rows'",
+      alone,
+      BAR,
+      'fit.py FAILED',
+      '-'.repeat(60),
+      'Root Cause (first observed failure):',
+      '[0]:',
+      '  time      : 2031-01-01_10:00:00',
+      '  host      : node1',
+      '  rank      : 1 (local_rank: 1)',
+      '  exitcode  : -15 (pid: 471)',
+      '  traceback : Signal 15 (SIGTERM) received by PID 471',
+    )
+    expect(fault).toMatchObject({ kind: 'python_exception', facts: { rank: 0, exception: 'KeyError', frame: 'fit.py:12' } })
+    expect(fault?.facts).not.toHaveProperty('signal')
+    expect(fault?.facts).not.toHaveProperty('pid')
+    expect(fault?.facts).not.toHaveProperty('exit_code')
+  })
+})
+
+describe('a compiler', () => {
+  test.each([
+    ["subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmp1/main.c', '-O3', '-I/opt/conda/inc", {}],
+    ["subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 255.", { exit_code: 255 }],
+    ['E0305 20:23:38.890000 755 site-packages/torch/_inductor/runtime/triton_heuristics.py:533] Triton compilation failed: triton_poi_fused_0', {}],
+  ])('%s', (line, facts) => {
+    expect(first(line)).toMatchObject({ kind: 'compile_error', facts })
+  })
+
+  test('is not every program', () => {
+    expect(first("subprocess.CalledProcessError: Command '['/usr/bin/python3', 'fit.py']' returned non-zero exit status 1.")?.kind).not.toBe('compile_error')
+  })
+})
+
+describe('a loss without a name', () => {
+  const bare = (...values: readonly string[]): readonly string[] => values.map((value) => `tensor(${value}, device='cuda:0', grad_fn=<NllLossBackward0>)`)
+  test('is gone after three in a row', () => {
+    expect(first(...bare('2.31', '2.2', 'nan', 'nan', 'nan'))?.kind).toBe('nan_loss')
+  })
+  test.each([[['2.31', 'nan', 'nan']], [['nan', 'nan', 'nan']], [['2.3', 'nan', 'nan', 'nan', '2.2']]])(
+    'is none where it came back or was never there: %o',
+    (values) => {
+      expect(first(...bare(...values))).toBeUndefined()
+    },
+  )
+})
+
+test.each([
+  [['step 3', '**Killed**'], 'job_killed'],
+  [['Traceback (most recent call last):', 'File "fit.py", line 20, in main', 'serve()', '**RuntimeError: Address already in use**'], 'port_in_use'],
+  [
+    [
+      'Traceback (most recent call last):',
+      '  File "fit.py", line 88, in <module>',
+      '    run(merged)',
+      'tensorflow.python.framework.errors_impl.InvalidArgumentError: Nan in summary histogram for: conv1/weights',
+    ],
+    'nan_loss',
+  ],
+])('%o', (lines, kind) => {
+  expect(first(...lines)?.kind).toBe(kind)
+})
+
+test('a label that the output layer does not have', () => {
+  const fault = first('IndexError: Target 7 is out of bounds.')
+  expect(fault?.verdict).toContain('A label is 7')
+  expect(fault?.remedies[0]?.text).toContain('more than 7 classes')
+  expect(first('IndexError: Target -1 is out of bounds.')?.remedies[0]?.text).toContain('ignore_index=-1')
+})

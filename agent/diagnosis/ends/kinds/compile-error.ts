@@ -68,7 +68,8 @@ function systemLibrary(text: string): Piece {
   )
 }
 
-const COMPILES = /^Command '\[?'?(?:[^'\s]{0,160}[\\/])?(?:x86_64-\S{1,40}-)?(?:gcc|g\+\+|clang(?:\+\+)?|cc|c\+\+|nvcc|hipcc|ptxas|ninja|cl)(?:-\d{1,2})?(?:\.exe)?[' ]/
+const COMPILES =
+  /^Command '\[?'?(?:[^'\s]{0,160}[\\/])?(?:x86_64-\S{1,40}-)?(?:gcc|g\+\+|clang(?:\+\+)?|cc|c\+\+|nvcc|hipcc|ptxas|ninja|cl)(?:-\d{1,2})?(?:\.exe)?[' ]/
 
 export const compileError: EndKind = {
   kind: 'compile_error',

@@ -76,7 +76,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
 ]
 const MAY = /ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
-const NOT = /^\s*(?:#(?!#\[)|\/\/|\*(?!\*\S)|"|')|kill -|trap '|if .*then/
+const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
 const WORD: Readonly<Record<string, string>> = {
   segfault: 'SIGSEGV',
@@ -89,8 +89,7 @@ const WORD: Readonly<Record<string, string>> = {
 export function readSignal(line: ReadLine, found: Found): void {
   const text = line.text.length > 2_000 ? line.text.slice(-2_000) : line.text
   if (!MAY.test(text)) return
-  // Set in bold where it was pasted.
-  const trimmed = text.trimEnd().replace(/^\*\*(\S.{0,60}\S)\*\*$/, '$1')
+  const trimmed = text.trimEnd()
   for (const [by, patterns] of FORMS)
     for (const pattern of patterns) {
       const groups = pattern.exec(trimmed)?.groups
