@@ -89,7 +89,7 @@ const OF_PROGRAMS: readonly (readonly [command: RegExp, program: RegExp])[] = [
     /\bkubectl\b/,
     /kube|k8s|k3s|nvidia\.com\/|amd\.com\/|\bpods?\b|device[- ]plugin|gpu-operator|Restart Count|Last State|CrashLoopBackOff|Reason: {1,20}OOMKilled|node was low on resource|Container Toolkit|Evicted|\bnodes? are available/i,
   ],
-  [/\b(?:scontrol|sacct|sbatch|srun|sinfo)\b/, /slurm|srun|sbatch|StepId|CANCELLED AT|\bJOB \d|SLURM_|_job_complete: JobId=/i],
+  [/\b(?:scontrol|sacct|sbatch|srun|sinfo)\b/, /slurm|srun|sbatch|StepId|CANCELLED AT|\bJOB \d|SLURM_|_job_complete: JobId=|State: [A-Z_]+ \(exit code/i],
 ]
 const NVIDIA_ONLY = /\bnvidia-smi\b|\bnvidia-ctk\b|\bdcgmi\b|whl\/cu\d|compute-sanitizer|CUDA_LAUNCH_BLOCKING/
 const AMD_ONLY = /\brocm-smi\b|\bamd-smi\b|\brocminfo\b|whl\/rocm|HSA_OVERRIDE|AMD_SERIALIZE|HIP_LAUNCH_BLOCKING|PYTORCH_HIP_ALLOC_CONF/

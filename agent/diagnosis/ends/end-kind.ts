@@ -130,7 +130,7 @@ export const anyOf =
   }
 
 const PATH =
-  /(?:director(?:y|ies)|[Pp]ermission denied|file system|[Ff]ile(?:name)?|open|opening|path|exist|denied|NotFound\w*|cannot open file)\b[^'"\n]{0,24}['"]([^'"\n]{1,400})['"]|(?:[Ff]ile|[Dd]irectory|[Pp]ath) ((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: does not exist| not found|: No such)|((?:(?<![\w.-])\/|\.{1,2}\/|~\/|(?<![\w./-])[\w-][\w.-]{0,80}\/)[^\s'",:;]{1,400})(?: (?:does not exist|not found|is not a directory|could not be found)|: (?:No such file|Permission denied|Read-only|Is a directory|Not a directory|Input\/output|Stale)| \((?:No such file|Permission denied|Is a directory))|can't open file '([^'\n]{1,400})'|, file ((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})$|(?:open|stat|mkdir|unlink|scandir|rename|mkfifo) ['"]?((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})/
+  /(?:director(?:y|ies)|[Pp]ermission denied|file system|[Ff]ile(?:name)?|open|opening|[Pp]ath|exists?|denied|NotFound\w*|cannot open file)\b[^'"\n]{0,24}['"]([^'"\n]{1,400})['"]|(?:[Ff]ile|[Dd]irectory|[Pp]ath) ((?:\/|\.{1,2}\/|~\/)[^\s'",:;]{1,400})(?: does not exist| not found|: No such)|((?:(?<![\w.-])\/|\.{1,2}\/|~\/|(?<![\w./-])[\w-][\w.-]{0,80}\/)[^\s'",:;]{1,400})(?: (?:does not exist|not found|is not a directory|could not be found)|[:;] (?:No such file|Permission denied|Read-only|Is a directory|Not a directory|Input\/output|Stale)| \((?:No such file|Permission denied|Is a directory))|can't open file '([^'\n]{1,400})'|'([^'\n]{1,400})': (?:No such file|Is a directory)|, file ((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})$|(?:open|stat|mkdir|unlink|scandir|rename|mkfifo) ['"]?((?:\/|\.{1,2}\/)[^\s'",:;]{1,400})/
 /** The file that a message is about. */
 export function pathIn(text: string): string | undefined {
   const path = PATH.exec(text)

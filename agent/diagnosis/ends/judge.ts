@@ -63,8 +63,15 @@ function addsTo(sign: Sign): Facts {
 function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Facts {
   let facts: Facts = root
   const native = root.exception === undefined
-  for (const { type, facts: said } of others) {
-    const { exit_code, rank, pid, job_id, signal, errno, exception, frame, reason } = said
+  // Of another rank, which a table names beside the one that is told of, in one line or in several.
+  const foreign = others.filter(({ facts: { rank } }) => root.rank !== undefined && rank !== undefined && rank !== root.rank)
+  const pids = new Set(foreign.map(({ facts: { pid } }) => pid))
+  for (const sign of others) {
+    const { type, facts: said } = sign
+    const { rank, job_id, errno, exception, frame, reason } = said
+    const other = foreign.includes(sign) || (said.pid !== undefined && pids.has(said.pid))
+    const { pid, signal } = other ? {} : said
+    const exit_code = other && Number(said.exit_code) < 0 ? undefined : said.exit_code
     const ends = type === 'exit' || type === 'signal' || type === 'order'
     // What cleared a failed program away says nothing of its failure.
     const cleared =

@@ -13,6 +13,10 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^trace\/breakpoint trap/i, 'SIGTRAP'],
   [/^hangup/i, 'SIGHUP'],
   [/^interrupt/i, 'SIGINT'],
+  [/^user defined signal 1/i, 'SIGUSR1'],
+  [/^user defined signal 2/i, 'SIGUSR2'],
+  [/^alarm clock/i, 'SIGALRM'],
+  [/^file size limit/i, 'SIGXFSZ'],
 ]
 
 /** `9`, `SIGKILL`, `KILL`, `Killed`: SIGKILL. */

@@ -16,10 +16,13 @@ export function ofFirstRank(root: Candidate | undefined, candidates: readonly Ca
 }
 
 /** The script in which an uncaught exception of a process without a rank began. */
-function scriptOf({ error: { frames, foreign }, weak, wrapper, caught, facts }: ErrorSign): string | undefined {
+const UNREADABLE = /^(?:SyntaxError|IndentationError|TabError)$/
+function scriptOf({ error: { frames, foreign, name }, weak, wrapper, caught, facts }: ErrorSign): string | undefined {
   const [outermost] = frames
   if (weak || wrapper || foreign === true || caught === true || facts.rank !== undefined || facts.pid !== undefined) return undefined
-  return outermost?.name === '<module>' && isUserFrame(outermost) ? outermost.file : undefined
+  // What does not even begin has no frame but the line that Python could not read.
+  const first = outermost?.name === '<module>' || (outermost?.name === undefined && frames.length === 1 && UNREADABLE.test(name ?? ''))
+  return outermost !== undefined && first && isUserFrame(outermost) ? outermost.file : undefined
 }
 /** What a process leaves behind where another one of the same job failed first. */
 const FOLLOWS: ReadonlySet<LogKind> = new Set(['network_error', 'worker_died', 'nccl_error', 'cancelled', 'job_killed'])

@@ -14,10 +14,19 @@ export function withEnd({ verdict, faults }: EndJudgement): readonly Fault[] {
   return endFirst(all.ordered(), verdict)
 }
 
+/** Python's `warnings` said it, and the program went on: with its CPU, where a GPU could not be used. */
+const onlyWarned = ({ evidence }: Fault): boolean => evidence.length > 0 && evidence.every(({ text }) => WARNED.test(text))
+const WARNED = /\.py:\d{1,6}: \w{0,40}Warning: /
+/** It ended by what the warning was about. */
+const OF_GPU = /cuda|gpu|nvidia|driver|nccl|\bdevices?\b/i
+
 /** What the program only warned of comes after an error of its own by which it ended. */
-function endFirst(faults: readonly Fault[], { kind }: Fault): readonly Fault[] {
+function endFirst(faults: readonly Fault[], end: Fault): readonly Fault[] {
+  const { kind } = end
+  const own = !end.evidence.some(({ text }) => OF_GPU.test(text))
+  const leads = (fault: Fault): boolean => isFatal(fault) && !(own && onlyWarned(fault))
   const at = faults.findIndex((fault) => fault.kind === kind)
   if (at <= 0 || END_OF.get(kind)?.stage !== 'cause') return faults
   const before = faults.slice(0, at)
-  return [...before.filter(isFatal), ...faults.slice(at, at + 1), ...before.filter((fault) => !isFatal(fault)), ...faults.slice(at + 1)]
+  return [...before.filter(leads), ...faults.slice(at, at + 1), ...before.filter((fault) => !leads(fault)), ...faults.slice(at + 1)]
 }

@@ -28,6 +28,8 @@ const LEVELS: readonly (readonly [RegExp, LogLevel])[] = [
 ]
 const STARTS_LIKE_RECORD =
   /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,]|\[?[IWEF]\d{4} \d\d:\d\d|\[[IWEFD] \d|\[\d\d\/\d\d[ /]|(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]])/
+/** A line that a forum's text sets in bold as a whole. */
+const BOLD = /^(\s*)\*\*(?=[^\s*])([^\n]*[^\s*])\*\*\s*$/
 const HEAD = 120
 
 const numbered = (match: RegExpExecArray | null): number | undefined => (match?.[1] === undefined ? undefined : Number(match[1]))
@@ -44,7 +46,7 @@ export function readLine(raw: string, number: number): ReadLine {
     writer,
     rank: writer === '' ? undefined : numbered(RANK.exec(writer)),
     pid: writer === '' ? undefined : numbered(PID.exec(writer)),
-    text,
+    text: text.includes('**') ? text.replace(BOLD, '$1$2') : text,
     level: record ? LEVELS.find(([pattern]) => pattern.test(head))?.[1] : undefined,
     record,
   }

@@ -10,8 +10,9 @@ const GENERATED = /^<(?!ipython)|^\?|[\\/]torchinductor_|[\\/]triton[\\/]cache[\
 /** A PyTorch built in its source tree, and Ray's compiled half. */
 const SOURCE_TREE =
   /[\\/]torch[\\/](?:_[a-z]\w*|nn|distributed|utils|autograd|cuda|optim|fx|jit|onnx|ao|library|serialization\.py|tensor\.py|functional\.py|multiprocessing)(?:[\\/.]|$)/
+/** A script in the bin folder of a project is its user's; what an environment has there was installed. */
 const LAUNCHER =
-  /[\\/]bin[\\/][\w.-]{1,60}$|[\\/](?:pydevd?|debugpy|_pydev_imps|_pydevd_bundle)[\\/]|pydevd?\.py$|[\\/]torch[\\/]distributed[\\/](?:run|launch)\.py$|[\\/](?:accelerate|deepspeed)[\\/](?:commands|launcher)[\\/]|[\\/]\.vscode/
+  /[\\/]bin[\\/][\w.-]{1,60}(?<!\.py)$|(?:[\\/]usr(?:[\\/]local)?|[\\/]\.local|[\\/]opt[\\/][\w.-]{1,60}|[\\/]envs[\\/][\w.-]{1,60}|conda\d?|(?:mini|mamba)forge\d?|[\\/][\w.-]{0,40}env[\w.-]{0,20})[\\/]bin[\\/][\w.-]{1,60}$|[\\/](?:pydevd?|debugpy|_pydev_imps|_pydevd_bundle)[\\/]|pydevd?\.py$|[\\/]torch[\\/]distributed[\\/](?:run|launch)\.py$|[\\/](?:accelerate|deepspeed)[\\/](?:commands|launcher)[\\/]|[\\/]\.vscode/
 
 /** Programs that are cloned and run as they are: their files, and those of their extensions, are not their user's. */
 const APPLICATION =

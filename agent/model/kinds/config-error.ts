@@ -6,7 +6,7 @@ export const configError = defineKind({
   title: 'The program rejected its configuration',
   layer: 'program',
   from: 'logs',
-  facts: [],
+  facts: ['path'],
   quietMinutes: 30,
   crash: { rank: 9 },
   afterInText: BEFORE_ENDS,

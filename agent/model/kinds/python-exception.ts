@@ -6,7 +6,7 @@ export const pythonException = defineKind({
   title: 'A program ended with an exception',
   layer: 'program',
   from: 'logs',
-  facts: [],
+  facts: ['path'],
   quietMinutes: 30,
   crash: { rank: 9 },
   afterInText: BEFORE_ENDS,

@@ -1,8 +1,9 @@
 // The program rejects its settings: arguments, configuration files, combinations that it does not support.
+import type { Facts } from '../../../model/facts.ts'
 import { frameName } from '../../traceback/user-frame.ts'
 import { asks } from '../asks.ts'
 import { choicesIn } from '../choices.ts'
-import { WEIGHT, anyOf, openFrame, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { WEIGHT, anyOf, openFrame, pathIn, quote, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import { failedCall } from '../failed-call.ts'
 import { caller } from '../messages/packages.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
@@ -34,12 +35,23 @@ const inShort = ({ error }: EndTold): string | undefined =>
 /** In a shell that was never set up for it. */
 const CONDA = /^Your shell has not been properly configured to use|^Run 'conda init' before/
 
+/** click's and argparse's words for files. */
+function pathOf(message: string): Facts {
+  const path = /does not exist|No such file|is a directory|not (?:readable|writable)/.test(message) ? pathIn(message) : undefined
+  return path === undefined ? {} : { path }
+}
+
 export const configError: EndKind = {
   kind: 'config_error',
   stage: 'cause',
   severity: 'critical',
   claims: anyOf(
-    raises(/^usage$/, WEIGHT.message),
+    ({ name, message }) => {
+      if (name !== 'usage') return undefined
+      return { weight: WEIGHT.message, facts: pathOf(message) }
+    },
+    // What it was raised from says more, where that stands in the text.
+    says(/^Error locating target '/, WEIGHT.exception + 0.5),
     // Of Julia and Ruby any wrong argument of a call.
     ({ name, module }) => (name === 'ArgumentError' && module === 'argparse' ? { weight: WEIGHT.exception } : undefined),
     raises(
@@ -49,6 +61,7 @@ export const configError: EndKind = {
     says(
       /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
       WEIGHT.message,
+      ({ input }) => pathOf(input),
     ),
     says(
       /api[_ ]?key.{0,40}(?:not (?:configured|set|found|provided)|missing|required|must be set)|(?:no|missing|incorrect|invalid|wrong|set (?:the|your)) .{0,30}api[_ ]?key|environment variable .{0,60}(?:not set|must be set|is required|is missing)|(?:not|isn't) (?:set|defined) in (?:the )?environment/i,

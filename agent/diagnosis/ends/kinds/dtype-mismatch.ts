@@ -7,6 +7,7 @@ const type = (text: string | undefined): string | undefined =>
     ?.replace(/^torch\.(?:cuda\.)?/, '')
     .replace(/Tensor$/, '')
     .replace(/^c10::/, '')
+    .replace(/^(?:CUDA|CPU)(\w{2,12})Type$/, '$1')
 const both =
   (expected: number, found: number) =>
   (match: RegExpExecArray): Facts => {

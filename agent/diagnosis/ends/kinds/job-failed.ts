@@ -25,7 +25,13 @@ export const jobFailed: EndKind = {
   kind: 'job_failed',
   stage: 'last',
   severity: 'critical',
-  claims: ({ name }) => (name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name) ? { weight: WEIGHT.words / 4 } : undefined),
+  claims: ({ name, message }) =>
+    // torchrun's own, whose table is not in the text.
+    name === 'ChildFailedError' && message.trim() === ''
+      ? { weight: WEIGHT.words }
+      : name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name)
+        ? { weight: WEIGHT.words / 4 }
+        : undefined,
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
   verdict: (told) => {

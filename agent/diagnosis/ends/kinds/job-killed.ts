@@ -94,6 +94,9 @@ export const jobKilled: EndKind = {
     pattern === 'node_failed' && lostNode(situation),
     situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
     situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation),
+    (signal === 'SIGUSR1' || signal === 'SIGUSR2') && {
+      text: `See whether its time limit was near: schedulers send ${signal} some time before it (LSF and SGE by themselves, Slurm with --signal), and it ends a program that has no handler for it. Save a checkpoint in that handler.`,
+    },
     pattern !== 'evicted' && { text: `Ask ${WHO_STOPPED}` },
     signal === 'SIGTERM' && { text: 'Save a checkpoint when SIGTERM comes: schedulers send it some seconds before SIGKILL.' },
   ],

@@ -1,6 +1,7 @@
 // An exception that nothing caught and that no other kind explains.
 import { asks } from '../asks.ts'
-import { WEIGHT, openFrame, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
+import type { Facts } from '../../../model/facts.ts'
+import { WEIGHT, openFrame, pathIn, place, quote, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { gpuCall, type GpuCall } from '../gpu-call.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { INFERENCE } from '../../situation/programs.ts'
@@ -43,16 +44,22 @@ const reproduce = ({ situation, error }: EndTold): Piece =>
 /** Without a step that was done there is no checkpoint of this run. */
 const works = ({ situation }: EndTold): boolean => ran(situation.text)
 
+/** The only one of the system's errors without a kind of its own. */
+function existing(message: string): { readonly facts?: Facts } {
+  const path = pathIn(message)
+  return path === undefined ? {} : { facts: { path } }
+}
+
 export const pythonException: EndKind = {
   kind: 'python_exception',
   stage: 'cause',
   severity: 'critical',
   // The last resort for whatever has a name.
-  claims: ({ name, module, frames }) =>
+  claims: ({ name, module, frames, message }) =>
     // A bare `Error: …` is what Go, Rust and shells print.
     name === undefined || (name === 'Error' && module === undefined && frames.length === 0) || /^(?:record|message|shell|usage|library|python|r)$/.test(name)
       ? undefined
-      : { weight: WEIGHT.words / 2 },
+      : { weight: WEIGHT.words / 2, ...(name === 'FileExistsError' ? existing(message) : {}) },
   title: (told) => {
     const title = exceptionOf(told)?.title ?? brief(told)
     return `${title === '' ? 'The program ended with an error' : title}${place(told)}`

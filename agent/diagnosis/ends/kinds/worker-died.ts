@@ -41,6 +41,7 @@ export const workerDied: EndKind = {
       const pid = /Worker PID: (\d{1,10})|^\s*pid: (\d{1,10})/m.exec(input)
       return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
     }),
+    says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
     says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
       const rank = /process (\d{1,6}) terminated/.exec(match.input)?.[1]
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }

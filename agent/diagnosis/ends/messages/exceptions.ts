@@ -13,6 +13,15 @@ const PASSES_ON = /\*\*\w|\(\*\w/
 /** Over `Name: message`. The order counts. */
 export const EXCEPTIONS: readonly Known[] = [
   {
+    pattern: /^FileExistsError: .{0,40}?'([^'\n]{1,400})'/,
+    title: ([, path]) => `${path} exists already`,
+    says: 'An earlier run or another process made it.',
+    remedies: ([, path]) => [
+      { text: `Give this run another name or folder, or move ${path} away first.` },
+      { text: 'Where several ranks or jobs make the same folder: os.makedirs(path, exist_ok=True).' },
+    ],
+  },
+  {
     pattern:
       /^(?:AttributeError|TypeError): 'NoneType' object (?:has no attribute '(\w{1,80})'|is not (?:iterable|subscriptable|callable))|^TypeError: argument of type 'NoneType' is not/,
     remedies: none,

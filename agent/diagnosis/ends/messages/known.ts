@@ -8,6 +8,7 @@ import { DATA } from './data.ts'
 import { DISTRIBUTED } from './distributed.ts'
 import { ENGINES } from './engines.ts'
 import { FINETUNING } from './finetuning.ts'
+import { HYDRA } from './hydra.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
 import { LEARNING } from './learning.ts'
@@ -44,6 +45,7 @@ const KNOWN: readonly Known[] = [
   SERVERS,
   SERVICES,
   IMAGES,
+  HYDRA,
   SETUP,
   SLURM,
   SURROUNDINGS,

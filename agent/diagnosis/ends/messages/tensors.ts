@@ -25,6 +25,17 @@ function multiples(given: number, of: number): string {
 
 export const TENSORS: readonly Known[] = [
   {
+    pattern: /^Target (-?\d{1,9}) is out of bounds/,
+    says: ([, target]) => `A label is ${target}, and the output layer has no such class.`,
+    remedies: ([, target]) => [
+      Number(target) < 0
+        ? { text: `Labels count from 0: map them, or leave ${target} out of the loss with ignore_index=${target}.` }
+        : {
+            text: `Give the output layer more than ${target} classes (num_labels, num_classes), or map the labels to 0 … n-1: print labels.unique() of the data set.`,
+          },
+    ],
+  },
+  {
     pattern: /mat1 and mat2 shapes cannot be multiplied \((\d{1,9})x(\d{1,9}) and (\d{1,9})x(\d{1,9})\)/,
     says: ([, , has, wants]) => `The layer takes inputs with ${wants} features, and got ${has}.`,
     remedies: ([, rows, has, wants, out], told) => [

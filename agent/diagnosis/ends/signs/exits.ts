@@ -69,7 +69,7 @@ const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
 /** Jenkins, SkyPilot, Snakemake, supervisord and SageMaker say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b/
+  /^Finished: FAILURE$|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
@@ -145,7 +145,8 @@ export function createExitReader(): ExitReader {
       // Torque's own reason, no signal: -11 is its limit of time.
       if (exit === 0 || !Number.isSafeInteger(exit) || match[0] === 'rc=-1' || text.startsWith('Exit_status=-')) return
       if (WORDED.includes(form) && (SUPPOSED.test(text) || QUESTION.test(text) || !REPORTED.test(text.slice(match.index + match[0].length)))) return
-      const signal = signalOfExit(exit)
+      // PBS adds 256 to a signal, where shells add 128.
+      const signal = signalOfExit(text.startsWith('Exit_status=') && exit > 256 ? exit - 128 : exit)
       const ofMpi = exit > 255 && match[0].includes('Abort(')
       const said = known({ exit_code: ofMpi ? undefined : exit, rank: whole(rank), pid: whole(pid) })
       if (exit === TIMED_OUT) found({ type: 'order', at, text: raw, kind: 'time_limit', sure: true, facts: said })

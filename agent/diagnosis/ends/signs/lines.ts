@@ -13,6 +13,8 @@ const FORMS: readonly Form[] = [
   ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
+  // TensorFlow's log, of level W
+  ['record', /: (?:Aborted|Unknown|Cancelled): (?<message>Horovod has been shut down\.[^\n]{0,400})/],
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
   ['record', /\[[EW][^\]\n]{0,60}socket\.cpp:\d{1,5}\] (?:\[c10d\] )?(?<message>The (?:client|server) socket has (?:failed|timed out)[^\n]{0,300})/],
   [
@@ -27,6 +29,11 @@ const FORMS: readonly Form[] = [
   [
     'usage',
     /^(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,40}(?<message>'[^\n]{1,200}(?:not in struct|config group|primary config)[^\n]{0,100})/,
+  ],
+  // Hydra, which leaves the names of its own exceptions out
+  [
+    'usage',
+    /^(?<message>Error locating target '[^'\n]{1,200}'[^\n]{0,120}|Key '[^'\n]{1,80}' (?:is )?not in '\w{1,80}'|In '[^'\n]{1,200}': (?:Could not|ConfigKeyError|Validation|ValueError)[^\n]{1,300}|Error parsing override '[^\n]{1,300}|Primary config (?:module|directory|file)[^\n]{0,200} not found\.?|You must specify '[\w/@]{1,80}', e\.g,? [^\n]{1,80}|Could not (?:append to|delete from) config\. [^\n]{1,200}|Ambiguous value for argument '[^\n]{1,200}|Multiple values for [\w.@/]{1,80}\. [^\n]{1,200}|Environment variable '\w{1,80}' not found|Interpolation key '[^'\n]{1,120}' not found|Missing mandatory value: [\w.]{1,120})$/,
   ],
   ['ValidationError', /^(?<message>\d{1,4} validation errors? for \w[^\n]{0,200})$/],
   // behind the seconds of a build of Docker, too
@@ -106,7 +113,7 @@ const REPR =
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile/
+  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
@@ -146,7 +153,8 @@ export function createLineReader(): LineReader {
   })
   return {
     add(line, found) {
-      const text = line.text.trimEnd()
+      // Of a box, as click and rich draw one around an error.
+      const text = line.text.replace(/ {1,400}[│┃]\s*$/, '').trimEnd()
       if (text.trim() === '') return
       const above = before
       before = text.slice(-200)

@@ -18,14 +18,35 @@ const TRIAL = /\b[Tt]rial \S{1,40} (?:failed|errored|was pruned|pruned)\b/
 /** Of mixed precision one overflow is part of the work. */
 const NORM_LINES = 2
 
+/** `tensor(2.31, device='cuda:0')`, as a loop prints its loss without a name: a line of its own, again and again. */
+const BARE = /^tensor\((-?(?:nan|inf|\d[\d.e+-]{0,20}))(?:, [\w=':., <>()]{0,80})?\)$/
+/** So many in a row after one that was a number. */
+const BARE_LINES = 3
+
 export type LossReader = { readonly add: (line: ReadLine) => void; readonly diverged: () => DivergedSign | undefined }
 
 export function createLossReader(): LossReader {
   let run = 0
   let byLoss = 0
   let sign: DivergedSign | undefined
+  let counted = false
+  let gone = 0
+  let bare: DivergedSign | undefined
+  const addBare = (line: ReadLine): void => {
+    const value = BARE.exec(line.text)?.[1]
+    if (value === undefined) return
+    if (!NOT_A_NUMBER.test(value)) {
+      counted = true
+      gone = 0
+      bare = undefined
+    } else if (counted) {
+      gone += 1
+      bare ??= { type: 'diverged', at: line.number, text: line.raw, facts: {} }
+    }
+  }
   return {
     add(line) {
+      if (line.text.startsWith('tensor(')) addBare(line)
       // A trial of a study that failed: the study goes on.
       if (TRIAL.test(line.text)) return
       if (line.text.length > 8_000 || !(run > 0 ? MAY : GONE).test(line.text)) return
@@ -52,6 +73,6 @@ export function createLossReader(): LossReader {
       const step = STEP.exec(line.text)?.[1]
       sign ??= { type: 'diverged', at: line.number, text: line.raw, facts: step === undefined ? {} : { step: Number(step) } }
     },
-    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : undefined),
+    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : gone >= BARE_LINES ? bare : undefined),
   }
 }

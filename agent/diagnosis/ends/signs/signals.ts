@@ -6,7 +6,7 @@ import { signalName, signalOfExit } from '../signals.ts'
 import { lookup } from '../../../text/lookup.ts'
 
 const NAME =
-  'Killed|Terminated|[Ss]egmentation fault|Bus error|Aborted|[Ii]llegal (?:hardware )?instruction|Floating point exception|Hangup|Trace/breakpoint trap'
+  'Killed|Terminated|[Ss]egmentation fault|Bus error|Aborted|[Ii]llegal (?:hardware )?instruction|Floating point exception|Hangup|Trace/breakpoint trap|User defined signal [12]|Alarm clock|File size limit exceeded'
 
 /** Each has the groups `signal`, and where the form names them `pid`, `rank`, `code`. */
 const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp[]])[] = [
@@ -74,7 +74,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     ],
   ],
 ]
-const MAY = /ill|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+const MAY = /ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
