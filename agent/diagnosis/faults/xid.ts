@@ -188,7 +188,7 @@ function gpuXid(text: LogText, at: number, line: string, situation: () => Situat
       cause === undefined &&
       earlier === undefined &&
       repair === undefined &&
-      !(reboots && /^A reset /.test(whatToDo.advice)) && {
+      !(reboots && whatToDo.advice.startsWith('A reset ')) && {
         text: what ?? whatToDo.advice,
         ...(xid === 74 ? { command: 'nvidia-smi nvlink -e; nvidia-smi nvlink -s' } : {}),
       },

@@ -74,7 +74,7 @@ export const SERVICES: readonly Known[] = [
         : [
             {
               text: `Give that account ${permission} on the bucket, by a role that holds it.`,
-              command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${told.error?.message} ${words}`) ?? '<BUCKET>'} --member=${/gserviceaccount\.com$/.test(who) ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
+              command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${told.error?.message} ${words}`) ?? '<BUCKET>'} --member=${who.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
             },
             {
               text: 'If another account was meant: see which one the job finds (GOOGLE_APPLICATION_CREDENTIALS, or that of its machine).',

@@ -56,7 +56,7 @@ export function ptxTooNew(matched: Matched): readonly Piece[] {
   const at = matched.situation()
   const { driverCuda } = at.versions
   const index = driverCuda === undefined ? undefined : INDICES.find((one) => compareVersions(`${one.slice(2, -1)}.${one.slice(-1)}`, driverCuda) <= 0)
-  if (driverCuda === undefined || index === undefined) return driverOld(matched)
+  if (driverCuda === undefined || index === undefined || ownBuild(at)) return driverOld(matched)
   return [
     {
       text: `Update the NVIDIA driver of the host, then reboot: the present one translates PTX up to CUDA ${driverCuda}, and a newer driver runs older builds too.`,
