@@ -13,10 +13,16 @@ const SERVER =
   /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
 /** Of databases, queues and other servers that do not speak HTTP. */
 const SOCKET =
-  /server at "([\w.-]{1,120})"(?: \([^)\n]{1,60}\))?, port (\d{2,5})|connecting to ([\w.-]{1,120}):(\d{2,5})|\b(?:tcp|redis|amqps?|postgres(?:ql)?|mysql|mongodb|grpc|nats):\/\/(?:[^@\s/]{1,120}@)?([\w.-]{1,120}):(\d{2,5})|\('([\w.-]{1,120})', (\d{2,5})\)/
-function socketIn(words: string): { readonly host: string; readonly port: number } | undefined {
-  const [host, port] = (SOCKET.exec(words)?.slice(1) ?? []).filter((one) => one !== undefined)
-  return host === undefined || port === undefined || port === '443' || port === '80' ? undefined : { host, port: Number(port) }
+  /server at "([\w.-]{1,120})"(?: \([^)\n]{1,60}\))?, port (\d{2,5})|connecting to ([\w.-]{1,120}):(\d{2,5})|\b(?:tcp|redis|amqps?|postgres(?:ql)?|mysql|mongodb|grpc|nats):\/\/(?:[^@\s/]{1,120}@)?([\w.-]{1,120}):(\d{2,5})|\('([\w.-]{1,120})', (\d{2,5})\)/g
+type Socket = { readonly host: string; readonly port: number }
+/** The one that the words name; where they name several nobody knows which it was. */
+function socketIn(words: string): Socket | undefined {
+  const found = new Map<string, Socket>()
+  for (const match of words.matchAll(SOCKET)) {
+    const [host = '', port = ''] = match.slice(1).filter((one) => one !== undefined)
+    if (port !== '443' && port !== '80') found.set(`${host}:${port}`, { host, port: Number(port) })
+  }
+  return found.size === 1 ? [...found.values()][0] : undefined
 }
 /** The host that was to be reached. */
 const hostIn = (message: string): string => /(?:to|with) [[(]?([a-zA-Z0-9][\w.-]{1,80}?)[\])]?(?::|, ?)\d{2,5}/.exec(message)?.[1] ?? '<MASTER_HOST>'

@@ -179,8 +179,8 @@ export const SERVICES: readonly Known[] = [
       {
         text:
           status === '401'
-            ? 'It asks who is there: give the job the user and password or the token of that server, through a secret or ~/.netrc.'
-            : 'It knows no right for this: see whether a token is missing or lacks that right, whether a signed address has expired, or a proxy refuses it.',
+            ? 'The server wants to know who asks: give the job the user and password or the token of that server, through a secret or ~/.netrc.'
+            : 'See whether a token is missing or lacks the right to it, whether a signed address has expired, or a proxy on the way refuses it.',
       },
       { text: 'Ask it from where the job runs.', command: `curl -sSI ${urlIn(url)} | head` },
     ],
