@@ -16,6 +16,18 @@ const nccl = (words: string): string => `node3:812:990 [2] NCCL WARN ${words}\n`
 
 test.each([
   [
+    "an address of Docker's bridge on another host",
+    'gpu1:77:150 [0] include/socket.h:421 NCCL WARN Net : Connect to 172.17.0.2<45731> failed : No route to host\n',
+    'nccl_error',
+    /172\.17\.0\.2 is an address of Docker's own bridge[^]*--network host/,
+  ],
+  [
+    'a model that DDP finds on the CPU',
+    "ValueError: DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU modules or CPU modules, but got device_ids [0], output_device 0, and module parameters {device(type='cpu')}.\n",
+    'python_exception',
+    /still on the CPU[^]*model\.to\(local_rank\)/,
+  ],
+  [
     'a node that Ray lost, as its train controller tells it',
     "(TrainController pid=9) ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n(TrainController pid=9) The actor is dead because its node has died. Node Id: 77ab\n(TrainController pid=9) \tthe actor's node was terminated unexpectedly: health check failed due to missing too many heartbeats\n",
     'job_killed',

@@ -86,6 +86,11 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
   if (unreachable !== undefined) {
     const to = /\b(?:[Cc]onnect(?:ing)?|[Cc]onnection) to (\d[\d.]{6,14}\d)/.exec(near)?.[1]
     return [
+      // Docker's default network, which ends at the host.
+      to?.startsWith('172.17.') === true && {
+        text: `${to} is an address of Docker's own bridge, which containers of other hosts cannot reach: start them with the host's network.`,
+        command: `docker run --network host ${now.subject.image ?? '<IMAGE>'}`,
+      },
       {
         text: `See by which interface this host would reach ${to ?? 'the peer'}: ${unreachable === 'No route to host' ? 'nothing answers there, or a firewall rejects it' : 'it has no route there'}.`,
         command: to === undefined ? 'ip -brief address; ip route' : `ip route get ${to}; ip -brief address`,
