@@ -7,7 +7,8 @@ import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
-import { driverRemedies, linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { driverRemedies } from './remedies/driver-reach.ts'
 
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/

@@ -16,6 +16,31 @@ const raised = (where: string, error: string): string =>
   `Traceback (most recent call last):\n  File "/opt/venv/lib/python3.12/site-packages/${where}.py", line 7, in check\n    raise\n${error}\n`
 
 test.each([
+  [
+    "a folder whose config.json is none of Transformers'",
+    'ValueError: Unrecognized model in /models/embed. Should have a `model_type` key in its config.json, or contain one of the following strings in its name: albert\n',
+    /^config_error\n\/models\/embed is no model[^]*adapter_config\.json[^]*ls -l \/models\/embed/,
+  ],
+  [
+    'a kernel of a notebook, as Jupyter tells it',
+    'The kernel appears to have died. It will restart automatically.\n',
+    /^worker_died\nThe notebook's kernel died\n[^]*nbconvert --to script/,
+  ],
+  [
+    'a kernel of a notebook, as VS Code tells it',
+    'The Kernel crashed while executing code in the current cell or a previous cell.\n',
+    /^worker_died\nThe notebook's kernel died\n/,
+  ],
+  [
+    'libcuda under WSL, which no Linux driver brings',
+    'Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open shared object file: No such file or directory\nola@pc:/mnt/c/Users/ola/whisper$\n',
+    /^cuda_library_missing\n(?![^]*On the host)[^]*\/usr\/lib\/wsl\/lib[^]*driver of Windows/,
+  ],
+  [
+    'libcuda without its link',
+    'Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open shared object file: No such file or directory\n',
+    /^cuda_library_missing\n[^]*ln -s libcuda\.so\.1/,
+  ],
   ['a state for each request', `${ENGINE}ValueError: ${MAMBA}\n${WRAPPER}`, /^config_error\n[^]*--max-num-seqs 77/],
   [
     'the same, quoted from a worker',

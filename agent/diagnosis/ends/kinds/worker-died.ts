@@ -9,6 +9,8 @@ import { serverSteps } from '../who-runs.ts'
 const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initialization failed|failed to start)|WorkerProc initialization failed)/
 /** TensorRT-LLM's, of its workers: executor/proxy.py. */
 const TRTLLM = /^Executor worker (?:returned error|died)/
+/** Of a notebook: the Python that runs its cells. */
+const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)/
 /** Ray's description of an actor. */
 const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
@@ -47,7 +49,7 @@ export const workerDied: EndKind = {
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
     }),
     says(
-      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|^Executor worker (?:returned error|died)|WorkerProc initialization failed|[Kk]ernel (?:appears to have |has )?died|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|^Executor worker (?:returned error|died)|WorkerProc initialization failed|[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
       WEIGHT.message,
     ),
     ({ name, frames }) =>
@@ -66,6 +68,7 @@ export const workerDied: EndKind = {
   title: ({ error, facts }) => {
     // The pid in front of such a line is the parent's.
     const pid = OF_ACTOR.exec(error?.tail ?? '')?.[1] ?? facts.pid
+    if (NOTEBOOK.test(error?.message ?? '')) return "The notebook's kernel died"
     return error !== undefined && TRTLLM.test(error.message)
       ? "TensorRT-LLM's workers did not start"
       : engineStart(error)
@@ -76,9 +79,15 @@ export const workerDied: EndKind = {
     const words = quote(told)
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
     const { signal } = told.facts
+    if (NOTEBOOK.test(words))
+      return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed; an exception does not end it.`
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? 'Mostly the kernel does that, when host memory runs out.' : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [
+    NOTEBOOK.test(error?.message ?? '') && {
+      text: 'Run the cells as a script: the terminal then shows the last words and the signal.',
+      command: 'jupyter nbconvert --to script <NOTEBOOK>.ipynb && python -X faulthandler <NOTEBOOK>.py',
+    },
     error !== undefined &&
       TRTLLM.test(error.message) && {
         text: 'Read the log above for "Failed to initialize executor": that line of the worker names the cause (memory, an unsupported model or option, NCCL).',
@@ -88,11 +97,13 @@ export const workerDied: EndKind = {
     },
     engineStart(error)
       ? undefined
-      : signal === 'SIGKILL' && situation.programs.has('ollama')
-        ? { text: 'Load a smaller model or quantization, or give the service or container more host memory: what does not fit the GPU is kept there.' }
-        : (serverSteps(situation) ?? {
-            text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
-          }),
+      : NOTEBOOK.test(error?.message ?? '')
+        ? undefined
+        : signal === 'SIGKILL' && situation.programs.has('ollama')
+          ? { text: 'Load a smaller model or quantization, or give the service or container more host memory: what does not fit the GPU is kept there.' }
+          : (serverSteps(situation) ?? {
+              text: "Read the last lines of the worker's own log, and the lines above: they usually name the cause, which the parent process does not know.",
+            }),
     (signal === 'SIGKILL' || signal === undefined) && KERNEL_LOG,
     signal === 'SIGKILL' &&
       !situation.programs.has('ollama') &&

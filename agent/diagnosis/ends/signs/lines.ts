@@ -10,7 +10,8 @@ const FORMS: readonly Form[] = [
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
   ['message', /(?<message>\bCUDA failure: cu\w{2,40}\(\)[^\n]{0,200}?returned \d{1,3}\b[^\n]{0,40})/],
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
-  ['record', /^(?<message>Kernel (?:appears to have |has )?died[^\n]{0,80})/],
+  // Jupyter, Spyder, VS Code
+  ['record', /^(?<message>(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing code)[^\n]{0,160})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // TensorFlow's log, of level W

@@ -257,27 +257,6 @@ export function linkerRemedies(name: string, { situation }: Seen): readonly Piec
   ]
 }
 
-export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
-  const situation = seen.situation()
-  const { programs, system, subject } = situation
-  const container = programs.has('docker') || programs.has('compose')
-  return [
-    {
-      text: `${name} belongs to the NVIDIA driver, not to CUDA. On the host, check that the driver works, and install it where it is missing.`,
-      command: 'nvidia-smi',
-    },
-    programs.has('kubernetes')
-      ? { text: 'In a pod, request the GPU (resources.limits: nvidia.com/gpu: 1): only then the driver is mounted.' }
-      : {
-          text: 'A container gets it only when it was started with the GPU.',
-          ...(container ? { command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` } : {}),
-        },
-    system === 'wsl' && {
-      text: 'Under WSL it lies in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
-      command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
-    },
-  ]
-}
 export const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
   const major = /\.so\.(\d{1,3})/.exec(library)?.[1]
   return [

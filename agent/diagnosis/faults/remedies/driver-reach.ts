@@ -40,3 +40,35 @@ export const unreached = ({ situation }: Seen): readonly Piece[] => {
     },
   ]
 }
+
+/** A library of the driver that is not there. */
+export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
+  const situation = seen.situation()
+  const { programs, system, subject } = situation
+  const container = programs.has('docker') || programs.has('compose')
+  if (system === 'wsl')
+    return [
+      {
+        text: 'Under WSL it lies in /usr/lib/wsl/lib: name that folder, and install no Linux driver inside WSL.',
+        command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
+      },
+      { text: `If it is not there: ${name} comes with the NVIDIA driver of Windows. Update that, then WSL.`, command: 'ls -l /usr/lib/wsl/lib; nvidia-smi -L' },
+    ]
+  return [
+    {
+      text: `${name} belongs to the NVIDIA driver, not to CUDA. On the host, check that the driver works, and install it where it is missing.`,
+      command: 'nvidia-smi',
+    },
+    programs.has('kubernetes')
+      ? { text: 'In a pod, request the GPU (resources.limits: nvidia.com/gpu: 1): only then the driver is mounted.' }
+      : {
+          text: 'A container gets it only when it was started with the GPU.',
+          ...(container ? { command: `docker run --gpus all ${subject.image ?? '<IMAGE>'}` } : {}),
+        },
+    // Drivers bring libcuda.so.1; the name without a number is a link for compilers.
+    name === 'libcuda.so' && {
+      text: "If libcuda.so.1 is there and only this name is missing: make the link beside it (here Debian's and Ubuntu's folder).",
+      command: 'ldconfig -p | grep libcuda; sudo ln -s libcuda.so.1 /usr/lib/x86_64-linux-gnu/libcuda.so',
+    },
+  ]
+}
