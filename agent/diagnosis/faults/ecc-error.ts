@@ -111,7 +111,7 @@ export const eccError = ruleFamily({
       remedies: ({ facts, situation }) => [
         {
           text: 'See whether it stays so after a reboot, and whether memory errors are counted.',
-          command: `nvidia-smi -q -i ${gpuOf(facts)} -d ECC; nvidia-smi -q -i ${gpuOf(facts)} | grep -i -A 6 inforom`,
+          command: `nvidia-smi -q -i ${gpuOf(facts)} | grep -iE -A 6 'inforom|ecc errors'`,
         },
         diagnose(facts, situation(), `Test ${theGpu(facts)} before it gets work that must be right.`),
         { text: 'If it stays: have the board repaired or replaced; only its vendor can write that store anew.' },

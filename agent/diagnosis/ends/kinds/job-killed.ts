@@ -17,13 +17,13 @@ function usedBy(text: string): string {
 
 /** Where the system that lost the node says more of it. */
 function lostNode({ programs, text }: Situation): Piece {
-  const see = 'See whether that host is up, and what it logged at that time: host memory that ran out, a reboot, a network that was cut.'
+  const see = 'See whether that host is up, and what it logged then: no memory left, a reboot, a cut network.'
   if (programs.has('ray')) {
     const heartbeats = /missing too many heartbeats/.test(text)
     return [
       { text: `${see} Ray writes there why its raylet ended.`, command: 'ray list nodes; tail -n 40 /tmp/ray/session_latest/logs/raylet.out' },
       heartbeats && {
-        text: 'A host whose CPUs or memory are full answers too late and counts as dead: leave Ray a core and some memory free there.',
+        text: 'A host whose CPUs or memory are full answers too late and counts as dead: leave Ray some of both.',
       },
       { text: 'Let Ray start the workers again: max_failures of FailureConfig with checkpoints (Train), max_restarts of the actor.' },
     ]

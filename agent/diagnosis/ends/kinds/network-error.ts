@@ -13,7 +13,7 @@ const SERVER =
   /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
 /** Of databases, queues and other servers that do not speak HTTP. */
 const SOCKET =
-  /server at "([\w.-]{1,120})"(?: \([^)\n]{1,60}\))?, port (\d{2,5})|connecting to ([\w.-]{1,120}):(\d{2,5})|\b(?:tcp|redis|amqps?|postgres(?:ql)?|mysql|mongodb|grpc|nats):\/\/(?:[^@\s/]{1,120}@)?([\w.-]{1,120}):(\d{2,5})|\('([\w.-]{1,120})', (\d{2,5})\)/g
+  /server at "([\w.-]{1,120})"(?: \([^)\n]{1,60}\))?, port (\d{2,5})|connecting to ([\w.-]{1,120}):(\d{2,5})|\b(?!https?:)[a-z]{3,10}:\/\/(?:[^@\s/]{1,120}@)?([\w.-]{1,120}):(\d{2,5})|\('([\w.-]{1,120})', (\d{2,5})\)/g
 type Socket = { readonly host: string; readonly port: number }
 /** The one that the words name; where they name several nobody knows which it was. */
 function socketIn(words: string): Socket | undefined {
@@ -135,13 +135,12 @@ export const networkError: EndKind = {
     if (!rendezvous && server === '<HOST>' && socket !== undefined)
       return [
         {
-          text: `See from where the job runs whether ${socket.host} answers on port ${socket.port}: that the server runs and listens on that address, and no firewall stands between.`,
+          text: `See from where the job runs whether ${socket.host} answers on port ${socket.port}: the server must run and listen on that address.`,
           command: `${/[a-z]/i.test(socket.host) ? `getent hosts ${socket.host}; ` : ''}nc -zv ${socket.host} ${socket.port}`,
         },
         /^(?:127\.|localhost$)/.test(socket.host) && {
           text: 'Within a container this address is the container itself: name the host or the service in its place.',
         },
-        { text: 'Let the job try again for a while: a server that restarts should not end a run.' },
       ]
     return rendezvous
       ? members(hostIn(error?.message ?? ''), at)

@@ -80,7 +80,7 @@ export const workerDied: EndKind = {
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
     const { signal } = told.facts
     if (NOTEBOOK.test(words))
-      return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed; an exception does not end it.`
+      return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed.`
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? 'Mostly the kernel does that, when host memory runs out.' : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [

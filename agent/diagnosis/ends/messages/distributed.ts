@@ -18,10 +18,7 @@ export const DISTRIBUTED: readonly Known[] = [
   {
     pattern: /DistributedDataParallel device_ids and output_device arguments only work with[^\n]{0,300}module parameters \{device\(type='cpu'\)\}/,
     title: 'The model is still on the CPU where DDP wraps it',
-    remedies: () => [
-      { text: 'Move it to the GPU of its rank first: model.to(local_rank), then DistributedDataParallel(model, device_ids=[local_rank]).' },
-      { text: 'To train on the CPU (backend gloo): leave device_ids and output_device out.' },
-    ],
+    remedies: () => [{ text: 'Move it to the GPU of its rank first: model.to(local_rank), then DistributedDataParallel(model, device_ids=[local_rank]).' }],
   },
   {
     pattern: MISMATCH,

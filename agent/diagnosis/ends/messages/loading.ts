@@ -44,16 +44,12 @@ export const LOADING: readonly Known[] = [
     pattern: /Unrecognized model in (\S{1,200}?)\.? Should have a `model_type` key in its config\.json/,
     title: ([, where]) => `${where} is no model that Transformers knows by its config.json`,
     says: 'Its config.json is missing, names no model_type, or belongs to something else.',
-    remedies: ([, where = ''], { situation }) => [
+    remedies: ([, where = '']) => [
       {
         text: 'See what the folder holds: adapter_config.json is a LoRA adapter (load its base model, then the adapter by PEFT), *.gguf is for llama.cpp and Ollama, model_index.json is of diffusers.',
         command: /^[\w./~-]*\/[\w./~-]*$/.test(where)
           ? `ls -l ${where}; head -c 600 ${where}/config.json`
           : 'ls -l <MODEL_FOLDER>; head -c 600 <MODEL_FOLDER>/config.json',
-      },
-      situation.programs.has('vllm') && {
-        text: 'If the model has a format of its own, tell vLLM which.',
-        command: '--config-format mistral --tokenizer-mode mistral --load-format mistral',
       },
       { text: 'A model that is newer than the library: update it.', command: 'python -m pip install --upgrade transformers' },
     ],

@@ -13,18 +13,13 @@ const give = ({ situation: { programs } }: EndTold, variables: string, folder: s
       : `Give the job ${variables} through its environment or a secret, ${folder}, or run it where ${role} is attached.`,
 })
 
-/** What the S3 call needs; https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html. */
-const S3: Readonly<Record<string, string>> = {
-  HeadObject: 's3:GetObject',
-  GetObject: 's3:GetObject',
-  PutObject: 's3:PutObject',
-  CreateMultipartUpload: 's3:PutObject',
-  UploadPart: 's3:PutObject',
-  CopyObject: 's3:GetObject and s3:PutObject',
-  DeleteObject: 's3:DeleteObject',
-  ListObjects: 's3:ListBucket',
-  ListObjectsV2: 's3:ListBucket',
-  HeadBucket: 's3:ListBucket',
+/** What a call of S3 needs; https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html. */
+const s3Action = (call: string): string =>
+  /^(?:List|HeadBucket)/.test(call) ? 's3:ListBucket' : `s3:${/^(?:Head|Get)/.test(call) ? 'Get' : call.startsWith('Delete') ? 'Delete' : 'Put'}Object`
+const CLOCK: Piece = { text: 'A signature also fails where the clock of the host is minutes off.', command: 'date -u' }
+const OFFLINE: Piece = {
+  text: 'Or go on without the network: the run stays in the folder wandb and is uploaded later by wandb sync.',
+  command: 'export WANDB_MODE=offline',
 }
 /** Google's predefined role that holds the permission. */
 const googleRole = (permission: string): string => (/\.(?:get|list)$/.test(permission) ? 'roles/storage.objectViewer' : 'roles/storage.objectUser')
@@ -50,7 +45,7 @@ export const SERVICES: readonly Known[] = [
     remedies: () => [
       WHO_AWS,
       { text: 'Renew them (aws sso login, or new keys). For long jobs take a role that renews its credentials by itself, not copied temporary keys.' },
-      { text: 'A signature also fails where the clock of the host is minutes off, or where the secret was copied with a space.', command: 'date -u' },
+      CLOCK,
     ],
   },
   {
@@ -60,30 +55,22 @@ export const SERVICES: readonly Known[] = [
     remedies: ([, call = '']) => [
       WHO_AWS,
       {
-        text: `Allow it ${S3[call] ?? `the action of ${call}`} on that bucket: in its own policy, and in the bucket's, which can forbid it again; a bucket with its own KMS key needs the right to that key too.`,
+        text: `Allow it ${s3Action(call)} on that bucket: in its own policy, and in the bucket's, which can forbid it again; a bucket with its own KMS key needs the right to that key too.`,
       },
-      (call === 'HeadObject' || call === 'GetObject') && { text: 'See whether bucket, path and region are right.', command: 'aws s3 ls <BUCKET_AND_PATH>' },
     ],
   },
   {
-    pattern: /(\S{3,120}@\S{3,120}|Anonymous caller) does not have (storage\.[\w.]{3,60}) (?:access|permission)/,
-    title: ([, who, permission]) => `Google Cloud Storage: ${who === 'Anonymous caller' ? 'a job without an account' : who} lacks ${permission}`,
-    remedies: ([words = '', who = '', permission = ''], told) =>
-      who === 'Anonymous caller'
-        ? [{ text: 'The job has no account: give it one.', command: 'gcloud auth application-default login' }]
-        : [
-            {
-              text: `Give that account ${permission} on the bucket, by a role that holds it.`,
-              command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${told.error?.message} ${words}`) ?? '<BUCKET>'} --member=${who.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
-            },
-            {
-              text: 'If another account was meant: see which one the job finds (GOOGLE_APPLICATION_CREDENTIALS, or that of its machine).',
-              command: 'gcloud auth list; printenv GOOGLE_APPLICATION_CREDENTIALS',
-            },
-          ],
+    pattern: /(\S{3,120}@\S{3,120}) does not have (storage\.[\w.]{3,60}) (?:access|permission)/,
+    title: ([, who, permission]) => `Google Cloud Storage: ${who} lacks ${permission}`,
+    remedies: ([words = '', who = '', permission = ''], told) => [
+      {
+        text: `Give that account ${permission} on the bucket, by a role that holds it.`,
+        command: `gcloud storage buckets add-iam-policy-binding gs://${bucketIn(`${told.error?.message} ${words}`) ?? '<BUCKET>'} --member=${who.endsWith('gserviceaccount.com') ? 'serviceAccount' : 'user'}:${who} --role=${googleRole(permission)}`,
+      },
+    ],
   },
   {
-    pattern: /default credentials were not found|Could not automatically determine credentials|Reauthentication is needed\. Please run `gcloud/,
+    pattern: /default credentials were not found|Could not automatically determine credentials/,
     title: 'Google Cloud: there are no credentials here',
     remedies: (_, told) => [
       { text: 'For yourself, on this host: log in for programs.', command: 'gcloud auth application-default login' },
@@ -91,22 +78,16 @@ export const SERVICES: readonly Known[] = [
     ],
   },
   {
-    pattern: /AuthorizationPermissionMismatch|AuthorizationFailure|This request is not authorized to perform this operation/,
-    title: 'Azure Storage refuses the request',
+    pattern:
+      /AuthorizationPermissionMismatch|AuthorizationFailure|not authorized to perform this operation|Server failed to authenticate the request\.|DefaultAzureCredential failed to retrieve a token/,
+    title: 'Azure refuses the request',
     remedies: () => [
       {
-        text: 'Give the identity of the job a role for the data, not only for the account: Storage Blob Data Reader or Contributor. It takes some minutes to hold.',
+        text: 'See who is logged in; a SAS has an end. A job has a managed identity, or AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET.',
+        command: 'az account show',
       },
-      { text: 'See whether the firewall of the storage account lets this network in.' },
-    ],
-  },
-  {
-    pattern: /Server failed to authenticate the request\.|DefaultAzureCredential failed to retrieve a token/,
-    title: 'Azure: the credentials are missing, expired or wrong',
-    remedies: () => [
-      { text: 'Log in again, or make a new SAS: those have an end.', command: 'az login; az account show' },
-      { text: 'In a job: a managed identity, or AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET from a secret.' },
-      { text: 'A signature also fails where the clock of the host is minutes off.', command: 'date -u' },
+      { text: 'Give that identity a role for the data, not only for the account: Storage Blob Data Reader or Contributor.' },
+      CLOCK,
     ],
   },
   {
@@ -114,7 +95,7 @@ export const SERVICES: readonly Known[] = [
     title: 'Weights & Biases refuses the API key, or has none',
     remedies: () => [
       { text: 'Log in again on that host, or give the job WANDB_API_KEY through its environment or a secret.', command: 'wandb login --relogin' },
-      { text: 'Or go on without the network: the run stays in the folder wandb and is uploaded later by wandb sync.', command: 'export WANDB_MODE=offline' },
+      OFFLINE,
     ],
   },
   {
@@ -127,7 +108,7 @@ export const SERVICES: readonly Known[] = [
         text: "See which account is logged in, and whether entity and project of the run are its own or its team's.",
         command: 'wandb login --verify; printenv WANDB_ENTITY WANDB_PROJECT',
       },
-      { text: 'Or go on without the network: the run stays in the folder wandb and is uploaded later by wandb sync.', command: 'export WANDB_MODE=offline' },
+      OFFLINE,
     ],
   },
   {
@@ -142,23 +123,16 @@ export const SERVICES: readonly Known[] = [
         text: 'See whose token the job has, and what the hub shows to it.',
         command: `hf auth whoami; python -c "from huggingface_hub import dataset_info; print(dataset_info('${name}'))"`,
       },
-      why !== 'is a gated dataset' && {
-        text: `If a folder of yours is meant: ${name} does not exist where the program was started; give its full path.`,
-        command: `pwd; ls -ld ${name}`,
-      },
     ],
   },
   {
     pattern: /smudge filter lfs failed|git-lfs filter-process' failed/,
     title: 'Git LFS could not fetch a large file',
-    says: 'The lines above it say why: no right to the repository, a used-up quota, a network that broke off, or a full disk.',
     remedies: () => [
       {
-        text: 'Clone without the large files, then fetch them: that shows the reason, and can be repeated.',
+        text: 'Clone without the large files, then fetch them: that shows the reason (no right, a quota, the network, a full disk), and can be repeated.',
         command: 'GIT_LFS_SKIP_SMUDGE=1 git clone <URL>\ngit lfs pull',
       },
-      { text: 'From the Hugging Face Hub take its own program, which goes on where it stopped.', command: 'hf download <REPOSITORY>' },
-      { text: 'See whether there is room: LFS keeps each file twice.', command: 'df -h .; git lfs logs last' },
     ],
   },
   {
@@ -168,7 +142,6 @@ export const SERVICES: readonly Known[] = [
       {
         text: 'Give the job a valid key through its environment or a secret. An address of your own (base_url) asks for its own key, and vLLM for the one of --api-key.',
       },
-      { text: 'See which variables the job has; their values are secrets.', command: 'env | grep -i api_key | cut -d= -f1' },
     ],
   },
   {
