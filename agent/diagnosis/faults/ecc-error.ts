@@ -106,7 +106,7 @@ export const eccError = ruleFamily({
       pattern: /\binfoROM is corrupt(?:ed)?(?: at gpu (?<address>[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.\d))?/i,
       severity: 'warning',
       title: 'InfoROM of the GPU is damaged',
-      verdict: "The board's small store of facts and counters is damaged. Work goes on; what it counts, such as retired memory, may be lost over a restart.",
+      verdict: "The board's small store of facts and counters is damaged; work goes on, counters may be lost.",
       facts: ({ match }) => known({ pci_bus_id: match.groups?.address === undefined ? undefined : pciBusId(match.groups.address) }),
       remedies: ({ facts, situation }) => [
         {
@@ -114,7 +114,7 @@ export const eccError = ruleFamily({
           command: `nvidia-smi -q -i ${gpuOf(facts)} | grep -iE -A 6 'inforom|ecc errors'`,
         },
         diagnose(facts, situation(), `Test ${theGpu(facts)} before it gets work that must be right.`),
-        { text: 'If it stays: have the board repaired or replaced; only its vendor can write that store anew.' },
+        { text: 'If it stays: have the board repaired or replaced by its vendor.' },
       ],
     },
   ],

@@ -34,7 +34,10 @@ export const HYDRA: readonly Known[] = [
   {
     pattern: /Key '([^'\n]{1,80})' (?:is )?not in '(\w{1,80})'/,
     remedies: ([, key, node]) => [
-      { text: `This version of Hydra or of the program has no ${key} in ${node}: install the version that the project was written for, or leave ${key} out.` },
+      {
+        text: `This version of Hydra or of the program has no ${key} in ${node}: install the version that the project was written for, or leave ${key} out.`,
+        command: 'python -m pip show hydra-core omegaconf',
+      },
     ],
   },
   {
