@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
+import * as z from 'zod'
 import { hostOf, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { DESKTOP, hasChromium, openPage, type Opened } from '../setup/browser.ts'
@@ -11,6 +12,7 @@ import { tooMuch, WATCH_SHIFTS, watchFrom } from '../setup/shifts.ts'
 
 const GIB = 2 ** 30
 const PROCESSES = 12
+const rows = z.array(z.tuple([z.number(), z.string()]))
 
 describe.skipIf(!hasChromium)('rows of processes in a real Chromium (needs Debian’s chromium)', () => {
   const sleepers = Array.from({ length: PROCESSES }, () => spawn('sleep', ['100000'], { stdio: 'ignore' }))
@@ -35,12 +37,12 @@ describe.skipIf(!hasChromium)('rows of processes in a real Chromium (needs Debia
     for (const child of sleepers) child.kill()
   })
 
-  const read = async (page: Page): Promise<readonly (readonly [pid: number, memory: string])[]> =>
-    Promise.all(
-      (await page.locator('#processes tbody tr').all()).map(async (row) => [
-        Number(await row.locator('.col-pid').textContent()),
-        (await row.locator('.col-gpu').textContent()) ?? '',
-      ]),
+  // In one look: asked row by row, the last of them may have gone meanwhile.
+  const read = async (page: Page): Promise<z.infer<typeof rows>> =>
+    rows.parse(
+      await page.evaluate(
+        `[...document.querySelectorAll('#processes tbody tr')].map((row) => [Number(row.querySelector('.col-pid').textContent), row.querySelector('.col-gpu').textContent])`,
+      ),
     )
   const order = async (): Promise<readonly number[]> => (await read(opened.page)).map(([pid]) => pid)
   const until = (wanted: readonly number[], what: string): Promise<unknown> => poll(async () => (await order()).join() === wanted.join(), { what })
