@@ -77,7 +77,7 @@ export function Masthead() {
           <path d="M3 10l6 13 7-15 7 15 6-13" />
         </svg>
         <div>
-          <h1>{host}</h1>
+          <h1 title={host}>{host}</h1>
           <p class="facts" data-none={factless.value}>
             {facts.value.split('\n').map((fact) => (
               <span key={fact}>{fact}</span>
