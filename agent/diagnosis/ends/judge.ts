@@ -63,7 +63,7 @@ function addsTo(sign: Sign): Facts {
 function withEndFacts(root: Facts, others: readonly Sign[], kind: LogKind): Facts {
   let facts: Facts = root
   const native = root.exception === undefined
-  // Of another rank, which a table names beside the one that is told of, in one line or in several.
+  // Facts of another rank, which a table lists beside the failed one, in one line or in several.
   const foreign = others.filter(({ facts: { rank } }) => root.rank !== undefined && rank !== undefined && rank !== root.rank)
   const pids = new Set(foreign.map(({ facts: { pid } }) => pid))
   for (const sign of others) {

@@ -91,7 +91,7 @@ const rule = {
 /** Advice in an estimate or a help text: nothing was tried. */
 const ADVICE = /\b(?:[Tt]ry|[Cc]onsider|[Yy]ou can|should|[Pp]lease|[Ss]uggest|recommend|if you|[Tt]ip:|[Hh]int:)\b[^.]{0,80}$/
 
-/** "After lowering the batch size it works": somebody tells how it went. */
+/** "After lowering the batch size it works": a report of what helped, no failure. */
 const TELLS = /\b(?:[Aa]fter|[Bb]y|I|[Ww]e)\s$/
 const REPORTS = /\bno (?:more|longer)\b[^.\n]{0,30}\bout of memory/i
 

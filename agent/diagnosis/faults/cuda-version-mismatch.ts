@@ -1,9 +1,8 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
-import { kernelsOf, oddGpu } from './parts/architecture.ts'
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
-import { compiledFor } from './parts/architecture.ts'
+import { compiledFor, kernelsOf, oddGpu } from './parts/architecture.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld, ptxTooNew } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'

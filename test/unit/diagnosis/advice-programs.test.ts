@@ -238,7 +238,7 @@ test.each([
     /^(?![^]*torch)[^]*compiled for compute capability 7\.5, 8\.6\.[^]*CMAKE_CUDA_ARCHITECTURES/,
   ],
   [
-    'a hub that is not reached, which no log-in mends',
+    'a hub that cannot be reached, which no log-in fixes',
     'huggingface_hub.errors.LocalEntryNotFoundError: Cannot find the requested files in the disk cache. Please check your connection and try again.\n',
     'model_access',
     /^(?![^]*whoami)[^]*no way to the hub[^]*HTTPS_PROXY/,
@@ -250,7 +250,7 @@ test.each([
     /could not load scipy: "failed to load 'm'/,
   ],
   [
-    'a pod of which only the state is told: its own words first, in its namespace',
+    'a pod whose state is all that is known: its own output first, in its namespace',
     'Name:         trainer-0\nNamespace:    ml\n    Last State:     Terminated\n      Reason:       Error\n      Exit Code:    1\n    State:          Waiting\n      Reason:       CrashLoopBackOff\n',
     'job_failed',
     /^(?![^]*describe pod)[^]*kubectl logs trainer-0 -n ml --previous[^]*kubectl get events --field-selector involvedObject\.name=trainer-0 -n ml/,

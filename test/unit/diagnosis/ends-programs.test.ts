@@ -24,7 +24,7 @@ describe('Hydra without the names of its exceptions', () => {
     expect(fault?.remedies.map(({ text, command }) => `${text} ${command ?? ''}`).join('\n')).toMatch(advice)
   })
 
-  test('what could not be imported is told where the text has it', () => {
+  test('the missing module is named where the text has it', () => {
     const fault = first(
       "ModuleNotFoundError: No module named 'lmdb'",
       '',

@@ -50,7 +50,7 @@ export const configError: EndKind = {
       if (name !== 'usage') return undefined
       return { weight: WEIGHT.message, facts: pathOf(message) }
     },
-    // What it was raised from says more, where that stands in the text.
+    // The exception that caused it says more, where the text has it.
     says(/^Error locating target '/, WEIGHT.exception + 0.5),
     // Of Julia and Ruby any wrong argument of a call.
     ({ name, module }) => (name === 'ArgumentError' && module === 'argparse' ? { weight: WEIGHT.exception } : undefined),

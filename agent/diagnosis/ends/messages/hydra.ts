@@ -7,7 +7,7 @@ const full = (script: string | undefined): string => `${FULL} python ${script ??
 export const HYDRA: readonly Known[] = [
   {
     pattern: /Error locating target '([\w.]{1,200})'/,
-    // Where the text says what could not be imported, that is told instead.
+    // Where the text names the missing module, that is reported instead.
     when: ({ facts }) => facts.module === undefined,
     title: ([, target]) => `Hydra could not import ${target}`,
     says: 'Either the path is wrong, or that module failed while it was imported.',

@@ -5,9 +5,6 @@ import { compatibility } from '../remedies/cuda-builds.ts'
 import { driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
-/** Reasons that say nothing of the build or its signature. */
-const OTHER_REFUSAL = /Invalid argument|Operation not permitted|Function not implemented|Input\/output error/
-
 export const LITERALS = [
   'NVIDIA-SMI has failed',
   "NVIDIA-SMI couldn't",
@@ -208,8 +205,9 @@ export const driverRules: readonly Rule[] = [
     ],
   },
   {
+    // `other`: reasons that say nothing of the build or its signature.
     pattern:
-      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|Invalid argument|Operation not permitted|Function not implemented|Input\/output error)/,
+      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|(?<other>Invalid argument|Operation not permitted|Function not implemented|Input\/output error))/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: ({ match }) =>
@@ -217,8 +215,8 @@ export const driverRules: readonly Rule[] = [
         ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
         : /No such device/.test(match[0])
           ? 'The module fits the kernel and found no GPU that it could take: another driver holds it, this release does not support it, or the GPU does not start. The kernel log says which.'
-          : OTHER_REFUSAL.test(match[0])
-            ? `The kernel refused the NVIDIA module ("${OTHER_REFUSAL.exec(match[0])?.[0]}"). The kernel log says why.`
+          : match.groups?.['other'] !== undefined
+            ? `The kernel refused the NVIDIA module ("${match.groups['other']}"). ${match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it.' : 'The kernel log says why.'}`
             : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
     // Its line names both kernels; of the GPU Operator's validator kube-refused tells.

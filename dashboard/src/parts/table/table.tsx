@@ -98,7 +98,7 @@ function drawRow<Row>(row: Row, key: string, seat: number, columns: readonly Col
 
 /**
  * What a table showed last, so that it does not change under a reader: a column that had something in it stays, so does the order of rows that are about alike, and all
- * of the order while somebody points at a row or stands on one with the keyboard.
+ * of the order while the pointer or the keyboard focus is on a row.
  */
 type Stood = { readonly columns: Set<string>; state?: SortState; order: readonly string[]; seats: readonly number[]; pointed: boolean; focused: boolean }
 
