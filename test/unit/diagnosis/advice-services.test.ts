@@ -15,6 +15,12 @@ test.each([
     'permission_denied',
     /also answers so for an object that is not there/,
   ],
+  [
+    'another call of AWS, which is none of a bucket',
+    'botocore.exceptions.ClientError: An error occurred (AccessDenied) when calling the AssumeRole operation: not allowed\n',
+    'permission_denied',
+    /^(?![^]*s3:)[^]*AWS refuses AssumeRole[^]*Allow it AssumeRole/,
+  ],
   ['AWS without credentials', 'botocore.exceptions.NoCredentialsError: Unable to locate credentials\n', 'python_exception', /--no-sign-request/],
   [
     'AWS without credentials in a container',

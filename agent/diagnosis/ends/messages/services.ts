@@ -14,8 +14,16 @@ const give = ({ situation: { programs } }: EndTold, variables: string, folder: s
 })
 
 /** What a call of S3 needs; https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html. */
-const s3Action = (call: string): string =>
-  /^(?:List|HeadBucket)/.test(call) ? 's3:ListBucket' : `s3:${/^(?:Head|Get)/.test(call) ? 'Get' : call.startsWith('Delete') ? 'Delete' : 'Put'}Object`
+const s3Action = (call: string): string | undefined => {
+  const [, verb, bucket] = /^(?:(Head|Get|Put|Delete)Objects?|(ListObjects(?:V2)?|HeadBucket))$/.exec(call) ?? []
+  return bucket !== undefined
+    ? 's3:ListBucket'
+    : verb !== undefined
+      ? `s3:${verb.replace('Head', 'Get')}Object`
+      : /^(?:CreateMultipartUpload|UploadPart)$/.test(call)
+        ? 's3:PutObject'
+        : undefined
+}
 const CLOCK: Piece = { text: 'A signature also fails where the clock of the host is minutes off.', command: 'date -u' }
 const OFFLINE: Piece = {
   text: 'Or go on without the network: the run stays in the folder wandb and is uploaded later by wandb sync.',
@@ -35,7 +43,7 @@ export const SERVICES: readonly Known[] = [
     remedies: (_, told) => [
       WHO_AWS,
       give(told, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY', '~/.aws', 'an IAM role'),
-      { text: 'A public bucket needs none: read it unsigned (aws s3 --no-sign-request; boto3: Config(signature_version=UNSIGNED); s3fs: anon=True).' },
+      { text: 'A public bucket needs none: read it unsigned (aws s3 --no-sign-request; s3fs: anon=True).' },
     ],
   },
   {
@@ -55,7 +63,10 @@ export const SERVICES: readonly Known[] = [
     remedies: ([, call = '']) => [
       WHO_AWS,
       {
-        text: `Allow it ${s3Action(call)} on that bucket: in its own policy, and in the bucket's, which can forbid it again; a bucket with its own KMS key needs the right to that key too.`,
+        text:
+          s3Action(call) === undefined
+            ? `Allow it ${call}, in a policy of its role or user.`
+            : `Allow it ${s3Action(call)} on that bucket: in its own policy and in the bucket's; a KMS key of the bucket needs its own right.`,
       },
     ],
   },
@@ -140,7 +151,7 @@ export const SERVICES: readonly Known[] = [
     title: 'The service refuses the API key',
     remedies: () => [
       {
-        text: 'Give the job a valid key through its environment or a secret. An address of your own (base_url) asks for its own key, and vLLM for the one of --api-key.',
+        text: 'Give the job a valid key through its environment or a secret. A server of your own (base_url) has a key of its own (vLLM: --api-key).',
       },
     ],
   },
