@@ -185,6 +185,8 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
   const stop = async (): Promise<void> => {
     await end('SIGTERM')
     remove()
+    const left = /^.*still open after .*$/m.exec(stderr())?.[0]
+    if (left !== undefined) throw new Error(`expected an agent that lets go of everything, it said: ${left}`)
   }
   if (url === '') {
     await stop()

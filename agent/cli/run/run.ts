@@ -1,5 +1,6 @@
 // `warpwatch run`: the agent, until a signal ends it.
 import { createLogger, type Logger } from '../../lib/log.ts'
+import type { Log } from '../../model/source.ts'
 import { type Arguments, type Command, type Io } from '../command.ts'
 import { watchHangups, type Hangups } from './hangups.ts'
 import { CONFIG_FLAG, isLoaded, problemLines, SETTING_FLAGS, settingsFor, warningLines } from '../config/settings.ts'
@@ -11,6 +12,8 @@ import { messageOf } from '../../text/error.ts'
 
 /** One Ctrl-C can come twice, from the terminal and passed on by npm; a person's second comes later. */
 const SAME_SIGNAL_MS = 300
+/** After all was stopped nothing is left to wait for: what keeps the process alive is a mistake. */
+const LEFT_OPEN_MS = 5_000
 
 type Say = (text: string) => void
 
@@ -34,6 +37,14 @@ async function stopSignal(say: Say): Promise<NodeJS.Signals> {
 const plainOr = (logger: Logger, plain: Say): Say => {
   const log = logger.part('agent')
   return (text) => (logger.format() === 'json' ? log.info(text) : plain(text))
+}
+
+/** Whoever stopped the agent waits for its end, and what was left open is let go with it. */
+function endAnyway(log: Log): void {
+  setTimeout(() => {
+    log.warn(`stopped, but still open after ${LEFT_OPEN_MS / 1_000} s: ${process.getActiveResourcesInfo().join(', ')}; ending all the same`)
+    process.exit(0)
+  }, LEFT_OPEN_MS).unref()
 }
 
 type Start = { readonly args: Arguments; readonly io: Io; readonly hangups: Hangups; readonly logger: Logger }
@@ -66,6 +77,7 @@ async function runAgent({ config }: LoadedConfig, { args, io, hangups, logger }:
   for await (const text of startLines(config, agent, record, stopped)) line(text)
   await stopped
   await agent.stop()
+  endAnyway(log)
   return 0
 }
 

@@ -54,6 +54,8 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
   let fresh = 0
   let flooded = false
   let closed = false
+  /** Ten seconds and the second after a flood may come together: of two at once, each would listen, and one forever. */
+  let tending: Promise<void> | undefined
 
   const onConnection = (socket: Socket): void => {
     fresh++
@@ -85,8 +87,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
       made.close()
       throw error
     }
-    if (closed) made.close()
-    else server = made
+    server = made
   }
   const establish = async (): Promise<void> => {
     makeDirectory(dirname(path), 0o755)
@@ -104,8 +105,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
     if (there !== undefined && (await isAnswered(path))) throw new Error(`${path}: another agent listens there; allocator.socket can name another path`)
     await listen()
   }
-  const tend = async (): Promise<void> => {
-    if (closed || flooded) return
+  const lookAfter = async (): Promise<void> => {
     try {
       if (server !== undefined && statOf(path)?.ino === inode) return
       stopListening()
@@ -114,6 +114,11 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
     } catch (error) {
       trouble = { code: codeOf(error), detail: messageOf(error) }
     }
+  }
+  const tend = async (): Promise<void> => {
+    if (closed || flooded) return
+    tending ??= lookAfter().finally(() => (tending = undefined))
+    return tending
   }
   return {
     tend,
@@ -126,6 +131,7 @@ export function createListener({ path, onSocket, onFlood }: ListenerOptions): Li
     trouble: () => trouble,
     async close() {
       closed = true
+      await tending
       const ended = server
       server = undefined
       if (ended === undefined) return

@@ -1,8 +1,10 @@
 // The socket of the probes: who may connect, and what happens to what lies in its place.
 import { spawn } from 'node:child_process'
-import { lstatSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createListener } from '../../../agent/sources/allocator/listener.ts'
 import { poll } from '../../setup/poll.ts'
 import { createClient, createDriver, startListening } from './harness.ts'
 
@@ -53,4 +55,23 @@ test('what is no socket is left alone, and the agent says so', async () => {
   expect(run.lines.join('\n')).toContain('probes cannot connect')
   expect(lstatSync(path).isFile()).toBe(true)
   await probe[Symbol.asyncDispose]()
+})
+
+test('looked after twice at once it listens once, and closed meanwhile it ends with all that it opened', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ww-listener-'))
+  const path = join(folder, 'probe.sock')
+  const listening = (): number => readFileSync('/proc/net/unix', 'utf8').split(path).length - 1
+  const listener = createListener({ path, onSocket: (socket) => socket.destroy(), onFlood: () => {} })
+  await Promise.all([listener.tend(), listener.tend()])
+  expect(listener.trouble()).toBeUndefined()
+  expect(listening()).toBe(1)
+
+  // Made again, as its path is gone, while the agent ends.
+  unlinkSync(path)
+  const again = listener.tend()
+  await listener.close()
+  await again
+  expect(listening()).toBe(0)
+  expect(readdirSync(folder)).toEqual([])
+  rmSync(folder, { recursive: true })
 })
