@@ -9,8 +9,8 @@ export type Encoding = 'br' | 'zstd' | 'gzip'
 export type Reply = Response | Promise<Response>
 
 const [brotli, zstd, deflate] = [promisify(brotliCompress), promisify(zstdCompress), promisify(gzip)]
-/** A window of 256 KiB: the dashboard's largest file fits, and compressing it takes little memory. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 7, [constants.BROTLI_PARAM_LGWIN]: 18 } }
+/** A window of 2 MiB: the dashboard's largest file fits, and arrives 3 % smaller than by 256 KiB. */
+export const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 7, [constants.BROTLI_PARAM_LGWIN]: 21 } }
 const ENCODERS: Readonly<Record<Encoding, (body: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>> = {
   br: (body) => brotli(body, BROTLI),
   zstd: (body) => zstd(body),

@@ -1,6 +1,6 @@
 // The empty page: a field for a log, a file, or an example.
-import { useRef } from 'preact/hooks'
-import { draft, explainFile, explainText } from './state.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { draft, explainFile, explainText, prepare } from './state.ts'
 
 /** A log to see the page at work with, written for this: memory that ran out because another process holds the card, and what followed. */
 const EXAMPLE = `2026-03-02 09:14:07 INFO  step 1840 | loss 2.113 | 11.9k tokens/s | 61.2 GiB
@@ -22,6 +22,7 @@ torchrun: worker 0 exited with code 1
 
 export function LogForm() {
   const file = useRef<HTMLInputElement>(null)
+  useEffect(prepare, [])
   return (
     <form
       class="log-form"

@@ -33,6 +33,22 @@ export const faultsByLine = computed<ReadonlyMap<number, readonly number[]>>(() 
 })
 
 let worker: Worker | undefined
+let spare: Worker | undefined
+
+const create = (): Worker => new Worker(new URL('./reader/worker.ts', import.meta.url), { type: 'module' })
+
+/** Fetches and compiles what reads a log, while somebody looks for one; without it the first log waits for that. Gives its end. */
+export function prepare(): () => void {
+  spare ??= create()
+  // Its file could not be loaded: the next one tries again, and says so.
+  spare.addEventListener('error', drop)
+  return drop
+}
+
+function drop(): void {
+  spare?.terminate()
+  spare = undefined
+}
 
 function stop(): void {
   worker?.terminate()
@@ -50,7 +66,9 @@ function run(blob: Blob, name: string): void {
   }
   lookedAt.value = undefined
   explained.value = { state: 'reading', log, done: 0 }
-  const own = new Worker(new URL('./reader/worker.ts', import.meta.url), { type: 'module' })
+  const own = spare ?? create()
+  own.removeEventListener('error', drop)
+  spare = undefined
   worker = own
   own.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
     if (worker !== own) return
