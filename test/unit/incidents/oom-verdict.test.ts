@@ -1,12 +1,13 @@
 // The verdict of an out-of-memory incident: neighbours by name, what grew before, remedies with numbers.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
-import { GIB, MIB, TOTAL, CONTEXT, trainer, NOTEBOOK, secondOf, minutes, oomOf, message, texts } from './oom-scene.ts'
+import { GIB, MIB, TOTAL, CONTEXT, gib, trainer, NOTEBOOK, TRAINER, secondOf, minutes, oomOf, message, texts } from './oom-scene.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import { createScene, happened, line, only, reading, scrape, T, uuid } from './scene.ts'
 
 const GPU_IDLE = [reading('gpu_memory_used_bytes', { gpu: '0', uuid: uuid(0) }, 0), reading('gpu_memory_free_bytes', { gpu: '0', uuid: uuid(0) }, TOTAL)]
 const SECOND_RUN = 4_343
+const HELPER = 4_444
 /** The same second of the next run of the container, which has another pid. */
 function renamed(event: Event): Event {
   if (event.type === 'allocator') return { ...event, pid: SECOND_RUN }
@@ -28,6 +29,37 @@ describe('the verdict of an OOM', () => {
     expect(incident.verdict).toMatch(/notebook.*5555.*took .*reported by PyTorch/s)
     expect(texts(incident)).toMatch(/Move container notebook, process 5555.*the job was .* short/)
     expect(incident.count).toBe(1)
+  })
+
+  test('does not advise to move away what the same container started', () => {
+    const scene = createScene({ detection: createDetection({ definitions: [] }) })
+    const helper = (t: number): Event =>
+      scrape(t, 'processes', [
+        ...[
+          [TRAINER, 9 * GIB + CONTEXT],
+          [HELPER, 14 * GIB],
+        ].map(([pid, bytes]) =>
+          reading(
+            'process_gpu_memory_bytes',
+            { gpu: '0', uuid: uuid(0), pid: String(pid), process: 'python', container: trainer.name, container_id: trainer.id },
+            bytes ?? 0,
+          ),
+        ),
+      ])
+    const free = TOTAL - 9 * GIB - CONTEXT - 14 * GIB
+    for (let second = 0; second < 300; second++) {
+      const at = T + second * 1_000
+      scene.feed(...secondOf(at, { allocated: 8 * GIB, reserved: 9 * GIB, outside: 14 * GIB }).filter(({ type }) => type !== 'scrape'), helper(at))
+    }
+    const t = T + 300_000
+    const listed = `Process ${HELPER} has 14.00 GiB memory in use. Including non-PyTorch memory, this process has ${gib(9 * GIB + CONTEXT)} memory in use. `
+    scene.feed(line(t, trainer, message(8 * GIB, 9 * GIB, 2 * GIB, free, listed)), happened(t + 900, 'die', trainer, 1))
+    const incident = only(scene)
+    expect(incident.facts.causes?.[0]).toBe('other_process')
+    expect(incident.verdict).toContain(`Process ${HELPER} of the same container holds 14 GiB`)
+    expect(incident.title).toContain(`process ${HELPER} holds 14.0 GiB`)
+    expect(texts(incident)).toContain(`Look what process ${HELPER} of the same container does`)
+    expect(texts(incident)).not.toContain('Move ')
   })
 
   test('failing again names whom it finds then, not who was there the first time', () => {

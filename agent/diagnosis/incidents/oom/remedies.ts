@@ -152,10 +152,13 @@ function ofNeighbours(given: Case): readonly Piece[] {
   const named = (state.neighbours ?? []).filter(({ bytes }) => bytes >= 2 ** 28)
   // The smallest one that alone would do is the cheapest to move.
   const enough = named.filter(({ bytes }) => bytes >= decision.lacking).at(-1) ?? named[0]
+  const short = `it holds ${gib(enough?.bytes ?? 0)}, and the job was ${gib(decision.lacking)} short`
   const move =
     enough === undefined
       ? undefined
-      : `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: it holds ${gib(enough.bytes)}, and the job was ${gib(decision.lacking)} short.`
+      : enough.sameContainer === true
+        ? `Look what process ${enough.pid ?? 'unknown'} of the same container does on this GPU (${short}): a data loader, a second copy of the model, or what an earlier run left. Keep it off the GPU, or end it.`
+        : `Move ${neighbourName(enough)} to another GPU, or end it if it should not be there: ${short}.`
   return [move !== undefined && (enough?.pid === undefined ? { text: move } : processes([enough.pid], move)), whoHolds(situation), ofOwnGpu(given)]
 }
 

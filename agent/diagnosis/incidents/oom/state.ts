@@ -4,7 +4,14 @@ import type { Facts } from '../../../model/facts.ts'
 import type { GpuMemory, Track } from '../../detectors/parts/tracks.ts'
 import type { Moment } from './past.ts'
 
-export type Neighbour = { readonly pid?: number; readonly bytes: number; readonly container?: string; readonly process?: string }
+export type Neighbour = {
+  readonly pid?: number
+  readonly bytes: number
+  readonly container?: string
+  readonly process?: string
+  /** Another process of the failing container. */
+  readonly sameContainer?: boolean
+}
 
 export type OomState = {
   /** probe: exact bytes of the moment after the flush. message: as printed, with two decimals. */
@@ -128,14 +135,16 @@ function ownProcess({ facts, oom, track, isOwn }: Seen): number | undefined {
   return fitting.length === 1 ? fitting[0]?.bytes : undefined
 }
 
-function neighboursOf({ facts, neighbours }: Seen, own: number | undefined): readonly Neighbour[] | undefined {
+function neighboursOf({ facts, neighbours, isOwn }: Seen, own: number | undefined): readonly Neighbour[] | undefined {
   const listed = facts.other_processes
   const named = new Map(neighbours.map((neighbour) => [neighbour.pid, neighbour]))
   if (listed !== undefined) {
     const left = facts.process_bytes === undefined && own !== undefined ? without(listed, own) : listed
     if (facts.process_bytes === undefined && own === undefined) return neighbours.length > 0 ? neighbours : undefined
     // The message's own figure is of the moment; names come from the driver's list.
-    return left.map(({ pid, bytes }) => ({ ...(pid === undefined ? {} : { ...named.get(pid), pid }), bytes })).sort((a, b) => b.bytes - a.bytes)
+    return left
+      .map(({ pid, bytes }) => ({ ...(pid === undefined ? {} : { ...named.get(pid), pid, ...(isOwn(pid) ? { sameContainer: true } : {}) }), bytes }))
+      .sort((a, b) => b.bytes - a.bytes)
   }
   if (neighbours.length > 0) return [...neighbours].sort((a, b) => b.bytes - a.bytes)
   return facts.process_bytes === undefined ? undefined : []

@@ -8,14 +8,12 @@ import type { Decision } from './decide.ts'
 import type { Growth, MemoryPast } from './past.ts'
 import type { Neighbour, OomState } from './state.ts'
 
-export const neighbourName = ({ pid, container, process }: Neighbour): string =>
-  [
-    container === undefined ? undefined : `container ${container}`,
-    pid === undefined ? undefined : `process ${pid}`,
-    container === undefined ? process : undefined,
-  ]
-    .filter((part) => part !== undefined)
-    .join(', ') || 'a process without a name'
+export function neighbourName({ pid, container, process, sameContainer }: Neighbour): string {
+  const number = pid === undefined ? undefined : `process ${pid}`
+  if (sameContainer === true) return `${number ?? 'another process'} of the same container`
+  const parts = container === undefined ? [number, process] : [`container ${container}`, number]
+  return parts.filter((part) => part !== undefined).join(', ') || 'a process without a name'
+}
 
 const lately = (ms: number): string => `most of it within the last ${ms <= 60_000 ? 'minute' : roughSpan(ms)}`
 

@@ -4,8 +4,9 @@ import { roughSpan } from '../../../text/span.ts'
 import type { Decision } from './decide.ts'
 import type { Neighbour, OomState } from './state.ts'
 
-const nameOf = ({ pid, container, process }: Neighbour): string =>
-  container ?? (process === undefined ? (pid === undefined ? 'another process' : `process ${pid}`) : `${process} (pid ${pid ?? 'unknown'})`)
+const nameOf = ({ pid, container, process, sameContainer }: Neighbour): string =>
+  (sameContainer === true ? undefined : container) ??
+  (process === undefined ? (pid === undefined ? 'another process' : `process ${pid}`) : `${process} (pid ${pid ?? 'unknown'})`)
 
 /** `finetune-lora ran out of memory on GPU 6 at finetune.py:131`; `frame` is the user's own line of code. */
 export function outOfMemory(who: string | undefined, gpu: number | undefined, frame?: string): string {

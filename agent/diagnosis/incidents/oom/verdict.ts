@@ -72,16 +72,16 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
     const bySize = mine.filter(({ pid, nvml }) => listed.has(pid) && nvml !== undefined)
     return bySize.length === 1 ? bySize[0] : undefined
   }
-  const neighboursOf = (uuid: string | undefined, track: Track | undefined, own: number, t: number): readonly Neighbour[] => {
+  const neighboursOf = (uuid: string | undefined, track: Track | undefined, bytes: number, own: ReadonlySet<number>, t: number): readonly Neighbour[] => {
     if (uuid === undefined) return []
     const found: { readonly readAt: number; readonly neighbour: Neighbour }[] = []
     for (const other of tracks.all()) {
       if (other === track || other.uuid !== uuid || other.nvml === undefined || !present(other, t)) continue
       const { pid, container, process, nvml } = other
       const named = { ...(container === undefined ? {} : { container }), ...(process === undefined ? {} : { process }) }
-      found.push({ readAt: nvml.t, neighbour: { pid, bytes: nvml.bytes, ...named } })
+      found.push({ readAt: nvml.t, neighbour: { pid, bytes: nvml.bytes, ...named, ...(own.has(pid) ? { sameContainer: true } : {}) } })
     }
-    return ofOneMoment(found, own, tracks.gpu(uuid)).sort((a, b) => b.bytes - a.bytes)
+    return ofOneMoment(found, bytes, tracks.gpu(uuid)).sort((a, b) => b.bytes - a.bytes)
   }
 
   const situationOf = ({ evidence }: Fault<IncidentKind>, { container, containerId }: Place, subject: IncidentSubject, lines: readonly string[]): Situation => {
@@ -102,7 +102,9 @@ export function createOomVerdicts({ tracks, pasts, settingsOf, knowledgeOf, cach
     const past = slice && known !== undefined ? ofSlice(known) : known
     const own = new Set<number>()
     for (const other of tracks.all()) if (ofContainer(other, place)) own.add(other.pid)
-    const neighbours = slice ? [] : neighboursOf(uuid, track, fault.facts.process_bytes ?? track?.nvml?.bytes ?? 0, place.t)
+    const onCard = neighboursOf(uuid, track, fault.facts.process_bytes ?? track?.nvml?.bytes ?? 0, own, place.t)
+    // In a MIG instance only those are neighbours that the message lists.
+    const neighbours = slice ? onCard.filter(({ pid }) => fault.facts.other_processes?.some((listed) => listed.pid === pid)) : onCard
     const said = [...lines.flatMap((line) => line.split('\n')), ...fault.evidence.map(({ text }) => text)]
     const frame = fault.facts.frame ?? userLine(said, OUT_OF_MEMORY)
     const facts: Facts = { ...fault.facts, ...(frame === undefined ? {} : { frame }) }
