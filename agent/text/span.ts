@@ -42,9 +42,9 @@ export function exactSpan(ms: number): string {
   return shown.length === 0 ? `${ms} ms` : shown.join(' ')
 }
 
-/** For verdicts: one unit, rounded, at least 1. `35 s`, `12 min`, `3 h`. */
+/** For verdicts: one unit, rounded, at least 1; units change where those of `roughSpan` do. `35 s`, `12 min`, `3 h`. */
 export function spanText(ms: number): string {
-  const [amount, unit] = ms < 90_000 ? [ms / 1_000, 's'] : ms < 5_400_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h']
+  const [amount, unit] = ms < 119_500 ? [ms / 1_000, 's'] : ms < 7_170_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h']
   return `${Math.max(1, Math.round(amount))} ${unit}`
 }
 
