@@ -81,6 +81,7 @@ export async function startAgent(config: Config, { record, logger, read }: Agent
     reloads,
     containerSettings,
     showLine: logTail?.line,
+    hangEvidence: hosts.hangEvidence,
   })
   const server = createAgentServer({
     config,

@@ -70,7 +70,11 @@ export function replyOf(evidence: Evidence, answer: Answer): LookReply {
   const loop = loopOf(evidence, answer)
   const calls = callsByRank(evidence)
   const partial =
-    size !== undefined && size > evidence.ranks.size ? [`only ${evidence.ranks.size} of ${size} ranks are on this host: warpwatch hang there, too`] : []
+    size !== undefined && size > evidence.ranks.size
+      ? [
+          `only ${evidence.ranks.size} of ${size} ranks are known: name the agents of the other hosts under hosts, or run warpwatch hang JOB --save FILE on each host and warpwatch hang FILE FILE… on one`,
+        ]
+      : []
   return redactDeep({
     verdict: answer.verdict,
     text: headline(evidence, answer).slice(0, MOST_TEXT),

@@ -9,6 +9,7 @@ export type HostWatch = {
   /** In the order of the configuration. Asking for them keeps them asked for a while. */
   readonly entries: () => readonly HostEntry[]
   readonly link: (name: string) => HostLink | undefined
+  readonly links: () => readonly HostLink[]
   readonly close: () => void
 }
 export type HostWatchOptions = {
@@ -86,6 +87,7 @@ export function createHostWatch({ hosts, proxyFor, now = Date.now, changed = () 
       return [...entries.values()]
     },
     link: (name) => links.get(name),
+    links: () => [...links.values()],
     close() {
       stop()
       for (const link of links.values()) link.close()

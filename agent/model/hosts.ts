@@ -35,3 +35,13 @@ export type HostEntry = {
   /** Why it does not answer now. */
   readonly problem?: string
 }
+
+/** What the agents tell each other of a job that hangs and has ranks on several hosts. */
+export type HangEvidence = {
+  /** Of this host: where the ranks of the job meet, and what was found out about those here. */
+  readonly share: (master: string, evidence: string) => void
+  readonly of: (master: string) => string | undefined
+  /** Of all other hosts that know something of that job. Never throws. */
+  readonly elsewhere: (master: string) => Promise<readonly string[]>
+}
+export const EVIDENCE_PATH = '/api/v1/hangs/evidence'

@@ -3,6 +3,7 @@ import type { ContainerSettingsBook } from '../attribution/container-settings.ts
 import type { ContainerDirectory } from '../attribution/directory.ts'
 import type { Config } from '../config/schema.ts'
 import type { Signal } from '../lib/signal.ts'
+import type { HangEvidence } from '../model/hosts.ts'
 import type { IdentifyProcess } from '../model/identity.ts'
 import type { IncidentFigures } from '../model/incident.ts'
 import type { JobFigures, JobInterest } from '../model/job.ts'
@@ -46,6 +47,8 @@ export type Services = {
   readonly interesting: Prefilter
   /** What jobs say of their progress in the logs that are read. */
   readonly progress: ProgressBook
+  /** Of jobs with ranks on other hosts. */
+  readonly hangEvidence: HangEvidence
   /** Takes each line of a container's log, for who looks at it now; undefined: no lines are shown. */
   readonly showLine: ((containerId: string, t: number, text: string) => void) | undefined
   readonly latest: LatestStore

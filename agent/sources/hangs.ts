@@ -5,6 +5,7 @@ import type { LookReply, LookRequest } from '../hang/live/request.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import { gpuSpinning } from '../metrics/gpu-spinning.ts'
 import type { HangEvent } from '../model/event.ts'
+import type { HangEvidence } from '../model/hosts.ts'
 import type { RunningRun } from '../model/job.ts'
 import { createSeriesCache } from '../model/series.ts'
 import type { Log, Source } from '../model/source.ts'
@@ -35,11 +36,13 @@ export type HangsOptions = {
   readonly pipes: boolean
   /** Where dumps are kept; undefined: nowhere. */
   readonly folder: string | undefined
+  /** Of jobs with ranks on other hosts. */
+  readonly hosts: Pick<HangEvidence, 'share' | 'elsewhere'>
   readonly ask?: AskLook
 }
 
 export function createHangsSource(options: HangsOptions): Source {
-  const { progress, running, latest, ask = askLook } = options
+  const { progress, running, latest, hosts, ask = askLook } = options
   const entries = new Map<string, Entry>()
   const loads = createGpuLoads(latest)
   const seriesFor = createSeriesCache()
@@ -94,6 +97,16 @@ export function createHangsSource(options: HangsOptions): Source {
     }
   }
 
+  /** With what the agents of the other hosts found out about their ranks of the same job, where they did. */
+  const withOtherHosts = async (reply: LookReply): Promise<LookReply> => {
+    if (reply.elsewhere === undefined) return reply
+    const { master, evidence } = reply.elsewhere
+    hosts.share(master, evidence)
+    const others = await hosts.elsewhere(master)
+    // What others sent and cannot be judged takes nothing away from what is known here.
+    return others.length === 0 ? reply : ask({ join: [evidence, ...others] }).catch(() => reply)
+  }
+
   return {
     id: ID,
     metrics: [gpuSpinning],
@@ -108,7 +121,7 @@ export function createHangsSource(options: HangsOptions): Source {
         entry.looking = true
         try {
           const begunFor = entry.job.progressedAt
-          const reply = await ask(requestOf(entry, t, due, gpus))
+          const reply = await withOtherHosts(await ask(requestOf(entry, t, due, gpus)))
           // It went on meanwhile, or has ended.
           if (
             stopped ||
@@ -207,13 +220,14 @@ function eventOf({ name, container }: WatchedJob, reply: LookReply, t: number, s
 export const hangs = defineSource({
   id: ID,
   metrics: [gpuSpinning],
-  needs: ['config', 'jobs', 'progress', 'latest'],
-  create({ config, jobs, progress, latest }) {
+  needs: ['config', 'jobs', 'progress', 'latest', 'hangEvidence'],
+  create({ config, jobs, progress, latest, hangEvidence }) {
     if (!config.hangs.enabled || config.simulate.scenario !== 'off' || process.platform !== 'linux') return undefined
     return createHangsSource({
       progress,
       latest,
       running: jobs.running,
+      hosts: hangEvidence,
       afterMs: config.hangs.after,
       lookMs: config.hangs.look,
       ras: config.hangs.ras,

@@ -37,6 +37,7 @@ export type SourcesOptions = {
   readonly reloads: Reloads
   readonly containerSettings: ContainerSettingsBook
   readonly showLine: Services['showLine']
+  readonly hangEvidence: Services['hangEvidence']
 }
 export type Sources = {
   /** Resolves when each has asked for its first readings. */
@@ -58,7 +59,7 @@ function selfReports({ outputs, pipeline, stores }: SourcesOptions): Services['s
 }
 
 function servicesOf(options: SourcesOptions): Services {
-  const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings, showLine } = options
+  const { config, present, stores, incidents, jobs, alerts, reloads, containerSettings, showLine, hangEvidence } = options
   const { latest, statistics } = present
   const directory = createContainerDirectory()
   return {
@@ -76,6 +77,7 @@ function servicesOf(options: SourcesOptions): Services {
     interesting: createLineFilter(),
     progress: createProgressBook(),
     showLine,
+    hangEvidence,
     latest,
     statistics,
     nvml: createSignal<NvmlState>('off'),

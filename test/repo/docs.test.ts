@@ -155,6 +155,7 @@ describe('HTTP paths in the README', () => {
       summary: () => summaryOf({ host: 'docs', version: '1', simulated: false, gpus: [], firing: [], running: 0 }, 0),
       entries: () => [],
       get: () => Promise.resolve(undefined),
+      hangEvidence: () => undefined,
     },
     mcp: answerMcp,
     dashboardDir: join(root, 'dashboard'),

@@ -1,5 +1,5 @@
 // `warpwatch hang DIR`, `hang FILE`, `hang PID` and `hang JOB`: which rank did not join which collective, where it stands, since when, and what to change.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { Evidence } from '../../hang/model.ts'
 import { messageOf } from '../../text/error.ts'
@@ -27,7 +27,7 @@ async function ofFolders(paths: readonly string[], io: Io): Promise<Evidence> {
   for (const path of paths) await addPath(path, io.cwd, evidence)
   if (evidence.ranks.size === 0)
     throw new UsageError(
-      `hang: nothing of a job was found in ${paths.join(', ')}: expected Flight Recorder dumps (nccl_trace_rank_0), logs (rank_0.log), stacks (rank_0.txt) or RAS answers of a communicator that spans the job${evidence.problems.length === 0 ? '' : `; ${evidence.problems[0] ?? ''}`}`,
+      `hang: nothing of a job was found in ${paths.join(', ')}: expected Flight Recorder dumps (nccl_trace_rank_0), logs (rank_0.log), stacks (rank_0.txt), RAS answers of a communicator that spans the job, or files of hang --save${evidence.problems.length === 0 ? '' : `; ${evidence.problems[0] ?? ''}`}`,
     )
   return evidence
 }
@@ -66,8 +66,21 @@ async function evidenceFor(args: Arguments, io: Io): Promise<Evidence | undefine
     io.err(problemLines(loaded))
     return undefined
   }
-  const { processesOf } = await import('./job.ts')
-  return ofProcesses(await processesOf(loaded.config, first), seconds)
+  const { addOtherHosts, processesOf } = await import('./job.ts')
+  const pids = await processesOf(loaded.config, first)
+  const evidence = await ofProcesses(pids, seconds)
+  await addOtherHosts(loaded.config, pids, evidence)
+  return evidence
+}
+
+/** For somebody who puts what several hosts found out together: `warpwatch hang node-a.json node-b.json`. */
+async function save(path: string, evidence: Evidence, cwd: string): Promise<void> {
+  const { saveEvidence } = await import('../../hang/evidence/saved.ts')
+  try {
+    writeFileSync(resolve(cwd, path), `${saveEvidence(evidence)}\n`, { mode: 0o600 })
+  } catch (error) {
+    throw new UsageError(`hang: --save: ${path} cannot be written: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 export const hang: Command = {
@@ -79,11 +92,14 @@ export const hang: Command = {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens that knows JOB (default: 127.0.0.1:9839)' },
     seconds: { kind: 'value', value: 'N', help: `time between the two looks at a running process (default: ${DEFAULT_SECONDS})` },
+    save: { kind: 'value', value: 'FILE', help: 'write what was found out to FILE, to be judged with that of other hosts: hang FILE FILE…' },
     json: { kind: 'switch', help: 'print JSON' },
   },
   async run(args, io) {
     const evidence = await evidenceFor(args, io)
     if (evidence === undefined) return 2
+    const saved = args.flags.get('save')
+    if (typeof saved === 'string') await save(saved, evidence, io.cwd)
     const [{ judge }, { answerText, answerJson }] = await Promise.all([import('../../hang/judge/judge.ts'), import('./answer.ts')])
     const answer = judge(evidence)
     if (args.flags.has('json')) io.out(`${JSON.stringify(answerJson(evidence, answer))}\n`)

@@ -1,5 +1,7 @@
 // The processes of a job or container by its name, as the agent that runs on this host knows them.
 import type { Config } from '../../config/schema.ts'
+import type { Evidence } from '../../hang/model.ts'
+import { EVIDENCE_PATH } from '../../model/hosts.ts'
 import { callAgent } from '../change.ts'
 import { messageOf } from '../../text/error.ts'
 import { UsageError } from '../command.ts'
@@ -33,4 +35,27 @@ export async function processesOf(config: Config, name: string): Promise<readonl
       ? `hang: ${called} is no file or folder, no running job, and no container that holds a GPU. List them: warpwatch jobs`
       : `hang: the agent lists no process of ${called}. Give the pid of its launcher: warpwatch hang PID`,
   )
+}
+
+/** What the agents of other hosts found out about their ranks of the same job, each through the agent of this host, which knows their addresses. */
+export async function addOtherHosts(config: Config, pids: readonly number[], evidence: Evidence): Promise<void> {
+  if ((evidence.worldSize ?? 0) <= evidence.ranks.size) return
+  const [{ masterOf }, { readProcessTree }, { readFileInto }] = await Promise.all([
+    import('../../hang/live/master.ts'),
+    import('../../hang/live/process.ts'),
+    import('../../hang/evidence/folder.ts'),
+  ])
+  const tree = readProcessTree()
+  const master = pids.map((pid) => masterOf(pid, tree)?.shared).find((shared) => shared !== undefined)
+  if (master === undefined) return
+  const ask = async (path: string): Promise<unknown> => callAgent(config, 'hang', 'GET', path)
+  const names = rowsOf(await ask('/api/v1/hosts')).flatMap(({ name, self }) => (typeof name === 'string' && self !== true ? [name] : []))
+  for (const name of names) {
+    try {
+      const found = await ask(`/hosts/${encodeURIComponent(name)}${EVIDENCE_PATH}?master=${encodeURIComponent(master)}`)
+      readFileInto({ path: name, name: 'saved.json', bytes: Buffer.from(JSON.stringify(found)) }, evidence)
+    } catch (error) {
+      evidence.problems.push(`host ${name}: ${messageOf(error).replace(/^hang: /, '')}`)
+    }
+  }
 }

@@ -55,7 +55,8 @@ export const hosts: Field<readonly HostConfig[]> = {
     found.map(({ name, url, token }) => ({ name, url: url.startsWith('ssh:') ? url : shownUrl(url), ...(token === '' ? {} : { token: HIDDEN }) })),
   example: [
     "Each has a name and a url, and its agent's token where it asks for one. With ssh:// the system's ssh forwards to the agent on that host's loopback; it must",
-    'get in without a password. Where the agent listens on another port: ssh://ops@gpu-08?agent=9840. They are polled only while a page or top shows them.',
+    'get in without a password. Where the agent listens on another port: ssh://ops@gpu-08?agent=9840. They are polled only while a page or top shows them,',
+    'and asked when a job hangs here that has ranks elsewhere: name the others on each host, and every incident says which rank is missing, wherever it is.',
     '- {name: gpu-07, url: "http://10.0.0.7:9839", token: TOKEN}',
     '- {name: gpu-08, url: "ssh://ops@gpu-08"}',
   ],

@@ -2,6 +2,7 @@
 export { flightRecorder } from './flight-recorder.ts'
 export { ras } from './ras.ts'
 export { rasReport } from './ras-report.ts'
+export { savedEvidence } from './saved.ts'
 export { hosts } from './hosts.ts'
 export { gpus } from './gpus.ts'
 export { stacks } from './stacks.ts'

@@ -1,18 +1,21 @@
 // Has a job looked at by a process of its own, with a deadline: one that gets stuck in the kernel is killed and let go.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { parseReply, type LookReply, type LookRequest } from './request.ts'
+import { parseReply, type JoinRequest, type LookReply, type LookRequest } from './request.ts'
 
 const built = !import.meta.url.endsWith('.ts')
 /** Beside the bundles in the build, in this folder in a checkout. */
 const ENTRY = join(import.meta.dirname, built ? 'hang-child.js' : 'child-main.ts')
 const DEADLINE_MS = 20_000
 const RAS_MS = 40_000
-const MOST_BYTES = 2 ** 20
+const MOST_BYTES = 8 * 2 ** 20
 /** A small heap: the largest dump that is read takes some 200 MB. */
 const FLAGS = ['--max-old-space-size=512', '--max-semi-space-size=2']
 
-export type AskLook = (request: LookRequest) => Promise<LookReply>
+export type AskLook = (request: LookRequest | JoinRequest) => Promise<LookReply>
+
+const limitOf = (request: LookRequest | JoinRequest): number =>
+  'join' in request ? DEADLINE_MS : request.seconds * 1000 + (request.ras ? RAS_MS : DEADLINE_MS)
 
 export const askLook: AskLook = (request) =>
   new Promise((resolve, reject) => {
@@ -29,7 +32,7 @@ export const askLook: AskLook = (request) =>
       child.unref()
       done()
     }
-    const limit = request.seconds * 1000 + (request.ras ? RAS_MS : DEADLINE_MS)
+    const limit = limitOf(request)
     const timer = setTimeout(() => end(() => reject(new Error(`the look did not end within ${Math.round(limit / 1000)} s`))), limit)
     child.once('error', (error) => end(() => reject(error)))
     child.stdin.on('error', () => {})

@@ -1,10 +1,11 @@
 // The process in which a job is looked at: files of a container or a page of its memory may never come, so that the agent itself must not wait for them.
-// Reads one request from standard input, writes one reply. With `ras HOST PORT` it asks NCCL's RAS from the network namespace that it runs in.
+// Reads one request from standard input, to look at a job or to judge what several hosts found out about one, and writes one reply. With `ras HOST PORT` it asks NCCL's RAS from the network namespace that it runs in.
 import { setPriority } from 'node:os'
 import { messageOf } from '../../text/error.ts'
 import { gather } from './gather.ts'
 import { askStatus } from './ras.ts'
-import { lookRequest } from './request.ts'
+import { joinEvidence } from './join.ts'
+import { joinRequest, lookRequest } from './request.ts'
 
 const LOW_PRIORITY = 5
 
@@ -21,7 +22,9 @@ try {
   if (what === 'ras') process.stdout.write(await askStatus(host, Number(port)))
   else {
     const value: unknown = JSON.parse(await readAll())
-    process.stdout.write(JSON.stringify(await gather(lookRequest.parse(value), import.meta.filename)))
+    const together = joinRequest.safeParse(value)
+    const reply = together.success ? joinEvidence(together.data.join) : await gather(lookRequest.parse(value), import.meta.filename)
+    process.stdout.write(JSON.stringify(reply))
   }
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`)

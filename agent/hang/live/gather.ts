@@ -1,6 +1,5 @@
 // All evidence of one job that has stopped, from outside: the cheapest and safest first, each step bounded. Then the judgement. Where that names nobody, the
 // ranks are asked for their dumps through the pipe that the job has set up, and it is judged again.
-import { readlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '../../text/error.ts'
 import { readLog } from '../evidence/log.ts'
@@ -9,39 +8,20 @@ import type { Answer, Evidence } from '../model.ts'
 import { replyOf } from '../reply.ts'
 import { askForDumps } from './dump-pipes.ts'
 import { dumpSizes, readDumps } from './dumps.ts'
+import { saveEvidence } from '../evidence/saved.ts'
 import { lookAtProcesses } from './look.ts'
-import { environmentOf, readProcessTree, type ProcessTree } from './process.ts'
+import { masterOf } from './master.ts'
+import { readProcessTree, type ProcessTree } from './process.ts'
 import { readOutputs } from './outputs.ts'
 import { pollRas } from './ras.ts'
-import type { LookReply, LookRequest } from './request.ts'
+import { MOST_EVIDENCE, type LookReply, type LookRequest } from './request.ts'
 import { writersOf } from './writers.ts'
-
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
-/** Containers with networks of their own have each another "localhost". */
-function networkOf(pid: number): string {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/net`)
-  } catch {
-    // Without the right to see it, or gone: nobody else is in it.
-    return `of ${pid}`
-  }
-}
-
-/** Where the ranks of a job meet; the same for all of them. */
-function masterOf(root: number, tree: ProcessTree): string | undefined {
-  for (const pid of [root, ...tree.below(root)].slice(0, 64)) {
-    const environment = environmentOf(pid)
-    const [address, port] = [environment.get('MASTER_ADDR'), environment.get('MASTER_PORT')]
-    if (address !== undefined && port !== undefined) return `${LOOPBACK.test(address) ? networkOf(pid) : ''} ${address}:${port}`
-  }
-  return undefined
-}
 
 /** A job may be in several containers of this host, one rank in each. */
 function withOthers(roots: readonly number[], others: readonly number[], tree: ProcessTree): readonly number[] {
   if (others.length === 0) return roots
-  const masters = new Set(roots.flatMap((root) => masterOf(root, tree) ?? []))
-  return masters.size === 0 ? roots : [...roots, ...others.filter((other) => masters.has(masterOf(other, tree) ?? ''))]
+  const masters = new Set(roots.flatMap((root) => masterOf(root, tree)?.key ?? []))
+  return masters.size === 0 ? roots : [...roots, ...others.filter((other) => masters.has(masterOf(other, tree)?.key ?? ''))]
 }
 
 function addFigures(evidence: Evidence, ranks: ReadonlyMap<number, number>, { gpus, containers }: LookRequest, tree: ProcessTree): void {
@@ -103,5 +83,8 @@ export async function gather(request: LookRequest, self: string): Promise<LookRe
     await untilWritten(asked, sinceMs)
     attempt(() => readDumps(asked, sinceMs, request.copyTo, evidence))
   }
-  return replyOf(evidence, judge(evidence))
+  const reply = replyOf(evidence, judge(evidence))
+  const master = reply.complete ? undefined : roots.map((root) => masterOf(root, tree)?.shared).find((shared) => shared !== undefined)
+  const saved = master === undefined ? undefined : saveEvidence(evidence)
+  return master === undefined || saved === undefined || saved.length > MOST_EVIDENCE ? reply : { ...reply, elsewhere: { master, evidence: saved } }
 }

@@ -1,7 +1,8 @@
 // What the agent asks of the process that looks at a job, and what comes back: one JSON text each way.
 import * as z from 'zod/mini'
 
-const MOST_TEXT = 400_000
+/** The table of ranks, and the evidence for other hosts. */
+const MOST_REPLY = 6_000_000
 const text = z.string().check(z.maxLength(2_000))
 const texts = z.array(text).check(z.maxLength(256))
 const pid = z.int().check(z.positive())
@@ -32,6 +33,13 @@ export const lookRequest = z.object({
   copyTo: z.optional(text),
 })
 export type LookRequest = z.infer<typeof lookRequest>
+
+/** More of one host is not sent to another. */
+export const MOST_EVIDENCE = 4_000_000
+const MOST_HOSTS = 512
+/** Evidence of several hosts, of this one first, to be judged together. */
+export const joinRequest = z.object({ join: z.array(z.string().check(z.maxLength(MOST_EVIDENCE))).check(z.maxLength(MOST_HOSTS)) })
+export type JoinRequest = z.infer<typeof joinRequest>
 
 const rank = z.object({
   rank: z.int(),
@@ -82,11 +90,13 @@ export const lookReply = z.object({
   loop: z.optional(loop),
   /** Where those stand that hold it up, without ranks: the same in each look where nothing moves. */
   place: text,
+  /** Of a job with ranks on other hosts: where its ranks meet, and what was found out here, for the agents there. */
+  elsewhere: z.exactOptional(z.object({ master: text, evidence: z.string().check(z.maxLength(MOST_EVIDENCE)) })),
 })
 export type LookReply = z.infer<typeof lookReply>
 
 export const parseReply = (json: string): LookReply => {
-  if (json.length > MOST_TEXT) throw new Error(`the look at the job answered with ${json.length} characters: expected at most ${MOST_TEXT}`)
+  if (json.length > MOST_REPLY) throw new Error(`the look at the job answered with ${json.length} characters: expected at most ${MOST_REPLY}`)
   const value: unknown = JSON.parse(json)
   return lookReply.parse(value)
 }

@@ -1,6 +1,6 @@
 // This host in one row, the rows of the other hosts, and the API of each of them, read-only: its token is added here and never leaves.
 import type { Hono } from 'hono'
-import type { HostEntry, HostSummary } from '../../model/hosts.ts'
+import { EVIDENCE_PATH, type HostEntry, type HostSummary } from '../../model/hosts.ts'
 import { createStaticFiles, PAGE_HEADERS } from '../static.ts'
 import type { Answers } from './incidents.ts'
 
@@ -10,16 +10,25 @@ export type HostsApi = {
   readonly entries: () => readonly HostEntry[]
   /** GET of a path of that host's API; undefined: there is no such host. */
   readonly get: (name: string, path: string) => Promise<{ readonly status: number; readonly body: Buffer } | { readonly problem: string } | undefined>
+  /** What was found out here about the ranks of a job that hangs, as JSON; undefined: nothing lately. */
+  readonly hangEvidence: (master: string) => string | undefined
 }
 
 /** What a page reads; a name with anything else in it is no path of the API. */
 const API_PATH = /^\/api\/v1(?:\/[\w.-]{1,200}){1,4}$/
 const MAX_PATH = 4_000
 
-export function addHosts(app: Hono, { summary, entries, get }: HostsApi, dashboardDir: string, { answer, refuse }: Answers): void {
+export function addHosts(app: Hono, { summary, entries, get, hangEvidence }: HostsApi, dashboardDir: string, { answer, refuse }: Answers): void {
   const files = createStaticFiles(dashboardDir)
   app.get('/api/v1/summary', (c) => answer(c, summary()))
   app.get('/api/v1/hosts', (c) => answer(c, entries()))
+  app.get(EVIDENCE_PATH, (c) => {
+    const master = c.req.query('master') ?? ''
+    const found = hangEvidence(master)
+    if (found === undefined)
+      return refuse(c, { code: 'not_found', message: `master: no job that hangs and has ranks elsewhere meets at ${JSON.stringify(master.slice(0, 200))}` })
+    return c.body(found, 200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  })
 
   app.get('/hosts/:name/api/*', async (c) => {
     const name = c.req.param('name')

@@ -1,9 +1,17 @@
-// What the OpenAPI description says of paths outside /api/v1: the tools for assistants, and other hosts through this one.
+// What the OpenAPI description says of the tools for assistants, and of other hosts: through this one, and what agents tell each other.
+import { EVIDENCE_PATH } from '../../model/hosts.ts'
 import { MCP_PATH } from '../guards.ts'
 
 type Parts = { readonly error: (description: string) => unknown }
 
 const HOST = { name: 'name', in: 'path', required: true, description: 'As it is called in the configuration (hosts).', schema: { type: 'string' } }
+const MASTER = {
+  name: 'master',
+  in: 'query',
+  required: true,
+  description: 'Where its ranks meet: MASTER_ADDR:MASTER_PORT.',
+  schema: { type: 'string' },
+}
 const PATH = {
   name: 'path',
   in: 'path',
@@ -27,6 +35,18 @@ export function elsewherePaths({ error }: Parts): Readonly<Record<string, unknow
           '405': error('Only POST: no stream of events is kept'),
           '413': error('The body is too large'),
           '415': error('It is not JSON'),
+        },
+      },
+    },
+    [EVIDENCE_PATH]: {
+      get: {
+        operationId: 'getHangEvidence',
+        summary: 'What was found out here within the last 100 s about the ranks of a job that stands still and has ranks on other hosts',
+        parameters: [MASTER],
+        responses: {
+          '200': { description: 'Evidence, as `warpwatch hang` saves and reads it', content: { 'application/json': { schema: { type: 'object' } } } },
+          '401': error('A token is needed'),
+          '404': error('Nothing is known of such a job'),
         },
       },
     },

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { AskLook } from '../../../agent/hang/live/ask.ts'
 import type { LookReply } from '../../../agent/hang/live/request.ts'
 import type { Container } from '../../../agent/inventory/inventory.ts'
-import type { Event } from '../../../agent/model/event.ts'
-import { createHangsSource } from '../../../agent/sources/hangs.ts'
+import type { Event, HangEvent } from '../../../agent/model/event.ts'
+import { createHangsSource, type HangsOptions } from '../../../agent/sources/hangs.ts'
 
 const AFTER = 20_000
 const REPLY: LookReply = {
@@ -26,11 +26,14 @@ const REPLY: LookReply = {
   place: 'train.py load',
 }
 
-test('a look that ends after its job is no hang again', async () => {
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** A job of one container that has stood still for long; `looks`: those that were asked for. */
+async function standing(hosts: HangsOptions['hosts']) {
   const events: Event[] = []
-  const looks: PromiseWithResolvers<LookReply>[] = []
-  const ask: AskLook = () => {
-    const look = Promise.withResolvers<LookReply>()
+  const looks: (PromiseWithResolvers<LookReply> & { readonly request: Parameters<AskLook>[0] })[] = []
+  const ask: AskLook = (request) => {
+    const look = { ...Promise.withResolvers<LookReply>(), request }
     looks.push(look)
     return look.promise
   }
@@ -45,6 +48,7 @@ test('a look that ends after its job is no hang again', async () => {
     ras: false,
     pipes: false,
     folder: undefined,
+    hosts,
     ask,
   })
   let tick: (t: number) => void = () => {}
@@ -57,9 +61,7 @@ test('a look that ends after its job is no hang again', async () => {
     },
     log: { info: say, warn: say, error: say },
   })
-  const states = (): readonly string[] => events.flatMap((event) => (event.type === 'hang' ? [event.state] : []))
-  const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
-
+  const told = (): readonly HangEvent[] => events.filter((event) => event.type === 'hang')
   const begun = Date.now() - 200_000
   for (let step = 0; step < 8; step += 1) {
     progressedAt = begun + step * 2_000
@@ -67,6 +69,12 @@ test('a look that ends after its job is no hang again', async () => {
   }
   tick(begun + 60_000)
   expect(looks).toHaveLength(1)
+  return { looks, told, tick, end: () => void (containers = []) }
+}
+
+test('a look that ends after its job is no hang again', async () => {
+  const { looks, told, tick, end } = await standing({ share: () => {}, elsewhere: async () => [] })
+  const states = (): readonly string[] => told().map(({ state }) => state)
   looks[0]?.resolve(REPLY)
   await settled()
   expect(states()).toEqual(['hangs'])
@@ -74,10 +82,39 @@ test('a look that ends after its job is no hang again', async () => {
   // Looked at again, and ended meanwhile.
   tick(Date.now() + 60_000)
   expect(looks).toHaveLength(2)
-  containers = []
+  end()
   tick(Date.now() + 62_000)
   expect(states()).toEqual(['hangs', 'over'])
   looks[1]?.resolve(REPLY)
   await settled()
   expect(states()).toEqual(['hangs', 'over'])
+})
+
+test('with ranks on other hosts it is told what their agents know, and theirs and ours are judged together', async () => {
+  const shared: string[] = []
+  const { looks, told } = await standing({
+    share: (master, evidence) => void shared.push(master, evidence),
+    elsewhere: async (master) => (master === 'node-a:29500' ? ['of node-b'] : []),
+  })
+  looks[0]?.resolve({ ...REPLY, culprits: [], complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
+  await settled()
+  expect(shared).toEqual(['node-a:29500', 'of node-a'])
+  expect(looks[1]?.request).toEqual({ join: ['of node-a', 'of node-b'] })
+  looks[1]?.resolve({ ...REPLY, culprits: [3], text: 'Rank 3 waits for a lock' })
+  await settled()
+  expect(told()).toMatchObject([{ state: 'hangs', culprits: [3], text: 'Rank 3 waits for a lock' }])
+})
+
+test('where no other agent knows the job, and where theirs cannot be judged, what is known here is told', async () => {
+  const alone = await standing({ share: () => {}, elsewhere: async () => [] })
+  alone.looks[0]?.resolve({ ...REPLY, complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
+  await settled()
+  expect(alone.told()).toMatchObject([{ culprits: [0] }])
+
+  const damaged = await standing({ share: () => {}, elsewhere: async () => ['of node-b'] })
+  damaged.looks[0]?.resolve({ ...REPLY, complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
+  await settled()
+  damaged.looks[1]?.reject(new Error('the look did not end within 20 s'))
+  await settled()
+  expect(damaged.told()).toMatchObject([{ culprits: [0] }])
 })

@@ -115,7 +115,12 @@ export async function runServer({ http = {}, live: liveOptions = {}, empty = fal
     logTail: (id) => (id.startsWith(INCIDENT.id.slice(0, 12)) ? { lines: [{ t: T, text: 'epoch 3' }], next: 1 } : undefined),
     doctor: () => Promise.resolve(REPORT),
     notifiers: { rows: () => [NOTIFIER], test: () => Promise.reject(new Error('not sent from here')), retry: () => 0 },
-    hosts: { summary: () => SUMMARY, entries: () => [{ name: 'gpu-01', self: true, summary: SUMMARY, seen_at: T }], get: () => Promise.resolve(undefined) },
+    hosts: {
+      summary: () => SUMMARY,
+      entries: () => [{ name: 'gpu-01', self: true, summary: SUMMARY, seen_at: T }],
+      get: () => Promise.resolve(undefined),
+      hangEvidence: (master) => (master === 'node-a:29500' ? '{"warpwatch_hang_evidence":1}' : undefined),
+    },
     exposition,
     live,
     ready: createReadiness(latest, () => clock.now),

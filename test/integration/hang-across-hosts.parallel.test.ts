@@ -1,0 +1,119 @@
+// A job with ranks on two hosts, each with an agent: both agents name the rank that all wait for, and where it stands. A host is a PID namespace with a name of its own.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startAgent, type RunningAgent } from '../setup/agent.ts'
+import { freePort } from '../setup/free-port.ts'
+import { poll } from '../setup/poll.ts'
+import { findPythons } from '../setup/pythons.ts'
+import { runCli } from '../unit/cli/run-cli.ts'
+
+const canUnshare =
+  process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['--pid', '--uts', '--fork', '--mount-proc', 'true']).status === 0
+const python = canUnshare ? findPythons().at(-1)?.path : undefined
+
+/** All but rank 3 wait in a collective after twenty steps; it waits for a lock. */
+const RANK = `
+import os, sys, threading, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from torch.distributed.distributed_c10d import all_reduce
+rank = int(os.environ['RANK'])
+lock = threading.Lock()
+
+def load():
+    lock.acquire()
+    lock.acquire()
+
+for step in range(1, 1000):
+    print(f'step {step}/1000 loss {1 / step:.4f}', flush=True)
+    time.sleep(0.25)
+    if step == 20:
+        load() if rank == 3 else all_reduce()
+`
+const COLLECTIVE = `
+import threading
+def all_reduce():
+    threading.Event().wait()
+`
+const hangs = z.array(z.looseObject({ id: z.string(), kind: z.string(), title: z.string() }))
+const hang = z.looseObject({
+  verdict: z.string(),
+  facts: z.looseObject({ culprit_ranks: z.array(z.string()).optional(), stands_at: z.array(z.string()).optional() }),
+})
+
+describe.skipIf(python === undefined)('a job on two hosts (needs root, namespaces and Python 3)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'two-hosts-'))
+  const agents: RunningAgent[] = []
+
+  const start = async (name: string, listen: string, other: { readonly name: string; readonly listen: string }, ranks: readonly number[]): Promise<void> => {
+    const log = join(folder, `${name}.log`)
+    // The ranks begin beside the agent, in its namespace: it is their host.
+    const ranksOf = ranks.map((rank, local) => `RANK=${rank} LOCAL_RANK=${local} ${python ?? ''} ${join(folder, 'train.py')} >> ${log} 2>&1 &`).join('\n')
+    const script = `hostname ${name}\nexport WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=node-a MASTER_PORT=29500\n${ranksOf}\nunset WORLD_SIZE LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT\nexec "$@"\n`
+    writeFileSync(join(folder, `${name}.sh`), script)
+    writeFileSync(log, '')
+    agents.push(
+      await startAgent({
+        through: ['unshare', '--pid', '--uts', '--fork', '--mount-proc', '--kill-child=SIGTERM', 'sh', join(folder, `${name}.sh`)],
+        listen,
+        config: `hangs: { after: 4s, look: 500ms }\nlogs: { files: [${log}] }\nhosts: [{ name: ${other.name}, url: 'http://${other.listen}' }]\n`,
+      }),
+    )
+  }
+  beforeAll(async () => {
+    const [a, b] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
+    mkdirSync(join(folder, 'torch/distributed'), { recursive: true })
+    for (const path of ['torch/__init__.py', 'torch/distributed/__init__.py']) writeFileSync(join(folder, path), '')
+    writeFileSync(join(folder, 'torch/distributed/distributed_c10d.py'), COLLECTIVE)
+    writeFileSync(join(folder, 'train.py'), RANK)
+    await start('node-a', a, { name: 'node-b', listen: b }, [0, 1])
+    await start('node-b', b, { name: 'node-a', listen: a }, [2, 3])
+  })
+  afterAll(async () => {
+    for (const agent of agents) {
+      // unshare ignores the signal; with the agent, the first of its namespace, the ranks end.
+      for (const pid of readFileSync(`/proc/${agent.pid}/task/${agent.pid}/children`, 'utf8').trim().split(' ')) process.kill(Number(pid), 'SIGTERM')
+      await agent.stop()
+    }
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const found = async (agent: RunningAgent): Promise<z.infer<typeof hang>> =>
+    poll(
+      async () => {
+        const [incident] = hangs.parse(await agent.json('/api/v1/incidents')).filter(({ kind }) => kind === 'job_hang')
+        if (incident === undefined) return undefined
+        const whole = hang.parse(await agent.json(`/api/v1/incidents/${incident.id}`))
+        return whole.facts.culprit_ranks === undefined ? undefined : whole
+      },
+      { what: () => `the incident; the agent said: ${agent.stderr().slice(-2_000)}`, deadlineMs: 200_000, everyMs: 500 },
+    )
+
+  test('both agents name rank 3 and the line at which it stands', async () => {
+    const line = RANK.split('\n').findIndex((text) => text.includes('    lock.acquire()')) + 2
+    for (const agent of agents) {
+      const { facts } = await found(agent)
+      expect(facts.culprit_ranks).toEqual(['3'])
+      expect(facts.stands_at?.join()).toContain(`train.py:${line} load`)
+      expect(JSON.stringify(facts)).toContain('node-b')
+    }
+  })
+
+  test('what was saved on two hosts is judged together from files', async () => {
+    const files = await Promise.all(
+      agents.map(async (agent, at) => {
+        const path = join(folder, `saved-${at}.json`)
+        writeFileSync(path, (await agent.get('/api/v1/hangs/evidence?master=node-a:29500')).text)
+        return path
+      }),
+    )
+    const { stdout, code } = await runCli(['hang', ...files, '--json', '--save', join(folder, 'both.json')])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'hang', culprit_ranks: [3], problems: [] })
+    expect(readFileSync(join(folder, 'both.json'), 'utf8')).toContain('"node-b"')
+    expect((await agents[0]?.get('/api/v1/hangs/evidence?master=node-c:1'))?.status).toBe(404)
+  })
+})
