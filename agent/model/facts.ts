@@ -11,6 +11,8 @@ export type HangRank = {
   /** The host's number of its GPU. */
   readonly gpu?: string | undefined
   readonly host?: string | undefined
+  /** It runs on another host than the agent that tells it: its GPU and process are numbers of that host. */
+  readonly elsewhere?: true | undefined
   readonly container?: string | undefined
   readonly pid?: number | undefined
   /** The collective, or what it waits for in words. */

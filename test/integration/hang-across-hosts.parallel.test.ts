@@ -41,7 +41,11 @@ def all_reduce():
 const hangs = z.array(z.looseObject({ id: z.string(), kind: z.string(), title: z.string() }))
 const hang = z.looseObject({
   verdict: z.string(),
-  facts: z.looseObject({ culprit_ranks: z.array(z.string()).optional(), stands_at: z.array(z.string()).optional() }),
+  facts: z.looseObject({
+    culprit_ranks: z.array(z.string()).optional(),
+    stands_at: z.array(z.string()).optional(),
+    ranks: z.array(z.looseObject({ rank: z.number(), host: z.string().optional(), elsewhere: z.boolean().optional() })).optional(),
+  }),
 })
 
 describe.skipIf(python === undefined)('a job on two hosts (needs root, namespaces and Python 3)', () => {
@@ -94,8 +98,10 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
 
   test('both agents name rank 3 and the line at which it stands', async () => {
     const line = RANK.split('\n').findIndex((text) => text.includes('    lock.acquire()')) + 2
-    for (const agent of agents) {
+    for (const [at, agent] of agents.entries()) {
       const { facts } = await found(agent)
+      const elsewhere = facts.ranks?.filter((row) => row.elsewhere === true).map(({ rank, host }) => `${rank} ${host ?? ''}`)
+      expect(elsewhere?.toSorted()).toEqual(at === 0 ? ['2 node-b', '3 node-b'] : ['0 node-a', '1 node-a'])
       expect(facts.culprit_ranks).toEqual(['3'])
       expect(facts.stands_at?.join()).toContain(`train.py:${line} load`)
       expect(JSON.stringify(facts)).toContain('node-b')

@@ -15,10 +15,11 @@ import { hanging, wrapped } from '../wrapped.ts'
 const MOST_WIDTH = 100
 const FORMAT: FactFormat = { moment: utcText, celsius: (value) => `${value.toFixed(0)} °C` }
 
-const rankLine = ({ rank, culprit, gpu, container, pid, waits_for: waits, stands_at: stands }: HangRank): string =>
+const rankLine = ({ rank, culprit, gpu, host, elsewhere, container, pid, waits_for: waits, stands_at: stands }: HangRank): string =>
   `  ${culprit === true ? '*' : ' '}${printable(
     [
       `rank ${rank}`,
+      elsewhere === true ? `host ${host ?? 'unknown'}` : undefined,
       gpu === undefined ? undefined : `GPU ${gpu}`,
       container,
       pid === undefined ? undefined : `pid ${pid}`,

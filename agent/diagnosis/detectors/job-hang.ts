@@ -79,7 +79,7 @@ function brief(sentence: string): string {
 
 function finding(event: HangEvent): TypedFinding {
   const { job, since, text, cause, confidence, culprits, waits_in: waitsIn, stands_at: stands, call_sites: sites, ranks, remedies } = event
-  const gpus = [...new Set(ranks.flatMap(({ gpu }) => gpu ?? []))]
+  const gpus = [...new Set(ranks.flatMap(({ gpu, elsewhere }) => (elsewhere === true ? [] : (gpu ?? []))))]
   return {
     ...about(event),
     state: 'faulty',

@@ -11,6 +11,7 @@ export function joinEvidence([own = '', ...others]: readonly string[]): LookRepl
   const evidence = createEvidence()
   const add = (text: string): void => readFileInto({ path: 'saved evidence', name: 'saved.json', bytes: Buffer.from(text) }, evidence)
   add(own)
+  const here = new Set(evidence.ranks.keys())
   for (const text of others) {
     try {
       add(text)
@@ -18,5 +19,6 @@ export function joinEvidence([own = '', ...others]: readonly string[]): LookRepl
       evidence.problems.push(`what another host sent: ${messageOf(error)}`)
     }
   }
-  return replyOf(evidence, judge(evidence))
+  const reply = replyOf(evidence, judge(evidence))
+  return { ...reply, ranks: reply.ranks.map((row) => (here.has(row.rank) ? row : { ...row, elsewhere: true })) }
 }

@@ -46,6 +46,7 @@ const rank = z.object({
   culprit: z.optional(z.literal(true)),
   gpu: z.optional(text),
   host: z.optional(text),
+  elsewhere: z.optional(z.literal(true)),
   container: z.optional(text),
   pid: z.optional(pid),
   waits_for: z.optional(text),

@@ -34,6 +34,7 @@ const facts = z
           culprit: z.literal(true).optional(),
           gpu: z.string().optional(),
           host: z.string().optional(),
+          elsewhere: z.literal(true).optional(),
           container: z.string().optional(),
           pid: z.int().optional(),
           waits_for: z.string().optional(),

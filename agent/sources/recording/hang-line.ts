@@ -16,7 +16,14 @@ function hangRank(from: unknown): HangRank | undefined {
     : undefined
   return (
     texts &&
-    numbers && { rank: from['rank'], ...(from['culprit'] === true ? { culprit: true } : {}), ...texts, ...numbers, ...(calls === undefined ? {} : { calls }) }
+    numbers && {
+      rank: from['rank'],
+      ...(from['culprit'] === true ? { culprit: true } : {}),
+      ...(from['elsewhere'] === true ? { elsewhere: true } : {}),
+      ...texts,
+      ...numbers,
+      ...(calls === undefined ? {} : { calls }),
+    }
   )
 }
 

@@ -59,7 +59,7 @@ export function Ranks({ incident: { facts } }: { readonly incident: Pick<Inciden
                   <td key={column.head} role="cell" data-label={column.head} class={classOf(column)} data-call={column.call && column.text(row)}>
                     {column.head === 'Stands at' ? (
                       <Breakable text={column.text(row) ?? DASH} />
-                    ) : column.head === 'GPU' && row.gpu !== undefined ? (
+                    ) : column.head === 'GPU' && row.gpu !== undefined && row.elsewhere !== true ? (
                       <a href={gpuHref(row.gpu)}>{row.gpu}</a>
                     ) : (
                       (column.text(row) ?? DASH)
