@@ -65,6 +65,8 @@ export const remediesOfLoop: readonly string[] = [...DOING.loop, 'If the loop is
 
 const LOOK_AGAIN = 'Look again in a minute: where the same rank computes while all others wait, it is slower than they are.'
 
+const OTHER_HOSTS =
+  'Look at the ranks on the other hosts too: name their agents under hosts, so that all ranks are judged together, or run warpwatch hang JOB --save FILE on each host and warpwatch hang FILE FILE… on one.'
 /** Nobody can be named, and which collective each rank is in is not known either. */
 const UNDECIDED = [
   'Get the Flight Recorder dumps: they say which rank is missing or disagrees. Where TORCH_NCCL_DEBUG_INFO_PIPE_FILE is set, write a byte into PIPE_FILE + rank + ".pipe"; else PyTorch writes them at its time-out. Then run warpwatch hang again.',
@@ -73,6 +75,7 @@ const UNDECIDED = [
 
 export function remediesOf({ cause, culprits, doing, verdict, root, callSites }: Answer): readonly string[] {
   if (verdict === 'healthy') return []
+  if (cause === 'stuck' && culprits.length === 0) return [OTHER_HOSTS]
   // A single process is named by what it does alone.
   const doings = [...new Set(culprits.length > 0 ? culprits.flatMap((rank) => doing.get(rank) ?? []) : doing.values())]
   const byDoing = doings.flatMap((one) => DOING[one])

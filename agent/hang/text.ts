@@ -31,6 +31,14 @@ export const DOES: Readonly<Record<Doing, string>> = {
   code: 'is in its own code',
   unknown: 'did not join',
 }
+/** The same of several: `wait for a lock`. */
+const manyDo = (does: string): string =>
+  does
+    .replace(/^is\b/, 'are')
+    .replace(/^does\b/, 'do')
+    .replace(/^(wait|sleep|compute|save|compile|evaluate|prepare)s\b/, '$1')
+    .replace('that it started', 'that they started')
+    .replace('in its ', 'in their ')
 /** A process that nobody waits for is nowhere "elsewhere". */
 const stuckText = (does: Doing): string => (does === 'code' || does === 'unknown' ? 'does not go on' : DOES[does])
 const CAUSE: Readonly<Record<Exclude<Cause, 'missing' | 'stuck' | 'transport' | 'none'>, (many: boolean) => string>> = {
@@ -101,6 +109,8 @@ const lastToJoin = (culprits: readonly number[]): string =>
   `${culprits.length > 1 ? 'compute' : 'computes'} while the GPUs of all others wait; seen once, so ${culprits.length > 1 ? 'they may' : 'it may'} be slower or only the last to join`
 
 function nobodyText(answer: Answer): string {
+  if (answer.cause === 'stuck')
+    return `all ranks that are seen stand${atText([...answer.stands.values()][0])}, and may wait for ranks on other hosts, which are not seen`
   const place = answer.root === undefined ? 'a collective' : rootText(answer)
   if (answer.cause === 'missing') return `ranks wait in ${place}; the evidence does not say which of the others did not join`
   if (answer.cause === 'order') return `ranks wait for each other, first in ${place}; the evidence does not show which of them broke the order`
@@ -133,11 +143,12 @@ function whatText({ ranks }: Evidence, answer: Answer): string {
   const vague = doings.every((does) => does === 'code' || does === 'unknown')
   const exits = [...new Set(culprits.flatMap((rank) => ranks.get(rank)?.exit ?? []))]
   const at = WITHOUT_PLACE.has(cause) ? undefined : culprits.flatMap((rank) => stands.get(rank) ?? [])[0]
+  const listed = (texts: readonly string[]): string => andList(many ? texts.map(manyDo) : texts)
   const what =
     cause === 'stuck'
-      ? andList(doings.map(stuckText))
+      ? listed(doings.map(stuckText))
       : cause === 'missing' || cause === 'transport' || cause === 'none' || (cause === 'slow_phase' && !vague)
-        ? andList(doings.map((does) => DOES[does]))
+        ? listed(doings.map((does) => DOES[does]))
         : `${CAUSE[cause](many)}${cause === 'dead' && exits.length > 0 ? ` (${exits.join(', ')})` : ''}`
   const place = at === undefined ? '' : cause === 'exception' ? ` and now ${many ? 'stand' : 'stands'}${atText(at)}` : `,${atText(at)}`
   const waits = !WAITED_FOR.has(cause) || (cause === 'missing' && root === undefined) ? '' : `; the others wait for ${many ? 'them' : 'it'}`

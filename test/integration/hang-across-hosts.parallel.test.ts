@@ -1,5 +1,6 @@
 // A job with ranks on two hosts, each with an agent: both agents name the rank that all wait for, and where it stands. A host is a PID namespace with a name of its own.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import { poll } from '../setup/poll.ts'
 import { findPythons } from '../setup/pythons.ts'
 import { runCli } from '../unit/cli/run-cli.ts'
 
+const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const canUnshare =
   process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['--pid', '--uts', '--fork', '--mount-proc', 'true']).status === 0
 const python = canUnshare ? findPythons().at(-1)?.path : undefined
@@ -18,7 +20,7 @@ const python = canUnshare ? findPythons().at(-1)?.path : undefined
 /** All but rank 3 wait in a collective after twenty steps; it waits for a lock. */
 const RANK = `
 import os, sys, threading, time
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'site-packages'))
 from torch.distributed.distributed_c10d import all_reduce
 rank = int(os.environ['RANK'])
 lock = threading.Lock()
@@ -33,10 +35,13 @@ for step in range(1, 1000):
     if step == 20:
         load() if rank == 3 else all_reduce()
 `
+/** As torch waits: below its own Python there is only native code. */
 const COLLECTIVE = `
 import threading
+lock = threading.Lock()
+lock.acquire()
 def all_reduce():
-    threading.Event().wait()
+    lock.acquire()
 `
 const hangs = z.array(z.looseObject({ id: z.string(), kind: z.string(), title: z.string() }))
 const hang = z.looseObject({
@@ -52,26 +57,38 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
   const folder = mkdtempSync(join(tmpdir(), 'two-hosts-'))
   const agents: RunningAgent[] = []
 
+  const jobs: ChildProcess[] = []
+
+  /** The first process of the agent's namespace, by its number outside. */
+  const firstOf = ({ pid }: RunningAgent): string => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  const inside = (agent: RunningAgent, ...command: readonly string[]): readonly string[] => [
+    '--target',
+    firstOf(agent),
+    '--pid',
+    '--mount',
+    '--uts',
+    ...command,
+  ]
+
   const start = async (name: string, listen: string, other: { readonly name: string; readonly listen: string }, ranks: readonly number[]): Promise<void> => {
     const log = join(folder, `${name}.log`)
-    // The ranks begin beside the agent, in its namespace: it is their host.
-    const ranksOf = ranks.map((rank, local) => `RANK=${rank} LOCAL_RANK=${local} ${python ?? ''} ${join(folder, 'train.py')} >> ${log} 2>&1 &`).join('\n')
-    const script = `hostname ${name}\nexport WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=node-a MASTER_PORT=29500\n${ranksOf}\nunset WORLD_SIZE LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT\nexec "$@"\n`
-    writeFileSync(join(folder, `${name}.sh`), script)
     writeFileSync(log, '')
-    agents.push(
-      await startAgent({
-        through: ['unshare', '--pid', '--uts', '--fork', '--mount-proc', '--kill-child=SIGTERM', 'sh', join(folder, `${name}.sh`)],
-        listen,
-        config: `hangs: { after: 4s, look: 500ms }\nlogs: { files: [${log}] }\nhosts: [{ name: ${other.name}, url: 'http://${other.listen}' }]\n`,
-      }),
-    )
+    const begun = ranks.map((rank, local) => `RANK=${rank} LOCAL_RANK=${local} ${python ?? ''} ${join(folder, 'train.py')} >> ${log} 2>&1 &`)
+    writeFileSync(join(folder, `${name}.sh`), `export WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=node-a MASTER_PORT=29500\n${begun.join('\n')}\nwait\n`)
+    const agent = await startAgent({
+      through: ['unshare', '--pid', '--uts', '--fork', '--mount-proc', '--kill-child=SIGTERM', 'sh', '-c', `hostname ${name}; exec "$@"`, 'sh'],
+      listen,
+      config: `hangs: { after: 4s, look: 500ms }\nlogs: { files: [${log}] }\nhosts: [{ name: ${other.name}, url: 'http://${other.listen}' }]\n`,
+    })
+    agents.push(agent)
+    const exec = [process.execPath, MAIN, 'exec', '--listen', listen, '--name', 'nightly', '--', 'sh', join(folder, `${name}.sh`)]
+    jobs.push(spawn('nsenter', inside(agent, ...exec), { stdio: 'ignore' }))
   }
   beforeAll(async () => {
     const [a, b] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
-    mkdirSync(join(folder, 'torch/distributed'), { recursive: true })
-    for (const path of ['torch/__init__.py', 'torch/distributed/__init__.py']) writeFileSync(join(folder, path), '')
-    writeFileSync(join(folder, 'torch/distributed/distributed_c10d.py'), COLLECTIVE)
+    mkdirSync(join(folder, 'site-packages/torch/distributed'), { recursive: true })
+    for (const path of ['torch/__init__.py', 'torch/distributed/__init__.py']) writeFileSync(join(folder, 'site-packages', path), '')
+    writeFileSync(join(folder, 'site-packages/torch/distributed/distributed_c10d.py'), COLLECTIVE)
     writeFileSync(join(folder, 'train.py'), RANK)
     await start('node-a', a, { name: 'node-b', listen: b }, [0, 1])
     await start('node-b', b, { name: 'node-a', listen: a }, [2, 3])
@@ -79,9 +96,10 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
   afterAll(async () => {
     for (const agent of agents) {
       // unshare ignores the signal; with the agent, the first of its namespace, the ranks end.
-      for (const pid of readFileSync(`/proc/${agent.pid}/task/${agent.pid}/children`, 'utf8').trim().split(' ')) process.kill(Number(pid), 'SIGTERM')
+      process.kill(Number(firstOf(agent)), 'SIGTERM')
       await agent.stop()
     }
+    for (const job of jobs) if (job.exitCode === null && job.signalCode === null) await once(job, 'exit')
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -101,11 +119,20 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
     for (const [at, agent] of agents.entries()) {
       const { facts } = await found(agent)
       const elsewhere = facts.ranks?.filter((row) => row.elsewhere === true).map(({ rank, host }) => `${rank} ${host ?? ''}`)
-      expect(elsewhere?.toSorted()).toEqual(at === 0 ? ['2 node-b', '3 node-b'] : ['0 node-a', '1 node-a'])
+      expect(elsewhere?.toSorted(), JSON.stringify(facts)).toEqual(at === 0 ? ['2 node-b', '3 node-b'] : ['0 node-a', '1 node-a'])
       expect(facts.culprit_ranks).toEqual(['3'])
       expect(facts.stands_at?.join()).toContain(`train.py:${line} load`)
       expect(JSON.stringify(facts)).toContain('node-b')
     }
+  })
+
+  test('hang by the name of the job asks the agents of the other hosts too', async () => {
+    const [agent] = agents
+    if (agent === undefined) throw new Error('expected an agent on node-a')
+    const command = inside(agent, process.execPath, MAIN, 'hang', 'nightly', '--listen', agent.listen, '--json')
+    const { status, stdout, stderr } = spawnSync('nsenter', [...command], { encoding: 'utf8' })
+    expect(status, stderr).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'hang', culprit_ranks: [3], problems: [] })
   })
 
   test('what was saved on two hosts is judged together from files', async () => {

@@ -181,6 +181,15 @@ function whileMoving(job: Job, movement: Movement): Answer {
   return answer(job, { verdict: 'healthy', cause: 'none', confidence: movement.confidence, evidence: movement.evidence })
 }
 
+/** What a rank seems to do, too, that waits for others in a library that nobody here knows. */
+const MAY_WAIT: ReadonlySet<Doing> = new Set(['lock', 'network', 'code', 'unknown'])
+/** Ranks on other hosts are not seen, and all that are stand at one line. */
+function mayWaitForUnseen(job: Job): boolean {
+  if ((job.evidence.worldSize ?? 0) <= job.evidence.ranks.size) return false
+  const places = new Set([...standsOf(job, job.ranks).values()].map(({ file, line }) => `${file}:${line}`))
+  return places.size === 1 && [...doingsOf(job, job.ranks).values()].every((doing) => MAY_WAIT.has(doing))
+}
+
 /** A server idles; that its GPUs compute nothing is no sign of a hang. Only a job whose own steps have stopped should be elsewhere. */
 function isIdleServer(job: Job, ranks: readonly number[]): boolean {
   const { silence } = job.evidence
@@ -235,7 +244,7 @@ export function judge(evidence: Evidence): Answer {
     return answer(job, {
       verdict: slow ? 'slow_phase' : 'hang',
       cause: slow ? 'slow_phase' : 'stuck',
-      culprits: job.ranks,
+      ...(!slow && mayWaitForUnseen(job) ? { stands: standsOf(job, job.ranks) } : { culprits: job.ranks }),
       confidence: 'likely',
       evidence: [...movement.evidence, 'no rank waits for another'],
     })

@@ -50,6 +50,30 @@ describe('evidence of several hosts', () => {
     expect({ culprits, cause }).toEqual({ culprits: reply.culprits, cause: reply.cause })
   })
 
+  test.each([
+    [
+      'for a lock in a library',
+      stackOf(['/job/comm.py', 40, 'wait_all'], ['/job/loop.py', 12, 'main']),
+      [],
+      'all ranks that are seen stand at /job/comm.py:40 in wait_all, and may wait',
+    ],
+    ['each at a line of its own', '', [0, 1], 'Ranks 0 and 1 wait for a lock'],
+  ])('of ranks that may wait for those of other hosts nobody is named: %s', (_, at, culprits, text) => {
+    const own = [at || READS, at || stackOf(['/job/loop.py', 99, 'other'])]
+    const evidence: Evidence = { ...evidenceOf(standing(own)), worldSize: 4, silence: { seconds: 90, usualSeconds: 1, since: 1_790_000_000, by: 'log' } }
+    for (const me of evidence.ranks.values()) {
+      me.still = true
+      me.alive = true
+      me.process = { state: 'S', syscall: 'futex', waitChannel: 'futex_do_wait', cpuShare: 0 }
+    }
+    const reply = replyOf(evidence, judge(evidence))
+    expect(reply).toMatchObject({ verdict: 'hang', culprits })
+    expect(reply.text).toContain(text)
+    expect(reply.remedies.some((remedy) => remedy.includes('the other hosts'))).toBe(culprits.length === 0)
+    // With all ranks in sight they are stuck themselves.
+    expect(judge({ ...evidence, worldSize: 2 })).toMatchObject({ verdict: 'hang', cause: 'stuck', culprits: [0, 1] })
+  })
+
   test('a rank that two hosts have is the first one’s, and said', () => {
     const joined = read(saveEvidence(host('node-b', [1, 2])), read(saveEvidence(host('node-a', [0, 1]))))
     expect(joined.ranks.get(1)?.host).toBe('node-a')
