@@ -58,6 +58,11 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|reduction|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // Tensors come as open files, which their worker hands out on a socket of its own: it is gone with the worker.
+    ({ name, frames }) =>
+      name === 'FileNotFoundError' && frames.some(({ file }) => /multiprocessing[\\/]resource_sharer\.py$/.test(file))
+        ? { weight: WEIGHT.errno + 0.5 }
+        : undefined,
     // vLLM's engine waits for its workers through shared memory; what it gave up comes below.
     ({ name, frames }) => (name === 'TimeoutError' && frames.at(-1)?.file.endsWith('shm_broadcast.py') === true ? { weight: WEIGHT.errno + 0.5 } : undefined),
     raises(

@@ -45,6 +45,9 @@ const RULES: readonly OrderRule[] = [
     kind: 'job_killed',
     facts: () => ({ pattern: 'node_failed' }),
   },
+  // PBS's mail
+  { pattern: /^[Jj]ob preempted\b/, kind: 'preempted' },
+  { pattern: /^Job deleted at request of (?!root@)\S{1,120}$/, kind: 'cancelled' },
   { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
   {
     pattern:
@@ -77,7 +80,7 @@ const RULES: readonly OrderRule[] = [
   ...PLATFORM_RULES,
 ]
 const MAY =
-  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
+  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^Job deleted/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
 

@@ -19,6 +19,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
       /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|illegal hardware instruction|terminated)\b/i,
       new RegExp(`^(?<signal>${NAME})(?:: \\d{1,2})?(?: ?\\(core dumped\\))?\\.?$`),
+      // Behind the blanks of a bar, or in a quoted text
+      new RegExp(`^\\s{1,400}(?<signal>${NAME}) ?\\(core dumped\\)\\.?$`),
       new RegExp(
         `[\\d%\\]|.)\\\\/-](?<signal>Killed|Terminated|(?:Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception) ?\\(core dumped\\))$`,
       ),
