@@ -18,7 +18,7 @@ import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -140,6 +140,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     ({ kind, evidence: lines }) =>
       // A package warns of itself when it is loaded: whether the job asks for it is not said.
       !(signs.length === 0 && lines.every(({ text }) => warnsOfImport(kind, text))) &&
+      !logsOnly({ kind, evidence: lines }, signs) &&
       (lines.length === 0 ||
         lines.some((seen) => evidence.aliveAt <= seen.line || !(isQuoted(seen.text) || (!endedBadly && gotOver(kind, seen, lines, evidence))))),
   )

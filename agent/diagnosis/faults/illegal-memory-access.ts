@@ -81,8 +81,12 @@ const CHECKS: readonly (readonly [pattern: RegExp, text: string, why: string])[]
     'an index is out of range',
   ],
 ]
-const checked = ({ message, text, at }: Seen): (typeof CHECKS)[number] | undefined =>
-  CHECKS.find(([pattern]) => pattern.test(`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`))
+/** The kernel's own line, which is printed late where the program does not wait for it. */
+const ASSERTION = /^[^\n]{0,300}Assertion [`'"][^\n]{1,200}/m
+const checked = ({ message, text, at, situation }: Seen): (typeof CHECKS)[number] | undefined =>
+  [`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`, ASSERTION.exec(situation().text)?.[0] ?? '']
+    .map((words) => CHECKS.find(([pattern]) => pattern.test(words)))
+    .find((one) => one !== undefined)
 function asserted(matched: Matched): readonly Piece[] {
   const { message } = matched
   const known = checked(matched)?.[1]

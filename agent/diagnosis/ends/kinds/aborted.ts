@@ -67,6 +67,7 @@ export const aborted: EndKind = {
       crashSteps(situation),
       error === undefined &&
         signal !== 'SIGILL' &&
+        signal !== 'SIGFPE' &&
         (isPodState(situation) ? podLastWords(situation) : { text: 'Read the lines just above: the library that aborts says there why.' }),
       situation.system !== 'windows' && !windows && { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
       windows && {

@@ -21,23 +21,11 @@ const SYMBOLS: readonly Symbol[] = [
     text: 'Install an MKL from before 2024.1.',
     command: "conda install -y 'mkl<2024.1'",
   },
-  {
-    symbol: /^(?:cuda[A-Z]|__cuda|cublas|cudnn|cufft|curand|cusparse|cusolver|__nvJitLink|nvJitLink|__cu|nvrtc)\w/,
-    says: () => 'This name is one of CUDA: an older copy of that library was loaded than the program was built for.',
-    text: 'Take older copies of CUDA out of the way: those that LD_LIBRARY_PATH or a module of the cluster puts first. PyTorch brings its own.',
-    command: "unset LD_LIBRARY_PATH; python -m pip list | grep -iE '^(torch|nvidia)'",
-  },
-  {
-    symbol: /^p?nccl[A-Z]\w/,
-    says: () => 'This name is one of NCCL: an older copy of libnccl was loaded than the program was built for.',
-    text: 'Take the older libnccl out of the way (LD_LIBRARY_PATH, LD_PRELOAD), so that the one that came with PyTorch is loaded.',
-    command: 'printenv LD_LIBRARY_PATH LD_PRELOAD; ldconfig -p | grep nccl; python -m pip list | grep -i nccl',
-  },
 ]
 
 export const SYSTEM: readonly Known[] = [
   {
-    pattern: /(?:^|[\s/'"])([\w.+-]{1,120}\.so[\w.]{0,20}): undefined symbol: (?!_Z)(\w{1,160})/,
+    pattern: /(?:^|[\s/'"])([\w.+-]{1,120}\.so[\w.]{0,20}|(?<=symbol lookup error: (?:\.?\/[^\s:]{0,200})?)[\w.+-]{1,120}): undefined symbol: (\w{1,160})/,
     title: ([, library]) => `${library} does not fit the libraries here`,
     says: ([, library = '', symbol = '']) =>
       SYMBOLS.find((one) => one.symbol.test(symbol))?.says(library) ??
@@ -93,7 +81,7 @@ export const SYSTEM: readonly Known[] = [
   },
   {
     pattern: /basic_ios::clear(?:: iostream error)?\b/,
-    when: ({ error }) => error?.name === 'failure' || error?.name?.startsWith('failure') === true || error?.name === 'terminate',
+    when: ({ error }) => /failure|^terminate$/.test(error?.name ?? ''),
     says: 'A file could not be opened, read or written.',
     remedies: () => [
       {

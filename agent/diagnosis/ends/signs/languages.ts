@@ -40,7 +40,7 @@ export const LANGUAGES: readonly Language[] = [
   // glibc's checks of heap and stack, and assert()
   {
     aborts: true,
-    head: /^\s{0,400}(?:\*{3} Error in `[^'’]{1,200}['’]: )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
+    head: /(?:^|[\s\]%]|\*{3} Error in `[^'’]{1,200}['’]: )(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
     name: 'glibc',
   },
   // TCMalloc's, behind a bar without a line break

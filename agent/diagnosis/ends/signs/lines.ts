@@ -29,7 +29,7 @@ const FORMS: readonly Form[] = [
   ['usage', /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/],
   [
     'usage',
-    /^(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,40}(?<message>'[^\n]{1,200}(?:not in struct|config group|primary config)[^\n]{0,100})/,
+    /^(?<message>(?:Could not override '[^'\n]{1,160}'\.(?=$| No match)|(?:Could not override|Could not find|You must specify|Key ')[^\n]{0,240}(?:not in struct|config group|primary config))[^\n]{0,100})/,
   ],
   // Hydra, which leaves the names of its own exceptions out
   [
@@ -69,6 +69,7 @@ const FORMS: readonly Form[] = [
   ['usage', /^FATAL Flags parsing error: (?<message>[^\n]{4,300})/],
   ['shell', /^(?:slurmstepd\S{0,60}: error: )(?<message>execve\(\): [^\n]{1,300})/],
   ['shell', /^(?:\S{1,120}: )?(?<message>error while loading shared libraries: [^\n]{1,300})/],
+  ['shell', /^(?:\S{1,120}: )(?<message>symbol lookup error: [^\n]{1,400})/],
   ['shell', /^(?<message>error: (?:could not compile|failed to run custom build) [^\n]{1,200})/],
   // set -u
   ['shell', /^\S{1,200}: line \d{1,6}: (?<message>\w{1,80}: (?:unbound variable|parameter (?:null or )?not set))$/],

@@ -59,6 +59,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     [
       // UCX and Open MPI: [host:pid:communicator:thread]
       /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
+      // PyTorch's handlers in DataLoader workers
+      /^(?:ERROR: )?Unexpected (?<signal>segmentation fault|bus error|floating-point exception) encountered in worker\b/,
       // Also Abseil's handler, as in Ray
       /\*{3} (?<signal>SIG[A-Z]{2,6}) (?:\((?:TID|@)[^)\n]{0,40}\)? ?(?:received by PID (?<pid>\d{1,10}))?|received at time=\d)/,
       /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/,
