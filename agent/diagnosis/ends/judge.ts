@@ -44,10 +44,12 @@ export const isFatal = ({ kind, severity }: Fault): boolean =>
 
 /** TensorFlow says by the name what its message says many lines below. */
 const ANNOUNCED = 24
+const ON_CPU = /device:CPU|_device="[^"]{0,100}\/cpu:/
 /** Whether the fault and this sign come from the same lines. */
 const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
   // TensorFlow's allocator says what it was asked for, lists what it holds, and only then raises.
-  if (kind === 'cuda_oom' && sign.type === 'error' && sign.error.name === 'ResourceExhaustedError' && !/device:CPU/.test(sign.error.message)) return true
+  if (kind === 'cuda_oom' && sign.type === 'error' && sign.error.name === 'ResourceExhaustedError' && !ON_CPU.test(`${sign.error.message}\n${sign.error.tail}`))
+    return true
   const last =
     sign.type === 'error' ? sign.last + (kind === 'cuda_oom' && /OutOfMemory|ResourceExhausted/.test(sign.error.name ?? '') ? ANNOUNCED : 0) : sign.at
   return evidence.some(({ line }) => line >= sign.at && line <= last)

@@ -160,6 +160,24 @@ test.each<readonly [name: string, text: string, kind: LogKind, said: RegExp]>([
     'illegal_memory_access',
     /label is out of range/,
   ],
+  [
+    'a rank of MPI that lost another',
+    '[r1:402] An MPI communication peer process has unexpectedly disconnected.  This\nusually indicates a failure in the peer process\n\n  Local host: r1\n  Peer host:  r2',
+    'worker_died',
+    /ranks on r2/,
+  ],
+  [
+    'a tensor of TensorFlow 1 on the CPU',
+    `${traceback('tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64,384]')}\n\t [[Node: rows/sub = Sub[T=DT_FLOAT, _device="/job:w/replica:0/task:0/cpu:0"]]`,
+    'host_memory',
+    /\[64,384\] in host memory/,
+  ],
+  [
+    'a tensor of TensorFlow 1 on the GPU',
+    `${traceback('tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64,384]')}\n\t [[Node: rows/sub = Sub[T=DT_FLOAT, _device="/job:w/replica:0/task:0/gpu:0"]]`,
+    'cuda_oom',
+    /on GPU 0/,
+  ],
 ])('%s: %s', (_, text, kind, said) => {
   const { kind: found, all } = answer(text)
   expect(found).toBe(kind)
