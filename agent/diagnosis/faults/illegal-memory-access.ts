@@ -173,6 +173,7 @@ export const illegalMemoryAccess = ruleFamily({
     '], thread: [',
     'CUDA_EXCEPTION_',
     'CUDA error 7',
+    'CUDA error (7',
     'CUDA error: 7',
     'CUDA failure 7',
     'CUDA Error 7',
@@ -181,7 +182,7 @@ export const illegalMemoryAccess = ruleFamily({
   ],
   rules: [
     rule(
-      /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress|\bcall to cu\w{2,40} returned error 700\b|Invalid error code \(700\)/i,
+      /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress|\bcall to cu\w{2,40} returned error 700\b|(?:Invalid error code|CUDA error) \(700\)/i,
       700,
       'Illegal memory access on the GPU',
       `A kernel read or wrote memory that does not belong to it. Likely a bug in the program or a library.${REPORTED_LATE}`,
@@ -253,7 +254,7 @@ export const illegalMemoryAccess = ruleFamily({
       `A kernel overran its stack.${REPORTED_LATE}`,
     ),
     rule(
-      /(?:CUDA (?:[Ee]rror|failure):? |encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
+      /(?:CUDA (?:[Ee]rror|failure):? \(?|encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
       700,
       'A kernel failed on the GPU',
       `CUDA names by its number that a kernel did what is not allowed.${REPORTED_LATE}`,

@@ -110,7 +110,7 @@ export function createTracebackReader(): TracebackReader {
         const quoted = current !== undefined && current.state === 'raised' && quotes(current, line.number, token.lead)
         const chained = current?.link ?? (quoted ? 'inner' : undefined)
         // A second header without an exception between: two processes write at once.
-        const twice = current !== undefined && current.state === 'frames' && current.fatal === undefined && (current.blocks.at(-1)?.frames.length ?? 0) < 3
+        const twice = current?.state === 'frames' && current.fatal === undefined && (current.blocks.at(-1)?.frames.length ?? 3) < 3
         const one = current !== undefined && (chained !== undefined || twice) ? current : start(line, token.lead, false)
         if (!twice || current === undefined) newBlock(one, chained)
         one.notebook = token.notebook

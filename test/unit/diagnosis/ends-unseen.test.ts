@@ -167,6 +167,38 @@ test.each<readonly [name: string, text: string, kind: LogKind, said: RegExp]>([
     /ranks on r2/,
   ],
   [
+    'a chain whose first half was cut off',
+    `The above exception was the direct cause of the following exception:\n\n${traceback('ValueError: rows of two kinds')}`,
+    'python_exception',
+    /ValueError: rows of two kinds/,
+  ],
+  [
+    'a tensor that could not be copied',
+    traceback(
+      'RuntimeError: While copying the parameter named net.rows.weight, whose dimensions in the model are torch.Size([5, 6]) and whose dimensions in the checkpoint are torch.Size([7, 6]).',
+    ),
+    'checkpoint_mismatch',
+    /net\.rows\.weight is \[7, 6\] in the checkpoint and \[5, 6\] in the model/,
+  ],
+  [
+    'a number of CUDA in brackets',
+    traceback('Exception: Error waiting for rows: CUDA error (700) at /src/Rows.cpp:11'),
+    'illegal_memory_access',
+    /A kernel read or wrote memory/,
+  ],
+  [
+    'CUDA inside NCCL, as JAX says it',
+    'jaxlib.xla_extension.XlaRuntimeError: INTERNAL: NCCL operation ncclGroupEnd() failed: unhandled cuda error',
+    'nccl_error',
+    /A CUDA call inside NCCL failed/,
+  ],
+  [
+    'a library that gave torch the tensor',
+    'Traceback (most recent call last):\n  File "/env/lib/python3.11/site-packages/torch/nn/modules/module.py", line 50, in _call_impl\n    return forward_call(*args)\n  File "/env/lib/python3.11/site-packages/rowlib/rows.py", line 5, in forward\n    return self.linear(rows)\nRuntimeError: Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!',
+    'device_mismatch',
+    /input or rowlib is at fault/,
+  ],
+  [
     'a tensor of TensorFlow 1 on the CPU',
     `${traceback('tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64,384]')}\n\t [[Node: rows/sub = Sub[T=DT_FLOAT, _device="/job:w/replica:0/task:0/cpu:0"]]`,
     'host_memory',

@@ -31,7 +31,7 @@ export const whole = (digits: string | undefined): number | undefined => (digits
 export const pciBusId = (address: string): string => address.toLowerCase().replace(/^0000(?=[0-9a-f]{4}:)/, '')
 
 const CUDA_CODE =
-  /\b(?:CUDA|Cuda|cuda)(?: driver| runtime)? (?:error|failure|Error)(?: code)?[:=]? {0,2}(\d{1,3})\b|(?<!NCCL )\bError (\d{1,3}): |\bcudaError_?t?\((\d{1,3})\)|\bcall to cu\w{2,40} returned error (\d{1,3})\b/
+  /\b(?:CUDA|Cuda|cuda)(?: driver| runtime)? (?:error|failure|Error)(?: code)?[:=]? {0,2}\(?(\d{1,3})\b|(?<!NCCL )\bError (\d{1,3}): |\bcudaError_?t?\((\d{1,3})\)|\bcall to cu\w{2,40} returned error (\d{1,3})\b/
 
 /** The number of CUDA's error, where a message gives it. */
 export function cudaErrorCode(message: string): number | undefined {
