@@ -268,6 +268,10 @@ export const hostOomReported: FaultFamily = {
     'Sending SIGKILL to ',
     'OOM when allocating tensor',
     '\nKilled\n',
+    // behind a prefix, or with blanks after it
+    ' Killed\n',
+    '\nKilled ',
+    ':Killed\n',
     ' Killed   ',
   ],
   recognise,

@@ -216,6 +216,36 @@ test.each<readonly [name: string, text: string, kind: LogKind, said: RegExp]>([
   expect(all).toMatch(said)
 })
 
+const CRASH = `step 11\n${traceback("KeyError: 'rows'")}\n`
+test.each([
+  ['cat -n', (line: string, at: number) => `${String(at + 9).padStart(6)}\t${line}`],
+  ['a pager', (line: string, at: number) => `${String(at + 1).padStart(4)}  ${line}`],
+  ['a bar', (line: string, at: number) => `${at + 97} | ${line}`],
+  ['grep -n', (line: string, at: number) => `${at + 41}:${line}`],
+  ['a mail', (line: string) => `> ${line}`],
+  ['srun --label', (line: string) => ` 3: ${line}`],
+  ['blanks', (line: string) => `    ${line}`],
+])('a log comes out of %s', (_, put) => {
+  const bare = answer(CRASH)
+  expect(bare.kind).toBe('python_exception')
+  expect(answer(CRASH.split('\n').map(put).join('\n')).all).toContain("KeyError: 'rows'")
+  expect(answer(CRASH.split('\n').map(put).join('\n')).kind).toBe(bare.kind)
+})
+test('an abort with the number of its task, a kill with its service', () => {
+  expect(answer(' 3: step 11\n 3: double free or corruption (out)\n 3: Aborted (core dumped)').kind).toBe('aborted')
+  expect(answer('trainer-1  | step 11\ntrainer-1  | Killed').kind).toBe('host_oom_kill')
+  expect(answer('step 11\nKilled  ').kind).toBe('host_oom_kill')
+})
+test('numbers that do not count lines stay', () => {
+  expect(answer('1: 0.52\n2: 0.48\n4: 0.44\nValueError: rows of two kinds').all).toContain('rows of two kinds')
+})
+test('a line of source that lost its indentation is no exception', () => {
+  const lines = traceback('RuntimeError: rows of two kinds', 'handler.close(number)')
+    .split('\n')
+    .map((line) => line.trimStart())
+  expect(answer(lines.join('\n')).all).toMatch(/RuntimeError: rows of two kinds/)
+})
+
 test('nothing is printed in a line that Python could not read', () => {
   const { all } = answer('  File "fit.py", line 3\n    loss = f(, rows)\n             ^\nSyntaxError: invalid syntax')
   expect(all).toMatch(/Open fit\.py:3/)

@@ -7,6 +7,7 @@ type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 /** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
 const FORMS: readonly Form[] = [
   ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
+  ['message', /^(?:srun|sbatch|salloc|qsub|bsub): error: (?<message>(?:Unable to allocate resources|Batch job submission failed): [^\n]{1,300})$/],
   // Open MPI, on the ranks that still run
   ['message', /^(?:\[[^\]\n]{1,80}\] ?)?(?<message>An MPI communication peer process has unexpectedly disconnected)\b/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
@@ -159,7 +160,8 @@ export function createLineReader(): LineReader {
     add(line, found) {
       // Of a box, as click and rich draw one around an error.
       const text = line.text.replace(/ {1,400}[│┃]\s*$/, '').trimEnd()
-      if (text.trim() === '') return
+      // A fence of Markdown stands below what was pasted.
+      if (text.trim() === '' || /^`{3,4}\w{0,10}$/.test(text)) return
       const above = before
       before = text.slice(-200)
       const launcher = LAUNCHER.test(text)
