@@ -67,7 +67,7 @@ const TAGS: readonly RegExp[] = [
   /^(?:[>│┃|] ?)+/,
   /^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d{1,4}(?:,\d{1,4})?(?:,mpirank:\d{1,5},algo-\d{1,4})?\]<std(?:err|out)>:? ?/,
   /^[A-Za-z][\w.-]{0,30}\/\d{1,5} (?=\[\d{1,5}\]:)/,
-  /^ ?\d{1,4}: (?= {2}File |Traceback |[\w.]{1,100}(?:Error|Exception|Interrupt)\b)/,
+  /^ {0,3}\d{1,4}: (?= {2}(?:File |what\(\): )|Traceback |[\w.]{1,100}(?:Error|Exception|Interrupt)\b|(?:Killed|Aborted|Terminated|Segmentation fault|Bus error|Illegal instruction|Floating point exception)(?: \(core dumped\))?\s*$|terminate called |Fatal Python error: |double free|corrupted (?:size|double)|(?:free|malloc|realloc)\(\): )/,
 ]
 /** All but the first, which takes the blanks as well. */
 const KEEPING_INDENT: readonly RegExp[] = [...TAGS, ...PREFIXES.slice(1)]

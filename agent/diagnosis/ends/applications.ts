@@ -36,7 +36,8 @@ export type Failed = { readonly first: Piece; readonly next: Piece; /** The advi
 /** No frame is the user's own: the library whose function was called first, with what its user gave it. */
 export function libraryOf({ error }: EndTold): Failed | undefined {
   if (error === undefined || error.frames.length === 0 || error.frames.some(isUserFrame)) return undefined
-  const name = error.frames.map(({ file }) => packageOf(file)).find((one) => one !== undefined)
+  // What called torch is not in the text where only its frames are.
+  const name = error.frames.map(({ file }) => packageOf(file)).find((one) => one !== undefined && one !== 'torch')
   return name === undefined
     ? undefined
     : {

@@ -18,7 +18,7 @@ import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -44,10 +44,12 @@ export const isFatal = ({ kind, severity }: Fault): boolean =>
 
 /** TensorFlow says by the name what its message says many lines below. */
 const ANNOUNCED = 24
+const ON_CPU = /device:CPU|_device="[^"]{0,100}\/cpu:/
 /** Whether the fault and this sign come from the same lines. */
 const claims = ({ kind, evidence }: Fault, sign: Sign): boolean => {
   // TensorFlow's allocator says what it was asked for, lists what it holds, and only then raises.
-  if (kind === 'cuda_oom' && sign.type === 'error' && sign.error.name === 'ResourceExhaustedError' && !/device:CPU/.test(sign.error.message)) return true
+  if (kind === 'cuda_oom' && sign.type === 'error' && sign.error.name === 'ResourceExhaustedError' && !ON_CPU.test(`${sign.error.message}\n${sign.error.tail}`))
+    return true
   const last =
     sign.type === 'error' ? sign.last + (kind === 'cuda_oom' && /OutOfMemory|ResourceExhausted/.test(sign.error.name ?? '') ? ANNOUNCED : 0) : sign.at
   return evidence.some(({ line }) => line >= sign.at && line <= last)
@@ -140,6 +142,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     ({ kind, evidence: lines }) =>
       // A package warns of itself when it is loaded: whether the job asks for it is not said.
       !(signs.length === 0 && lines.every(({ text }) => warnsOfImport(kind, text))) &&
+      !logsOnly({ kind, evidence: lines }, signs) &&
       (lines.length === 0 ||
         lines.some((seen) => evidence.aliveAt <= seen.line || !(isQuoted(seen.text) || (!endedBadly && gotOver(kind, seen, lines, evidence))))),
   )

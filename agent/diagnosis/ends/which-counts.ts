@@ -1,5 +1,7 @@
 // Which of several errors counts: that of the last run in a file, of a program rather than of a line in its batch script, of the rank that failed first.
 import type { LogKind } from '../../model/kinds.ts'
+import type { Fault } from '../../model/fault.ts'
+import { readLine, type LogLevel } from '../traceback/line.ts'
 import { isUserFrame } from '../traceback/user-frame.ts'
 import type { Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
@@ -36,6 +38,15 @@ export function takesOver(later: ErrorSign, sign: ErrorSign): boolean {
   if (kind === undefined) return false
   return sign.weak && sign.error.name === 'shell' ? !BY_SCRIPT.has(kind) : script === scriptOf(sign) && !FOLLOWS.has(kind)
 }
+
+/** What a program says where it goes on without the ranks that it could not connect. */
+const BECAUSE_ALONE = /process group|init_process_group|distributed|rendezvous|TCPStore/i
+/** The program itself logged that it could not listen, went on alone, and failed of something else. */
+export const logsOnly = ({ kind, evidence }: Pick<Fault, 'kind' | 'evidence'>, signs: readonly Sign[]): boolean =>
+  kind === 'port_in_use' &&
+  evidence.some(({ text, line }) => LOGGED.has(readLine(text, line).level ?? 'error')) &&
+  signs.some((sign) => sign.type === 'error' && !sign.weak && evidence.every(({ line }) => sign.at > line) && !BECAUSE_ALONE.test(sign.error.message))
+const LOGGED: ReadonlySet<LogLevel> = new Set(['debug', 'info'])
 
 /** What failed, without the figures before and in it. */
 const failed = ({ text }: ExitSign): string => text.slice(text.lastIndexOf("Command '")).replaceAll(/\d/g, '')

@@ -5,6 +5,7 @@ import { compareVersions } from '../situation/versions.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { COMPUTE_CAP, WHICH_GPU } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
+import { installs } from '../ends/python-packages.ts'
 
 /** Before its version 1 engine: options for attention came with that. */
 const olderVllm = ({ text, versions }: Situation): boolean =>
@@ -24,6 +25,7 @@ export const builtForAnother = ruleFamily({
     'CUDA runtime error: invalid device function',
     'CUDA runtime error: no kernel image',
     'does not match the version torch was compiled with',
+    'were compiled with different CUDA',
     'This kernel only supports sm',
     'only supports Ampere GPUs or newer',
   ],
@@ -108,6 +110,27 @@ export const builtForAnother = ruleFamily({
         },
         { text: `Or install a PyTorch that was built with CUDA ${match[1]}.` },
       ],
+    },
+    {
+      ...rule,
+      pattern:
+        /PyTorch and ([Tt]orch\w{2,20}) were compiled with different CUDA[^.\n]{0,20}\.(?:\s{1,4}PyTorch has CUDA version[= ]{1,2}(\d{1,2}\.\d)\s{1,4}(?:and|whereas) \w{2,24} has CUDA version[= ]{1,2}(\d{1,2}\.\d))?/i,
+      title: ({ match }) => `PyTorch and ${match[1]} were built for different CUDA`,
+      verdict: ({ match }) =>
+        `${match[1]} ${match[3] === undefined ? 'was built for another CUDA than PyTorch' : `was built for CUDA ${match[3]}, and PyTorch for ${match[2]}`}: it refuses to be loaded.`,
+      remedies: ({ match }) => {
+        const name = (match[1] ?? '').toLowerCase()
+        const index = match[2] === undefined ? undefined : `cu${match[2].replace('.', '')}`
+        return [
+          {
+            text: `Reinstall ${name} for the CUDA of the installed PyTorch${index === undefined ? '' : ` (${index})`}.`,
+            command: /^torch(?:vision|audio)$/.test(name)
+              ? `python -m pip install --force-reinstall torch ${name} --index-url https://download.pytorch.org/whl/${index ?? '<CUDA>'}`
+              : `python -m pip install --force-reinstall --no-deps ${installs(name, { text: '' }).replace('<TORCH>', index === undefined ? '<TORCH>' : `<TORCH>+${index}`)}`,
+          },
+          { text: 'See which PyTorch it is.', command: 'python -c "import torch; print(torch.__version__)"' },
+        ]
+      },
     },
     {
       // vLLM, csrc/cutlass_extensions/common.hpp: printed by each thread before it traps.

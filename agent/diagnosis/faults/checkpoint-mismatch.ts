@@ -40,6 +40,32 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
     path?.endsWith('.gguf') !== true && CUT_CHECKPOINT,
   ]
 }
+/** Pickle says the first byte of what it could not read. */
+function loaded(key = ''): { readonly is: string; readonly remedy: Piece } | undefined {
+  if (key === 'v')
+    return {
+      is: 'most likely a pointer of Git LFS (a few lines of text that begin with "version https://git-lfs")',
+      remedy: { text: 'Fetch the real files in the folder that was cloned.', command: 'git lfs install && git lfs pull' },
+    }
+  if (key === '<')
+    return {
+      is: 'a page of HTML or XML: a link to a page about the file, or the answer of a server that did not give it',
+      remedy: {
+        text: 'Delete it and download the file itself (Hugging Face: /resolve/ in the link, not /blob/; Google Drive: with gdown).',
+        command: 'head -c 300 <FILE>',
+      },
+    }
+  if (/^[A-Za-z{[#"]$/.test(key))
+    return {
+      is: 'a text: an answer of a server in place of the file, or another file than was meant',
+      remedy: {
+        text: 'Read how it begins, and see that the path is that of the checkpoint; then download it again.',
+        command: 'head -c 300 <FILE>; ls -lL <FILE>',
+      },
+    }
+  if (key === '\\x1f') return { is: 'compressed by gzip', remedy: { text: 'Unpack it first.', command: 'gunzip <FILE>' } }
+  return undefined
+}
 const verdict = ({ facts: { path }, match }: Matched): string =>
   `${path ?? 'A model file'} cannot be read ("${match[0].slice(0, 90)}"): likely an incomplete download or save.`
 const rule = { severity: 'critical', title: 'A model file cannot be read', verdict, remedies } as const
@@ -60,7 +86,20 @@ export const checkpointMismatch = ruleFamily({
   rules: [
     { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40}(?:,? [a-z]{2,14}\b){0,5})?|MetadataIncompleteBuffer/ },
     { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
-    { ...rule, pattern: /UnpicklingError: invalid load key, '[^']{1,6}'/ },
+    {
+      ...rule,
+      pattern: /UnpicklingError: invalid load key, ['"](\\x[0-9a-f]{2}|[^\n]{1,6}?)['"]/,
+      verdict: (matched) => {
+        const is = loaded(matched.match[1])?.is
+        return is === undefined
+          ? verdict(matched)
+          : `${matched.facts.path ?? 'The file that was to be loaded'} is no checkpoint but ${is} ("${matched.match[0]}").`
+      },
+      remedies: (matched) => {
+        const known = loaded(matched.match[1])?.remedy
+        return known === undefined ? remedies(matched) : [known, ...remedies(matched).slice(0, 1)]
+      },
+    },
     {
       ...rule,
       pattern: /gguf_init_from_\w{4,16}: invalid magic characters/,

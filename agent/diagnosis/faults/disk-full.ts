@@ -203,7 +203,7 @@ export const diskFull = ruleFamily({
   rules: [
     {
       // What torch.save says of a full disk: the stream fails, then its position does not fit.
-      pattern: /basic_ios::clear: iostream error|inline_container\.cc:\d{1,5}\] {0,2}\.? {0,2}unexpected pos \d/,
+      pattern: /\bRuntimeError: basic_ios::clear: iostream error|inline_container\.cc:\d{1,5}\] {0,2}\.? {0,2}unexpected pos \d/,
       severity: 'critical',
       title: 'A checkpoint could not be written',
       verdict: 'PyTorch could not write a checkpoint to its end: most likely the disk or a quota is full.',

@@ -8,6 +8,7 @@ import { byDaemon } from './host-oom/daemons.ts'
 import { byRayMonitor } from './host-oom/ray.ts'
 import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
 import { plan, type Piece } from './remedies/plan.ts'
+import { nodeOnCpu } from './parts/tensorflow-node.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
 
 const EXIT_CODE = /"?Exit ?Code"?: {0,20}(\d{1,3})\b|exit(?:ed with)? (?:code|status) (\d{1,3})\b|exitCode["=: ]{1,4}(\d{1,3})\b/i
@@ -74,20 +75,27 @@ const container = (situation: Situation): readonly Piece[] =>
 const SHELL_KILLED = /: line \d{1,6}: {1,8}(\d{1,10}) Killed {2,40}(\S{1,60}(?: [\w./-]{1,60}\.py\b)?)/
 
 const CPU_TENSOR = /OOM when allocating tensor with shape ?(\[[\d,]{1,80}\])[^\n]{0,120}(?:device:CPU:\d|by allocator cpu)/
+/** TensorFlow 1 before 1.7: the node below says where. */
+const BARE_TENSOR = /OOM when allocating tensor with shape ?(\[[\d,]{1,80}\])\s*$/
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
-  const tensor = CPU_TENSOR.exec(line)?.[1]
+  const bare = BARE_TENSOR.exec(line)?.[1]
+  const tensor = CPU_TENSOR.exec(line)?.[1] ?? (bare !== undefined && nodeOnCpu(text, at) ? bare : undefined)
   if (tensor !== undefined)
-    return said(
-      `TensorFlow could not allocate a tensor of shape ${tensor} in host memory (on the CPU, not on the GPU).`,
-      {},
-      [at],
-      [
-        { text: 'Make that tensor smaller: a smaller batch, fewer rows at once, or a generator (tf.data) instead of one array of all data.' },
-        { text: 'See how much host memory is free while it runs.', command: 'free -g' },
-        container(situation()),
-      ],
-    )
+    return {
+      ...said(
+        `TensorFlow could not allocate a tensor of shape ${tensor} in host memory (on the CPU, not on the GPU).`,
+        {},
+        [at],
+        [
+          { text: 'Make that tensor smaller: a smaller batch, fewer rows at once, or a generator (tf.data) instead of one array of all data.' },
+          { text: 'See how much host memory is free while it runs.', command: 'free -g' },
+          container(situation()),
+        ],
+      ),
+      kind: 'host_memory',
+      title: 'Out of host memory',
+    }
   if (
     /"?[Oo][Oo][Mm]Killed"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(
       line,
@@ -230,7 +238,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 
 export const hostOomReported: FaultFamily = {
   id: 'host-oom-reported',
-  kinds: ['host_oom_kill'],
+  kinds: ['host_oom_kill', 'host_memory'],
   literals: [
     'OOMKilled',
     'oomKilled',
@@ -260,6 +268,10 @@ export const hostOomReported: FaultFamily = {
     'Sending SIGKILL to ',
     'OOM when allocating tensor',
     '\nKilled\n',
+    // behind a prefix, or with blanks after it
+    ' Killed\n',
+    '\nKilled ',
+    ':Killed\n',
     ' Killed   ',
   ],
   recognise,

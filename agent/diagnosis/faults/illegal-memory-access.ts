@@ -81,8 +81,12 @@ const CHECKS: readonly (readonly [pattern: RegExp, text: string, why: string])[]
     'an index is out of range',
   ],
 ]
-const checked = ({ message, text, at }: Seen): (typeof CHECKS)[number] | undefined =>
-  CHECKS.find(([pattern]) => pattern.test(`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`))
+/** The kernel's own line, which is printed late where the program does not wait for it. */
+const ASSERTION = /^[^\n]{0,300}Assertion [`'"][^\n]{1,200}/m
+const checked = ({ message, text, at, situation }: Seen): (typeof CHECKS)[number] | undefined =>
+  [`${message} ${text.slice(Math.max(0, at - 3), at + 4).join(' ')}`, ASSERTION.exec(situation().text)?.[0] ?? '']
+    .map((words) => CHECKS.find(([pattern]) => pattern.test(words)))
+    .find((one) => one !== undefined)
 function asserted(matched: Matched): readonly Piece[] {
   const { message } = matched
   const known = checked(matched)?.[1]
@@ -169,6 +173,7 @@ export const illegalMemoryAccess = ruleFamily({
     '], thread: [',
     'CUDA_EXCEPTION_',
     'CUDA error 7',
+    'CUDA error (7',
     'CUDA error: 7',
     'CUDA failure 7',
     'CUDA Error 7',
@@ -177,7 +182,7 @@ export const illegalMemoryAccess = ruleFamily({
   ],
   rules: [
     rule(
-      /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress|\bcall to cu\w{2,40} returned error 700\b|Invalid error code \(700\)/i,
+      /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress|\bcall to cu\w{2,40} returned error 700\b|(?:Invalid error code|CUDA error) \(700\)/i,
       700,
       'Illegal memory access on the GPU',
       `A kernel read or wrote memory that does not belong to it. Likely a bug in the program or a library.${REPORTED_LATE}`,
@@ -249,7 +254,7 @@ export const illegalMemoryAccess = ruleFamily({
       `A kernel overran its stack.${REPORTED_LATE}`,
     ),
     rule(
-      /(?:CUDA (?:[Ee]rror|failure):? |encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
+      /(?:CUDA (?:[Ee]rror|failure):? \(?|encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
       700,
       'A kernel failed on the GPU',
       `CUDA names by its number that a kernel did what is not allowed.${REPORTED_LATE}`,

@@ -9,7 +9,7 @@ import type { Piece } from './remedies/plan.ts'
 
 const near = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 6)}`
 const REPOSITORY =
-  /huggingface\.co\/(?!api\/repos)(?:api\/)?(?:models\/|datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96}?)(?:\/|\s|[?#]|\.\s|$)|(?:model|dataset|repo(?:sitory)?) ['"]?([\w.-]{1,96}\/[\w.-]{1,96}?)['"]? is (?:restricted|gated)/i
+  /huggingface\.co\/(?!api\/repos)(?:api\/)?(?:models\/|datasets\/)?([\w.-]{0,95}[\w-](?:\/(?!(?:resolve|raw|blob|tree|revision)\/)[\w.-]{0,95}?[\w-])?)(?:\/|\s|[?#]|\.\s|\.?$)|(?:model|dataset|repo(?:sitory)?) ['"]?([\w.-]{1,96}\/[\w.-]{1,96}?)['"]? is (?:restricted|gated)/i
 const HUB = /hugging ?face|hf\.co|gated repo|HfHub/i
 const facts = (seen: Seen): Facts => {
   const message = near(seen)

@@ -120,7 +120,8 @@ export const ncclError = ruleFamily({
       unless: elsewhere,
     },
     {
-      pattern: /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL [Ee]rror[^\n]{0,200}\binvalid (?:usage|argument)/,
+      pattern:
+        /ranks has already checked in|Duplicate GPU detected|ncclInvalidUsage|ncclInvalidArgument|NCCL [Ee]rror[^\n]{0,200}\binvalid (?:usage|argument)|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed: invalid (?:usage|argument)/,
       severity: 'critical',
       title: 'NCCL was used wrongly',
       verdict: (seen) =>
@@ -133,7 +134,7 @@ export const ncclError = ruleFamily({
     },
     {
       pattern:
-        /retrieving ncclUniqueId from|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed|ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
+        /retrieving ncclUniqueId from|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed(?!: unhandled cuda)|ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
       severity: 'critical',
       title: 'NCCL lost a peer or a system call failed',
       verdict: (seen) =>

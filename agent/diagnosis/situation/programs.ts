@@ -22,7 +22,7 @@ const PATTERNS = {
   onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
   rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,
   cupy: /\bcupy\b/i,
-  mxnet: /\bmxnet\.base|MXNetError|libmxnet|pooled_storage_manager|mshadow/i,
+  mxnet: /\bmxnet\.base|MXNetError|MXNET_ENGINE_TYPE|libmxnet|pooled_storage_manager|mshadow/i,
   caffe: /\bcaffe::|\bcaffe\.(?:cpp|bin)|syncedmem\.cpp/,
   numba: /numba[/\\.]cuda|CudaAPIError/,
   paddle: /paddle(?:paddle)?\b|Out of memory error on GPU \d{1,3}\. Cannot allocate/i,

@@ -80,6 +80,8 @@ function raised(text: string): Token | undefined {
   // A name alone must look like one: `queue.Empty`, `error: …`, not a word of a sentence.
   if (strict === null && module === '' && !/[A-Z]/.test(own.slice(1)) && !(own === 'error' || own === 'timeout')) return undefined
   if (WARNING.test(own)) return undefined
+  // A line of source that lost its indentation: `handler.close(signal)`.
+  if (strict === null && message === '' && !/^[A-Z]/.test(inner?.split('.').at(-1) ?? own) && !/error|timeout/i.test(own)) return undefined
   return {
     type: 'raised',
     name: inner?.split('.').at(-1) ?? own,

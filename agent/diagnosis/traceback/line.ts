@@ -30,6 +30,10 @@ const STARTS_LIKE_RECORD =
   /^(?:[[(]?\d{4}[-/]\d\d[-/]\d\d[T ,_]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,]|\[?[IWEF]\d{4} \d\d:\d\d|\[[IWEFD] \d|\[\d\d\/\d\d[ /]|(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]])/
 /** A line that a forum's text sets in bold as a whole. */
 const BOLD = /^(\s*)\*\*(?=[^\s*])([^\n]*[^\s*])\*\*\s*$/
+/** One that it begins in bold: an exception whose message ends it in this line or in a later one. */
+const BOLD_START = /^(\s*)\*\*(?=(?:[a-z_][\w.]{0,100}\.)?[A-Z]\w{2,60}(?:Error|Exception|Interrupt|Exit)\b)([^\n]*)$/
+const unbold = (text: string): string =>
+  BOLD.test(text) ? text.replace(BOLD, '$1$2') : text.replace(BOLD_START, (_, indent: string, rest: string) => indent + rest.replace('**', ''))
 const HEAD = 120
 
 const numbered = (match: RegExpExecArray | null): number | undefined => (match?.[1] === undefined ? undefined : Number(match[1]))
@@ -46,7 +50,7 @@ export function readLine(raw: string, number: number): ReadLine {
     writer,
     rank: writer === '' ? undefined : numbered(RANK.exec(writer)),
     pid: writer === '' ? undefined : numbered(PID.exec(writer)),
-    text: text.includes('**') ? text.replace(BOLD, '$1$2') : text,
+    text: text.includes('**') ? unbold(text) : text,
     level: record ? LEVELS.find(([pattern]) => pattern.test(head))?.[1] : undefined,
     record,
   }

@@ -110,7 +110,7 @@ export function createTracebackReader(): TracebackReader {
         const quoted = current !== undefined && current.state === 'raised' && quotes(current, line.number, token.lead)
         const chained = current?.link ?? (quoted ? 'inner' : undefined)
         // A second header without an exception between: two processes write at once.
-        const twice = current !== undefined && current.state === 'frames' && current.fatal === undefined && (current.blocks.at(-1)?.frames.length ?? 0) < 3
+        const twice = current?.state === 'frames' && current.fatal === undefined && (current.blocks.at(-1)?.frames.length ?? 3) < 3
         const one = current !== undefined && (chained !== undefined || twice) ? current : start(line, token.lead, false)
         if (!twice || current === undefined) newBlock(one, chained)
         one.notebook = token.notebook
@@ -138,6 +138,8 @@ export function createTracebackReader(): TracebackReader {
         }
         if (one.skip) return true
         if (one.half !== '') one.half = ''
+        // Below a link whose first half is not in the text, without a heading.
+        if (one.blocks.length === 0) newBlock(one, one.link)
         const block = one.blocks.at(-1)
         if (block === undefined) return true
         if (token.innermostFirst) block.innermostFirst = true
@@ -242,6 +244,7 @@ export function createTracebackReader(): TracebackReader {
     // A lone word below a cut traceback is no exception.
     if (!token.strict && token.message === '' && !NAME_ALONE.test(token.name) && token.module === undefined) return other()
     if (!token.strict && frames === 0) return other()
+    if (current.blocks.length === 0) newBlock(current, current.link)
     setRaised(current, raised, line)
     current.head = headOf(line)
     return true

@@ -1,10 +1,12 @@
-// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, indentation, the prefix of a collector that we do not know. What the system says
+// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, numbers of lines, quotes, indentation, the prefix of a collector that we do not know. What the system says
 // in another language is put into English.
 import { comfyReport } from './comfyui.ts'
 import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts'
 import { learnedPrefix } from './learned-prefix.ts'
 import { withoutIndent } from './indent.ts'
 import { inEnglish } from './locale.ts'
+import { withoutNumbers } from './numbered.ts'
+import { taskNumbers, withoutQuotes } from './quoted.ts'
 import { richRecords } from './rich.ts'
 
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0?39|#x27|#34|#x22);/g
@@ -25,14 +27,14 @@ const htmlLines = (sample: readonly string[]): Unwrap | undefined =>
   sample.some((line) => /&(?:quot|#0?39|#x27|lt|gt);/.test(line)) ? (line) => line.replace(ENTITY, (entity) => ENTITIES[entity] ?? entity) : undefined
 
 /** Each takes one layer away, from the outside in; what it does not know stays. */
-const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [htmlLines, notebookLines, jsonLines, richRecords, learnedPrefix]
+const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [htmlLines, notebookLines, jsonLines, richRecords, taskNumbers, learnedPrefix]
 
 const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => lines.map((line) => layer(line) ?? line)
 
 /** The lines of a text that is held, as its program printed them; each keeps its number, unless the text is a notebook in one line. */
 export function unwrapped(lines: readonly string[]): readonly string[] {
   const packed = lines.length <= 3 ? packedNotebook(lines.join('\n')) : undefined
-  const whole = packed ?? withoutIndent(lines)
+  const whole = packed ?? withoutIndent(withoutNumbers(withoutQuotes(lines)))
   let plain = comfyReport(whole) ?? whole
   for (const layer of LAYERS) {
     const found = layer(plain)

@@ -65,7 +65,10 @@ export const aborted: EndKind = {
         text: 'The heap was damaged before: by a bug in an extension, or two allocators in one process. Update the extensions, and try without jemalloc or tcmalloc.',
       },
       crashSteps(situation),
-      error === undefined && (isPodState(situation) ? podLastWords(situation) : { text: 'Read the lines just above: the library that aborts says there why.' }),
+      error === undefined &&
+        signal !== 'SIGILL' &&
+        signal !== 'SIGFPE' &&
+        (isPodState(situation) ? podLastWords(situation) : { text: 'Read the lines just above: the library that aborts says there why.' }),
       situation.system !== 'windows' && !windows && { text: 'Look at the core dump for the library.', command: 'coredumpctl info | head -n 40' },
       windows && {
         text: "See in Windows' Event Viewer (Windows Logs, Application) which DLL crashed: its package was built for another release, or for another GPU.",

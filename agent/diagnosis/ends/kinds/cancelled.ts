@@ -1,4 +1,5 @@
 // A person ended the job.
+import { batchSystem } from '../batch-system.ts'
 import { WEIGHT, place, raises, type EndKind } from '../end-kind.ts'
 
 export const cancelled: EndKind = {
@@ -12,8 +13,8 @@ export const cancelled: EndKind = {
     const how = job !== undefined ? ' through the scheduler' : exception === 'KeyboardInterrupt' ? ' with Ctrl-C or SIGINT' : ''
     return `A user cancelled ${job === undefined ? 'the job' : `job ${job}`}${how}${place(told)}. It did not fail by itself.`
   },
-  remedies: ({ facts: { job_id: job } }) => [
+  remedies: ({ facts: { job_id: job }, situation }) => [
     { text: 'Nothing to repair. Resume from the last checkpoint, if it should go on.' },
-    job !== undefined && { text: 'See who cancelled it, and when.', command: `sacct -j ${job} --format=JobID,State,End,ExitCode` },
+    job !== undefined && { text: 'See who cancelled it, and when.', command: batchSystem(situation, job).record(job) },
   ],
 }

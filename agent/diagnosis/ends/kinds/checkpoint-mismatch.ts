@@ -42,8 +42,14 @@ function stored({ error }: EndTold): Piece {
     }
   )
 }
+/** Of a tensor that could not be copied, which is not always for its size. */
+const COPIED =
+  /While copying the parameter named "?([\w.]{1,200})"?, whose dimensions in the model are torch\.Size\(\[([\d, ]{0,60})\]\) and whose dimensions in the checkpoint are torch\.Size\(\[([\d, ]{0,60})\]\)/
 function sizesOf({ error }: EndTold): Sizes | undefined {
-  const [, name, had, has] = SIZES.exec(`${error?.message}\n${error?.tail}`) ?? []
+  const text = `${error?.message}\n${error?.tail}`
+  const [, copied, now, then] = COPIED.exec(text) ?? []
+  if (copied !== undefined && now !== undefined && then !== undefined && now !== then) return { name: copied, had: then, has: now }
+  const [, name, had, has] = SIZES.exec(text) ?? []
   return name === undefined || had === undefined || has === undefined ? undefined : { name, had, has }
 }
 /** The tensor that does not fit says which setting differs. */
@@ -129,6 +135,10 @@ export const checkpointMismatch: EndKind = {
     // vLLM, model_executor/models/utils.py and load_weights of its models
     says(/There is no module or parameter named '[\w.]{1,200}'/, WEIGHT.message + 0.2, () => ({ pattern: 'keys' })),
     ({ name, message }) => (name === 'KeyError' && OF_WEIGHT.test(message) ? { weight: WEIGHT.message, facts: { pattern: 'keys' } } : undefined),
+    ({ full }) => {
+      const [, , now, then] = COPIED.exec(full) ?? []
+      return now === undefined || now === then ? undefined : { weight: WEIGHT.message + 0.2, facts: { pattern: 'sizes' } }
+    },
     says(
       /size mismatch for \w[\w.]{0,200}|copying a param with shape|Requested shape: \([\d, ]{1,80}\) is not compatible with the stored shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
       WEIGHT.message + 0.2,

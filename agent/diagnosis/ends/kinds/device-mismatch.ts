@@ -4,6 +4,13 @@ import type { Piece } from '../../faults/remedies/plan.ts'
 
 /** Which devices the message names decides what was forgotten: a tensor on the CPU, or one of a model that lies on several GPUs. */
 function moved({ error }: EndTold): readonly Piece[] {
+  if (/module parameters locate in|module must (?:be|have its parameters) on/.test(error?.message ?? ''))
+    return [
+      {
+        text: 'Move the whole model before it is wrapped: model.to(device). Layers that stay behind are kept in a plain list or dict (use nn.ModuleList, nn.ModuleDict), or were made after the move.',
+      },
+      { text: "See which they are: print([name for name, p in model.named_parameters() if p.device.type == 'cpu'])." },
+    ]
   const named = [...new Set((error?.message ?? '').match(/\b(?:cuda:\d{1,2}|cpu)\b/g))]
   const gpus = named.filter((name) => name !== 'cpu')
   if (gpus.length > 1)
@@ -26,7 +33,7 @@ export const deviceMismatch: EndKind = {
   severity: 'critical',
   claims: anyOf(
     says(
-      /to be on the same device|on different devices|is not on the expected device|must be on the same device|same device(?:,| but| \(|:)|(?:tensors?|module|inputs?|model|parameters|weights?)\b.{0,80}\bon (?:the )?(?:device )?(?:cuda|cpu|meta|mps|xpu)(?::\d{1,2})?\b.{0,80}\b(?:but|and|while|vs)\b.{0,80}\b(?:cuda|cpu|meta|mps|xpu)/is,
+      /to be on the same device|must be on the same type of devices|on different devices|is not on the expected device|must be on the same device|same device(?:,| but| \(|:)|(?:tensors?|module|inputs?|model|parameters|weights?)\b.{0,80}\bon (?:the )?(?:device )?(?:cuda|cpu|meta|mps|xpu)(?::\d{1,2})?\b.{0,80}\b(?:but|and|while|vs)\b.{0,80}\b(?:cuda|cpu|meta|mps|xpu)/is,
       WEIGHT.message,
     ),
     says(

@@ -37,17 +37,32 @@ export const dtypeMismatch: EndKind = {
       both(1, 2),
     ),
     says(/not implemented for '([A-Z]\w{1,20})'/, WEIGHT.message, (match) => ({ found: match[1] ?? '' })),
+    says(
+      /\b(?:floating(?:[- ]point)?|complex|integral|integer|index|bool(?:ean)?)(?: or complex)?(?: (?:tensors?|types?|d?types?))?\b.{0,60}?[.,;:] ?(?:[Bb]ut )?[Gg]ot:? ['"]?(?:torch\.)?((?:Long|Int|Short|Byte|Char|Bool|Half|Float|Double|BFloat16|Complex\w{3,12}|u?int\d{1,2}|b?float\d{1,2}))(?:Tensor)?\b/,
+      WEIGHT.message,
+      (match) => ({ found: type(match[1]) ?? '' }),
+    ),
     says(/result type (\w{2,20}) can't be cast to the desired output type (\w{2,20})/, WEIGHT.message, both(2, 1)),
     says(/scalar types?:? ([\w, ]{2,60}?); but got (?:torch\.)?(?:cuda\.)?(\w{2,30})/, WEIGHT.message, both(1, 2)),
     says(
-      /tensors used as indices must be|must have the same dtype|to have the same dtype|data types? (?:must|should|do(?:es)? not) match|[Dd]type mismatch|mismatched dtypes|requires arguments to have (?:the same|equal) (?:dtypes|types)|expected to be an? \w{2,20} tensor but is an? \w{2,20} tensor|Only Tensors of floating point .{0,40}can require gradients|Cannot interpret '.{1,60}' as a data type|can't convert np\.ndarray of type|Tensor conversion requested dtype|Index(?:es)? must be (?:Long|int)(?!,)|self and mat2 must have the same dtype|unsupported (?:data ?type|dtype)|FlashAttention only supports? (?:fp16|Ampere)?.{0,20}(?:bf16|fp16)/i,
+      /tensors used as indices must be|must have the same dtype|to have the same dtype|data types? (?:must|should|do(?:es)? not) match|[Dd]type mismatch|mismatched dtypes|requires arguments to have (?:the same|equal) (?:dtypes|types)|expected to be an? \w{2,20} tensor but is an? \w{2,20} tensor|Only Tensors of floating point .{0,40}can require gradients|with a bool tensor is not supported|only applicable to index tensor|only supports? floating[- ]point (?:and complex )?d?types|Cannot interpret '.{1,60}' as a data type|can't convert np\.ndarray of type|Tensor conversion requested dtype|Index(?:es)? must be (?:Long|int)(?!,)|self and mat2 must have the same dtype|unsupported (?:data ?type|dtype)|FlashAttention only supports? (?:fp16|Ampere)?.{0,20}(?:bf16|fp16)/i,
       WEIGHT.message,
     ),
   ),
   title: ({ facts: { expected, found, frame } }) =>
     `Tensor types do not fit${expected === undefined || found === undefined ? '' : `: expected ${expected}, found ${found}`}${frame === undefined ? '' : ` at ${frame}`}`,
-  verdict: (told) => saying(told, 'used tensors of different types in one operation'),
+  verdict: (told) =>
+    saying(
+      told,
+      (told.facts.found !== undefined && told.facts.expected === undefined) ||
+        /\bonly (?:supports?|applicable)\b|\bis not supported\b/.test(told.error?.message ?? '')
+        ? 'gave an operation a tensor of a type that it does not take'
+        : 'used tensors of different types in one operation',
+    ),
   remedies: (told) => [
+    /^(?:Long|Int|Short|Byte|Char|u?int\d{1,2})$/.test(`${told.facts.found}`) && told.facts.expected === undefined && /float/i.test(told.error?.message ?? '')
+      ? { text: 'The tensor holds whole numbers: make it one of floating point in that place, x.float().' }
+      : undefined,
     openFrame(told),
     { text: 'Cast at the border: `x = x.to(layer.weight.dtype)`, or load model and inputs in one type (`torch_dtype=`).' },
     told.situation.training && { text: 'In mixed precision run forward and loss under `torch.autocast`, which casts for each operation.' },

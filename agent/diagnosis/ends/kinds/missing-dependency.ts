@@ -219,6 +219,7 @@ export const missingDependency: EndKind = {
     says(/\b(lib[\w.+-]{1,80}\.so[\w.]{0,20}): cannot open shared object file/, WEIGHT.message, module),
     says(/error while loading shared libraries: ([\w.+-]{1,120}):/, WEIGHT.message, module),
     says(/(?:^|\/)([\w.+-]{1,120}\.so[\w.]{0,20}): undefined symbol/, WEIGHT.message, module),
+    says(/symbol lookup error: (?:\S{0,300}\/)?([^\s/:]{1,120}): undefined symbol/, WEIGHT.message, module),
     says(/version [`'](?:GLIBC|GLIBCXX|CXXABI|GCC|OPENSSL)_[\w.]{1,16}' not found/, WEIGHT.message),
     says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),

@@ -44,7 +44,7 @@ export const modelAccess: EndKind = {
       status,
     ),
     says(
-      /We couldn't connect to 'https:\/\/(?:huggingface|hf)|is not a local folder and is not a valid model identifier|You are trying to access a gated repo|Cannot access gated repo|Can't load (?:the )?(?:tokenizer|config\w{0,12}|model|image processor|feature extractor|processor) for|Incorrect path_or_model_id|outgoing traffic has been disabled|Cannot find (?:the requested files|an appropriate cached snapshot)|does not appear to have (?:a file|files) named|[Ii]nvalid (?:user )?token|Cannot (?:send a request|reach) .{0,80}(?:offline|huggingface)/,
+      /We couldn't connect to 'https:\/\/(?:huggingface|hf)|is not a local folder and is not a\s{1,8}valid model identifier|You are trying to access a gated repo|Cannot access gated repo|Can't load (?:the )?(?:tokenizer|config\w{0,12}|model|image processor|feature extractor|processor) for|Incorrect path_or_model_id|outgoing traffic has been disabled|Cannot find (?:the requested files|an appropriate cached snapshot)|does not appear to have (?:a file|files) named|[Ii]nvalid (?:user )?token|Cannot (?:send a request|reach) .{0,80}(?:offline|huggingface)/,
       WEIGHT.message,
       status,
     ),

@@ -15,6 +15,8 @@ import { firstKnown, type KnownMessage } from '../messages/message.ts'
 const serves = ({ situation, facts }: EndTold): boolean => facts.frame === undefined && INFERENCE.some((program) => situation.programs.has(program))
 /** By these a server says what it does not accept. */
 const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
+/** Python did not come to run the line: there is nothing to print. */
+const UNREADABLE = /^(?:SyntaxError|IndentationError|TabError)$/
 const gpuCallOf = ({ error, situation }: EndTold): GpuCall | undefined => (error === undefined ? undefined : gpuCall(error.message, situation))
 
 function exceptionOf(told: EndTold): KnownMessage | undefined {
@@ -82,13 +84,13 @@ export const pythonException: EndKind = {
     const application = applicationOf(told)
     const known = exceptionOf(told)?.remedies
     // Where the message itself says what to do, nothing is to be found out first.
-    const advice = asked === undefined ? general(told) : []
+    const advice = asked === undefined && !UNREADABLE.test(told.error?.name ?? '') ? general(told) : []
     return [
       asked,
       application?.first,
       application?.user === true ? undefined : (known ?? (serves(told) ? [] : advice)),
       openFrame(told),
-      /^(?:SyntaxError|IndentationError|TabError)$/.test(told.error?.name ?? '') && {
+      UNREADABLE.test(told.error?.name ?? '') && {
         text: 'Correct the line, or run the program with the version of Python that it was written for.',
         command: 'python --version',
       },
@@ -100,7 +102,13 @@ export const pythonException: EndKind = {
             : { text: 'Search the issues of the server for this message, and update it: an error inside its own code is rarely yours to correct.' },
           { text: 'See whether one switch brings it about: start the server with its model alone and default settings.' },
         ],
-      !serves(told) && asked === undefined && application === undefined && known === undefined && !advice.some(Boolean) && reproduce(told),
+      !serves(told) &&
+        asked === undefined &&
+        application === undefined &&
+        known === undefined &&
+        !advice.some(Boolean) &&
+        !UNREADABLE.test(told.error?.name ?? '') &&
+        reproduce(told),
       !serves(told) && works(told) && { text: 'Resume from the last checkpoint after the correction; what came after it is lost.' },
     ]
   },

@@ -11,8 +11,12 @@ const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initializat
 const TRTLLM = /^Executor worker (?:returned error|died)/
 /** Of a notebook: the Python that runs its cells. */
 const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)/
+/** Open MPI's, of another rank; the host stands below. */
+const MPI_PEER = /^An MPI communication peer process has unexpectedly disconnected/
+const PEER_HOST = /^ {0,8}Peer host: {1,8}([\w.-]{1,80})/m
 /** Ray's description of an actor. */
 const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
+const peerHost = ({ situation }: Pick<EndTold, 'situation'>): string | undefined => PEER_HOST.exec(situation.text)?.[1]
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -44,6 +48,7 @@ export const workerDied: EndKind = {
       return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
     }),
     says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
+    says(MPI_PEER, WEIGHT.message),
     says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
       const rank = /process (\d{1,6}) terminated/.exec(match.input)?.[1]
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
@@ -58,6 +63,11 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|reduction|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // Tensors come as open files, which their worker hands out on a socket of its own: it is gone with the worker.
+    ({ name, frames }) =>
+      name === 'FileNotFoundError' && frames.some(({ file }) => /multiprocessing[\\/]resource_sharer\.py$/.test(file))
+        ? { weight: WEIGHT.errno + 0.5 }
+        : undefined,
     // vLLM's engine waits for its workers through shared memory; what it gave up comes below.
     ({ name, frames }) => (name === 'TimeoutError' && frames.at(-1)?.file.endsWith('shm_broadcast.py') === true ? { weight: WEIGHT.errno + 0.5 } : undefined),
     raises(
@@ -69,6 +79,7 @@ export const workerDied: EndKind = {
     // The pid in front of such a line is the parent's.
     const pid = OF_ACTOR.exec(error?.tail ?? '')?.[1] ?? facts.pid
     if (NOTEBOOK.test(error?.message ?? '')) return "The notebook's kernel died"
+    if (MPI_PEER.test(error?.message ?? '')) return 'A rank of the MPI job ended early'
     return error !== undefined && TRTLLM.test(error.message)
       ? "TensorRT-LLM's workers did not start"
       : engineStart(error)
@@ -78,12 +89,20 @@ export const workerDied: EndKind = {
   verdict: (told) => {
     const words = quote(told)
     if (engineStart(told.error)) return `A process of vLLM's engine failed while it started${place(told)}: "${words}". Its own error is not in this text.`
+    if (MPI_PEER.test(words)) {
+      const host = peerHost(told)
+      return `Another rank of the MPI job${host === undefined ? '' : `, on ${host},`} ended without MPI_Finalize, and Open MPI says so on a rank that still runs. Why it ended is not in this text.`
+    }
     const { signal } = told.facts
     if (NOTEBOOK.test(words))
       return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed.`
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? 'Mostly the kernel does that, when host memory runs out.' : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [
+    MPI_PEER.test(error?.message ?? '') && {
+      text: `Look for the first error of the ${peerHost({ situation }) === undefined ? 'rank that ended' : `ranks on ${peerHost({ situation })}`}: give each rank a file of its own, and start it again.`,
+      command: 'mpirun --output-filename <FOLDER> <COMMAND>',
+    },
     NOTEBOOK.test(error?.message ?? '') && {
       text: 'Run the cells as a script: the terminal then shows the last words and the signal.',
       command: 'jupyter nbconvert --to script <NOTEBOOK>.ipynb && python -X faulthandler <NOTEBOOK>.py',
@@ -95,7 +114,7 @@ export const workerDied: EndKind = {
     engineStart(error) && {
       text: 'Read the log from its start: the first ERROR line of (EngineCore …) or (Worker …) is the cause; what follows only passes it on.',
     },
-    engineStart(error)
+    engineStart(error) || MPI_PEER.test(error?.message ?? '')
       ? undefined
       : NOTEBOOK.test(error?.message ?? '')
         ? undefined

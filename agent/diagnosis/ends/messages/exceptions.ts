@@ -5,7 +5,7 @@ import { packageOfClass } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { packagesOf, versions } from './releases.ts'
-import { article, missingKey, none, otherType, short } from './values.ts'
+import { article, indexed, missingKey, none, otherType, ownCall, short } from './values.ts'
 
 /** `f(**kwargs)`: a wrapper that only passes on what it got. */
 const PASSES_ON = /\*\*\w|\(\*\w/
@@ -80,7 +80,7 @@ export const EXCEPTIONS: readonly Known[] = [
     remedies: ([, callee = ''], told) => {
       const { library } = failedCall(told)
       const owner = packageOfClass(callee.split('.')[0] ?? '')
-      if (library === undefined) return [{ text: 'Compare the call in the line above with the definition of the function: the arguments do not fit.' }]
+      if (library === undefined) return ownCall(callee, told)
       if (owner !== undefined && owner !== library)
         return [
           {
@@ -129,6 +129,10 @@ export const EXCEPTIONS: readonly Known[] = [
     pattern:
       /^TypeError: (?:[\w.]{1,40}\(\): )?(?:[\w.]{1,40}\(\) argument must be|[\w.()]{0,40} ?expected|must be|only) (?:an? )?([A-Za-z][\w. -]{1,60}?)(?: as element \d{1,4} in argument \d{1,2}|(?:, [\w -]{1,40}){0,2} (?:object|number|instance))?,? (?:but (?:got|found)|not|got) (?:an? )?(?:<class )?'?([\w.]{1,60})'?/,
     remedies: ([, wanted = '', got = ''], told) => otherType(wanted, got, told),
+  },
+  {
+    pattern: /^TypeError: (string|byte|list|tuple) indices must be integers/,
+    remedies: ([, kind = ''], told) => indexed(kind, told),
   },
   {
     pattern: /^UnboundLocalError: .{0,60}'(\w{1,80})'/,

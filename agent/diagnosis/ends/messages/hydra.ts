@@ -32,6 +32,20 @@ export const HYDRA: readonly Known[] = [
     ],
   },
   {
+    pattern: /Could not override '([\w.@/:-]{1,160})'/,
+    title: ([, key]) => `The configuration has no ${key}`,
+    remedies: ([, key], { situation }) => [
+      {
+        text: `Correct its name, or write it with a plus sign, so that it is added.`,
+        command: `python ${situation.subject.script ?? '<SCRIPT>'} +${key}=<VALUE>`,
+      },
+      {
+        text: 'Where the project itself sets it without the plus sign: its code and the configuration, or Hydra, are of different releases.',
+        command: 'python -m pip show hydra-core omegaconf',
+      },
+    ],
+  },
+  {
     pattern: /Key '([^'\n]{1,80})' (?:is )?not in '(\w{1,80})'/,
     remedies: ([, key, node]) => [
       {

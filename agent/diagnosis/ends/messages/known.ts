@@ -23,6 +23,7 @@ import { SETUP } from './setup.ts'
 import { SIMULATIONS } from './simulations.ts'
 import { SLURM } from './slurm.ts'
 import { SURROUNDINGS } from './surroundings.ts'
+import { SYSTEM } from './system.ts'
 import { TENSORS } from './tensors.ts'
 import { TRAINING } from './training.ts'
 import { TRAINER_CHECKS } from './trainer-checks.ts'
@@ -49,6 +50,7 @@ const KNOWN: readonly Known[] = [
   SETUP,
   SLURM,
   SURROUNDINGS,
+  SYSTEM,
   LEARNING,
   SIMULATIONS,
   TENSORS,

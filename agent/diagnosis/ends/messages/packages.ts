@@ -239,24 +239,6 @@ export const PACKAGES: readonly Known[] = [
   },
   {
     pattern:
-      /(?:([\w.-]{2,40}) (?:has|have) CUDA version \d[\d.]{1,6} and ([\w.-]{2,40}) has CUDA version|(PyTorch) and (torch\w{2,20}) were compiled with different CUDA)/,
-    remedies: ([, , second, , other], told) => {
-      const name = other ?? second ?? ''
-      const cuda = /PyTorch has CUDA Version=?:? ?(\d{2})\.(\d)|PyTorch has CUDA version (\d{2})\.(\d)/i.exec(`${told.error?.message}`)
-      const index = cuda === null ? undefined : `cu${cuda[1] ?? cuda[3]}${cuda[2] ?? cuda[4]}`
-      return [
-        {
-          text: `Reinstall ${name} for the CUDA of the installed PyTorch${index === undefined ? '' : ` (${index})`}.`,
-          command: /^torch(?:vision|audio)$/.test(name)
-            ? `python -m pip install --force-reinstall torch ${name} --index-url https://download.pytorch.org/whl/${index ?? '<CUDA>'}`
-            : `python -m pip install --force-reinstall --no-deps ${installs(name, { text: '' }).replace('<TORCH>', index === undefined ? '<TORCH>' : `<TORCH>+${index}`)}`,
-        },
-        { text: 'See which PyTorch it is.', command: 'python -c "import torch; print(torch.__version__)"' },
-      ]
-    },
-  },
-  {
-    pattern:
       /incompatible version of ([\w-]{2,40})\. Found version (\d[\w.]{0,20}), but only versions? (above|at least|below|up to) (\d[\w.]{0,20}?)\.? (?:are|is) supported/,
     remedies: ([, name, , how, version]) => [
       {

@@ -116,3 +116,43 @@ export function otherType(wanted: string, got: string, told: EndTold): readonly 
     calledFrom(told),
   ]
 }
+
+/** A text or a list that the code takes for a mapping. */
+export function indexed(kind: string, told: EndTold): readonly Piece[] {
+  const { deepest, library } = failedCall(told)
+  if (library !== undefined)
+    return [{ text: 'Print what the library is given: it holds a text or a list where the library expects a mapping.' }, versions(told)]
+  const value = /([A-Za-z_][\w.]{0,60}(?:\[[^\][]{1,40}\]){0,2}?)\[ ?[rf]?['"]/.exec(deepest?.code ?? '')?.[1]
+  const text = kind === 'string' || kind === 'byte'
+  return [
+    {
+      text: `${value ?? 'A value there'} is a ${text ? 'text' : kind}, not a dict${text ? ': a loop over a dict gives its keys, and JSON must be parsed first (json.loads)' : ': take one of its items first, or loop over them'}. Print ${value ?? 'it'} before that line.`,
+    },
+    calledFrom(told),
+  ]
+}
+
+/** A call of the user's own that does not fit the function: what it lacks, or has too much of. */
+export function ownCall(callee: string, { error }: EndTold): readonly Piece[] {
+  const missing = [...(/missing \d{1,3} required [^:]{1,40}: (.{1,200})/.exec(error?.message ?? '')?.[1] ?? '').matchAll(/'(\w{1,60})'/g)].map(
+    (match) => match[1] ?? '',
+  )
+  const owner = callee.split('.').at(-2)
+  if (missing.includes('self'))
+    return [{ text: `${callee} is called on the class: make an object first${owner === undefined ? '' : `, ${owner}(…)`}, and call it on that.` }]
+  if (missing.length > 0)
+    return [
+      {
+        text: `Give ${missing.length < 2 ? missing.join('') : `${missing.slice(0, -1).join(', ')} and ${missing.at(-1)}`} in that call: ${callee} requires ${missing.length < 2 ? 'it' : 'them'}.`,
+      },
+    ]
+  const counts = /takes (?:from \d{1,3} to )?(\d{1,3}) positional arguments? but (\d{1,3})/.exec(error?.message ?? '')
+  return [
+    {
+      text:
+        counts === null
+          ? 'Compare the call in the line above with the definition of the function: the arguments do not fit.'
+          : `The call passes ${Number(counts[2]) - Number(counts[1])} too many: compare it with the definition of ${callee}${owner === undefined ? '' : ' (a method counts self as one)'}.`,
+    },
+  ]
+}

@@ -29,6 +29,8 @@ export const LANGUAGES: readonly Language[] = [
     head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/,
     message: /^\s*what\(\): {0,3}(?<message>.*)$/,
   },
+  // Wrapped behind its first words
+  { aborts: true, head: /terminate called after throwing an instance of$/, name: 'terminate', message: /^\s*what\(\): {0,3}(?<message>.*)$/ },
   { aborts: true, head: /terminate called (?<message>without an active exception|recursively)/, name: 'terminate' },
   {
     aborts: true,
@@ -38,7 +40,7 @@ export const LANGUAGES: readonly Language[] = [
   // glibc's checks of heap and stack, and assert()
   {
     aborts: true,
-    head: /^(?:\*{3} Error in `[^'’]{1,200}['’]: )?(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
+    head: /(?:^|[\s\]%]|\*{3} Error in `[^'’]{1,200}['’]: )(?<message>(?:free|malloc|realloc|munmap_chunk|calloc|malloc_consolidate|_int_malloc)\(\): [^\n]{3,100}|double free or corruption[^\n]{0,40}|corrupted (?:size vs\. prev_size|double-linked list)[^\n]{0,40}|(?:\*{3} )?(?:stack smashing|buffer overflow) detected[^\n]{0,40})/,
     name: 'glibc',
   },
   // TCMalloc's, behind a bar without a line break

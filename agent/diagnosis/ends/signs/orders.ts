@@ -41,10 +41,13 @@ const RULES: readonly OrderRule[] = [
   },
   {
     pattern:
-      /"?[Rr]eason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE|The actor is dead because its node has died|\bthe node it was running on is dead\b/,
+      /"?[Rr]eason"?: {1,20}"?(?:NodeLost|NodeShutdown|Terminated|Shutdown|DeletionByTaintManager)\b|srun: error: Node failure on|DUE TO NODE FAILURE|The actor is dead because its node has died|Owner's node has crashed|\bthe node it was running on is dead\b/,
     kind: 'job_killed',
     facts: () => ({ pattern: 'node_failed' }),
   },
+  // PBS's mail
+  { pattern: /^[Jj]ob preempted\b/, kind: 'preempted' },
+  { pattern: /^Job deleted at request of (?!root@)\S{1,120}$/, kind: 'cancelled' },
   { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
   {
     pattern:
@@ -77,7 +80,7 @@ const RULES: readonly OrderRule[] = [
   ...PLATFORM_RULES,
 ]
 const MAY =
-  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) /
+  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
 

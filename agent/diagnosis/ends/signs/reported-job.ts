@@ -5,7 +5,7 @@ import type { Sign } from '../evidence.ts'
 const NAMED =
   /^(?:Subject: Job |Job <)(\d{1,12})(?:\[\d{1,9}\])?[:>]|^(?:PBS )?Job I[Dd] {0,12}: {1,8}(\d{1,12})(?:_\d{1,9}|(?:\[\d{0,9}\])?\.\S{1,80})?$|^(?:Job|Job-array task) (\d{1,12})(?:\.\d{1,9})? \(\S{1,80}\) (?:Aborted|Complete|Started)$/
 const ENDED =
-  /^TERM_[A-Z_]{3,30}\b|^Exited with exit code \d|^State: (?:FAILED|TIMEOUT|OUT_OF_MEMORY|CANCELLED|NODE_FAIL|PREEMPTED)\b|^(?:MOAB_INFO: {1,4})?[Jj]ob exceeded |^Aborted by PBS|^Exit_status=|^ ?Exit Status {1,8}= /
+  /^TERM_[A-Z_]{3,30}\b|^Exited with exit code \d|^State: (?:FAILED|TIMEOUT|OUT_OF_MEMORY|CANCELLED|NODE_FAIL|PREEMPTED)\b|^(?:MOAB_INFO: {1,4})?[Jj]ob exceeded |^Aborted by PBS|^[Jj]ob (?:preempted|deleted)\b|^Exit_status=|^ ?Exit Status {1,8}= /
 
 export type ReportedJob = {
   readonly add: (line: ReadLine) => void

@@ -19,6 +19,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
       /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|illegal hardware instruction|terminated)\b/i,
       new RegExp(`^(?<signal>${NAME})(?:: \\d{1,2})?(?: ?\\(core dumped\\))?\\.?$`),
+      // Behind the blanks of a bar, or in a quoted text
+      new RegExp(`^\\s{1,400}(?<signal>${NAME}) ?\\(core dumped\\)\\.?$`),
       new RegExp(
         `[\\d%\\]|.)\\\\/-](?<signal>Killed|Terminated|(?:Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception) ?\\(core dumped\\))$`,
       ),
@@ -57,6 +59,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     [
       // UCX and Open MPI: [host:pid:communicator:thread]
       /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
+      // PyTorch's handlers in DataLoader workers
+      /^(?:ERROR: )?Unexpected (?<signal>segmentation fault|bus error|floating-point exception) encountered in worker\b/,
       // Also Abseil's handler, as in Ray
       /\*{3} (?<signal>SIG[A-Z]{2,6}) (?:\((?:TID|@)[^)\n]{0,40}\)? ?(?:received by PID (?<pid>\d{1,10}))?|received at time=\d)/,
       /^(?:\[[\w.-]{1,60}:(?<pid>\d{1,10})\] )?Signal: (?<signal>[A-Z][\w ]{2,30}?) \(\d{1,2}\)$/,

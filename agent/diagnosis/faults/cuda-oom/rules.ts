@@ -21,6 +21,8 @@ export type MemoryRule = {
   readonly facts?: (match: RegExpExecArray, message: string) => Facts
   /** True where the message is harmless. */
   readonly unless?: RegExp
+  /** True where the lines around say that it is no matter of the GPU. */
+  readonly elsewhere?: (text: LogText, at: number) => boolean
   /** Instead of "asked for … and did not get it". */
   readonly verdict?: string | ((facts: Facts, situation: Situation) => string)
   /** Less memory for the program that speaks, then who holds the card, where nothing else is said. */
@@ -77,7 +79,7 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       const match = rule.pattern.exec(joined)
       if (match === null || match.index > own) continue
       const message = joined.slice(match.index, match.index + MESSAGE)
-      if (rule.unless?.test(message) === true) return undefined
+      if (rule.unless?.test(message) === true || rule.elsewhere?.(text, at) === true) return undefined
       const stated = rule.facts?.(match, joined.slice(Math.max(0, match.index - BEFORE), match.index + MESSAGE)) ?? {}
       const figures = largestTry(rule, text, at, stated)
       const judged = judgeCauses(figures)

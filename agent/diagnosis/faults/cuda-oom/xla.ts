@@ -11,6 +11,7 @@ import { lessAnyway } from './less/others.ts'
 import { lessInJax, lessInTensorflow, needed } from './less/xla.ts'
 import { IMPOSSIBLE } from './less/ggml.ts'
 import { memoryFamily } from './rules.ts'
+import { nodeOnCpu } from '../parts/tensorflow-node.ts'
 import { known } from '../parts/window.ts'
 
 /** Both print XLA's and the allocator's sentences; the text tells which one runs. */
@@ -124,6 +125,7 @@ export const cudaOomXla = memoryFamily(
       verdict: (facts, situation) =>
         `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : ''}`,
       unless: HARMLESS,
+      elsewhere: nodeOnCpu,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),
       remedies: ofTensor,
     },

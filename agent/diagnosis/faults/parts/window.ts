@@ -31,12 +31,12 @@ export const whole = (digits: string | undefined): number | undefined => (digits
 export const pciBusId = (address: string): string => address.toLowerCase().replace(/^0000(?=[0-9a-f]{4}:)/, '')
 
 const CUDA_CODE =
-  /\b(?:CUDA|Cuda|cuda)(?: driver| runtime)? (?:error|failure|Error)(?: code)?[:=]? {0,2}(\d{1,3})\b|(?<!NCCL )\bError (\d{1,3}): |\bcudaError_?t?\((\d{1,3})\)|\bcall to cu\w{2,40} returned error (\d{1,3})\b/
+  /\b(?:CUDA|Cuda|cuda)(?: driver| runtime)? (?:error|failure|Error)(?: code)?[:=]? {0,2}(\d{1,3})\b|\bCUDA error \((\d{3})\)|(?<!NCCL )\bError (\d{1,3}): |\bcudaError_?t?\((\d{1,3})\)|\bcall to cu\w{2,40} returned error (\d{1,3})\b/
 
 /** The number of CUDA's error, where a message gives it. */
 export function cudaErrorCode(message: string): number | undefined {
   const match = CUDA_CODE.exec(message)
-  return whole(match?.[1] ?? match?.[2] ?? match?.[3] ?? match?.[4])
+  return whole(match?.[1] ?? match?.[2] ?? match?.[3] ?? match?.[4] ?? match?.[5])
 }
 
 /** GPU that ggml and others name as "current device"; an index as the program counts, which CUDA_VISIBLE_DEVICES may shift. */

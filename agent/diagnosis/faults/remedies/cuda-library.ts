@@ -204,6 +204,9 @@ const OWNERS: readonly (readonly [RegExp, name: string, stem: string])[] = [
   [/^cublas/, 'cuBLAS', 'cublas'],
   [/^cusparse/, 'cuSPARSE', 'cusparse'],
   [/^cusolver/, 'cuSOLVER', 'cusolver'],
+  [/^cufft/, 'cuFFT', 'cufft'],
+  [/^curand/, 'cuRAND', 'curand'],
+  [/^_{0,2}cuda[A-Z]/, 'CUDA runtime (libcudart)', 'cuda-runtime'],
 ]
 export type SymbolOwner = { readonly name: string; readonly stem: string; readonly symbol: string }
 /** The library that should bring a symbol which was not found: the one that was loaded is another release of it. */
@@ -231,7 +234,7 @@ export function symbolRemedies({ name, stem, symbol }: SymbolOwner, seen: Seen):
         : { text: `Or the ${name} of pip is older than what needs it.`, command: pipInstall(situation, pip, '--upgrade') }),
     {
       text: `See which ${name} the loader takes.`,
-      command: `LD_DEBUG=libs python -c "import torch" 2>&1 | grep -i "${stem}" | head`,
+      command: `LD_DEBUG=libs python -c "import torch" 2>&1 | grep -i "${stem === 'cuda-runtime' ? 'cudart' : stem}" | head`,
     },
   ]
 }

@@ -22,7 +22,17 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     text: 'OSError: /opt/conda/lib/python3.10/site-packages/torchaudio/lib/libtorchaudio.so: undefined symbol: _ZNK3c105Error4whatEv',
     kinds: one,
   },
-  { name: 'quiet: another library', text: 'python: symbol lookup error: /usr/lib/libfoo.so: undefined symbol: _ZN3Foo3barEv', kinds: [] },
+  {
+    name: 'quiet: a logger says that an optional library was left out',
+    text: 'INFO:rows.loader:Could not load the fast path: /opt/rows/libfast.so: undefined symbol: rows_fast; the plain one is used\nstep 1 loss 0.4\nstep 2 loss 0.3',
+    kinds: [],
+  },
+  {
+    name: 'another library, by which the loader ends the program',
+    text: 'python: symbol lookup error: /usr/lib/libfoo.so: undefined symbol: _ZN3Foo3barEv',
+    kinds: one,
+    facts: { module: 'libfoo.so' },
+  },
   {
     name: 'a warning that says when it may be ignored',
     text: "UserWarning: Failed to load image Python extension: '/venv/torchvision/image.so: undefined symbol: _ZN3c106detail14torchCheckFailE' If you don't plan on using image functionality from `torchvision.io`, you can ignore this warning.",
