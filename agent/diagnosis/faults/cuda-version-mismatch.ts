@@ -3,6 +3,8 @@ import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { compiledFor, kernelsOf, oddGpu } from './parts/architecture.ts'
+import { builtForDriver } from './parts/container-driver.ts'
+import { jaxLibraries } from './parts/jax-libraries.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld, ptxTooNew } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
@@ -45,6 +47,8 @@ export const cudaVersionMismatch = ruleFamily({
     'Unsupported .version ',
     'requires device with capability',
     'forward compatibility was attempted',
+    'was built for NVIDIA Driver Release',
+    'cuInit(0) returned 80',
     'unsupported display driver',
     'unsatisfied condition: ',
     'mismatches the version that was used to compile',
@@ -59,6 +63,7 @@ export const cudaVersionMismatch = ruleFamily({
   ],
   facts: code,
   rules: [
+    builtForDriver,
     {
       pattern: /NVIDIA driver on your system is too old(?: \(found version (\d{4,5})\))?/,
       severity: 'critical',
@@ -96,37 +101,20 @@ export const cudaVersionMismatch = ruleFamily({
       ],
     },
     {
-      pattern: /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice/i,
+      pattern:
+        /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice|cuInit\(0\) returned 804\b/i,
       severity: 'critical',
       title: 'CUDA compatibility library on a GPU without it',
       verdict:
         'The program loaded a CUDA compatibility library (cuda-compat) that only data-centre GPUs support, or a libcuda that does not fit the kernel module.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 804, ...code(seen) }),
+      unless: ({ text, at }) => /was built for NVIDIA Driver Release [\d.]{3,12} or later/.test(around(text, at, 4, 0)),
     },
+    jaxLibraries,
     {
-      // JAX checks the libraries that the loader finds against those that it was built for.
-      pattern: /Found (?<library>cu[A-Z]\w{2,8}|CUDA|CUPTI) version (\d{2,6}), but JAX was built against version (\d{2,6})|Outdated cuDNN installation found/,
-      severity: 'critical',
-      title: ({ match }) => `${match.groups?.library ?? 'cuDNN'} is older than JAX needs`,
-      verdict: ({ match, text, at }) => {
-        const near = around(text, at, 0, 4)
-        const [has, needs] = [match[2] ?? /Installed version: (\d{4,6})/.exec(near)?.[1], match[3] ?? /Minimum supported: (\d{4,6})/.exec(near)?.[1]]
-        return `JAX found ${match.groups?.library ?? 'cuDNN'} ${has ?? 'of an older release'}${needs === undefined ? '' : ` and needs ${needs} or newer`}, so it computes on the CPU.`
-      },
-      remedies: ({ situation, match }) => [
-        {
-          text: `Let pip bring the ${match.groups?.library ?? 'cuDNN'} that this JAX was built for.`,
-          command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade'),
-        },
-        {
-          text: 'If an older copy comes first (LD_LIBRARY_PATH, a module of the cluster, an image): take it out of the way.',
-          command: 'printenv LD_LIBRARY_PATH; pip list | grep -i nvidia-cu',
-        },
-      ],
-    },
-    {
-      pattern: /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch/i,
+      pattern:
+        /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|cuInit\(0\) returned 803\b/i,
       severity: 'critical',
       title: 'libcuda does not fit the kernel driver',
       verdict:

@@ -14,7 +14,8 @@ const NO_HANDLE = /Unable to determine the device handle for|nvmlDeviceGetHandle
 /** nvdebugdump names the one that it cannot ask. */
 const NAMED_BELOW = /get details on GPU \(0x([\da-f]{1,2})\)/
 const HEARTBEAT = /_kgspIsHeartbeatTimedOut\b[^\n]{0,40}[Hh]eartbeat timed out/
-const LOST = /GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
+/** 0x0f is NV_ERR_GPU_IS_LOST (nvstatuscodes.h): calls to the firmware no longer leave the host. */
+const LOST = /(?:rpcSendMessage failed with|\bGSP: \w{5,20} failed: [^\n]{0,120}\b)\s?status[ =]0x0000000f\b|GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
 const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
 const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|Refused to change power state)`)
 const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
@@ -218,6 +219,8 @@ export const gpuLost: FaultFamily = {
     'Unable to determine the device handle for',
     'GPU is lost',
     'GPU_IS_LOST',
+    'status 0x0000000f',
+    'status=0x0000000f',
     'NVMLError_GpuIsLost',
     'RmInitAdapter failed',
     'rm_init_adapter',

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { byLibrary } from './parts/kernel-library.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
-import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
+import { launchesWait, sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { INFERENCE } from '../situation/programs.ts'
@@ -119,7 +119,8 @@ function sanitized({ text, at }: Seen): string | undefined {
   return `compute-sanitizer names the kernel: ${found[3]} ${found[1] === 'read' ? 'reads' : 'writes'} ${found[2]} bytes outside its memory${where === null ? '' : `, ${where[1]} bytes ${where[2]} the nearest allocation`}.`
 }
 /** PyTorch says itself that the stack may be of another call. */
-const saysLate = ({ text, at }: Seen): boolean => /asynchronously reported at some other API call/.test(around(text, at, 0, 4))
+const saysLate = ({ text, at, situation }: Matched): boolean =>
+  /asynchronously reported at some other API call/.test(around(text, at, 0, 4)) || launchesWait(situation())
 const rule = (pattern: RegExp, code: number, title: string, verdict: string, more: Partial<Rule> = {}): Rule => ({
   pattern,
   severity: 'critical',

@@ -9,6 +9,7 @@ const REFUSED = /^(?:Permission|Operation not)/
 
 export const LITERALS = [
   'Unable to open /dev/kfd',
+  'hsa_init failed with ',
   'while adding custom device "/dev/',
   'No XPU devices are available',
   'Current node has no GPU available',
@@ -125,6 +126,21 @@ export const otherRules: readonly Rule[] = [
       },
     ],
     facts: () => ({ path: '/dev/kfd' }),
+  },
+  {
+    // rocdevice.cpp, with AMD_LOG_LEVEL: the status in hexadecimal; 1008 is what hsa_init gives when /dev/kfd cannot be opened or no GPU is behind it.
+    pattern: /hsa_init failed with (?:status )?(?:0x)?(1[\da-f]{3})\b/,
+    severity: 'critical',
+    title: 'ROCm finds no GPU',
+    verdict: ({ match }) =>
+      `ROCm's runtime could not start (HSA status 0x${match[1]}): its user may not open /dev/kfd, the container was not given it, or the amdgpu driver has no GPU for it.`,
+    remedies: [
+      { text: 'See who may open the device files, and as whom the program runs.', command: 'ls -ln /dev/kfd /dev/dri; id' },
+      {
+        text: 'In a container: pass the devices and the groups that own them (numbers of the host).',
+        command: 'docker run --device /dev/kfd --device /dev/dri --group-add $(stat -c %g /dev/kfd) <IMAGE>',
+      },
+    ],
   },
   {
     pattern: /No XPU devices are available/,

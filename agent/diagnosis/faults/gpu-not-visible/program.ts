@@ -1,16 +1,16 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import { printTorch } from '../remedies/environment.ts'
-import { pipInstall } from '../remedies/pip.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric, HOST_DRIVER } from './driver-remedies.ts'
 import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
+import { JAX_LITERALS, jaxRules } from './jax.ts'
 import { requestGpu } from './request.ts'
 import type { Piece } from '../remedies/plan.ts'
 
 export const LITERALS = [
-  'Mismatched PJRT plugin',
+  ...JAX_LITERALS,
   'No CUDA GPUs are available',
   'No HIP GPUs are available',
   'no NVIDIA driver on your system',
@@ -54,7 +54,6 @@ export const LITERALS = [
   'no platforms that are instances of',
   'No visible GPU is found',
   'Unsloth cannot find any torch accelerator',
-  'not compatible with the installed jaxlib',
   'not compiled with CUDA support',
 ]
 
@@ -84,7 +83,7 @@ const isNumber = ({ match }: Seen): boolean => /^[\d, ]+$/.test(match[1] ?? '')
 
 export const programRules: readonly Rule[] = [
   {
-    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b/,
+    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b|cuInit\(0\) returned 802\b/,
     severity: 'critical',
     title: 'NVSwitch fabric is not ready',
     verdict:
@@ -134,11 +133,13 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No GPU for this program',
     verdict: ({ situation }) =>
-      NO_ROCK.test(situation().text)
-        ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
-        : /\bray::|RayTaskError|RayWorker/.test(situation().text)
-          ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
-          : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
+      situation().vendor === 'amd' && situation().system === 'wsl'
+        ? 'PyTorch finds no AMD GPU under WSL, which passes on only some Radeons, and to a ROCm that knows WSL.'
+        : NO_ROCK.test(situation().text)
+          ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
+          : /\bray::|RayTaskError|RayWorker/.test(situation().text)
+            ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
+            : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
     remedies: program,
     unless: explained,
   },
@@ -233,7 +234,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
+      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b|80[234]\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict: ({ message, match }) =>
@@ -262,27 +263,7 @@ export const programRules: readonly Rule[] = [
     remedies: (matched) => (NO_DRIVER.test(matched.situation().text) ? unloaded(matched) : program(matched)),
     unless: explained,
   },
-  {
-    pattern: /Mismatched PJRT plugin PJRT API version \(([\d.]{1,9})\) and framework PJRT API version \(?([\d.]{1,9}\d)/,
-    severity: 'critical',
-    title: 'JAX does not fit its GPU plugin',
-    verdict: ({ match }) =>
-      `JAX's plugin for the GPU (PJRT API ${match[1]}) and jaxlib (PJRT API ${match[2]}) are of different releases, so JAX cannot use the GPU.`,
-    remedies: ({ situation }) => [
-      { text: 'Install jax, jaxlib and the plugin in one command.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
-      { text: 'See which releases are there: all must be the same.', command: 'python -m pip list | grep -i jax' },
-    ],
-  },
-  {
-    pattern: /JAX plugin (\S{3,40}) version (\S{1,20}) is installed, but it is not compatible with the installed jaxlib version ([\w.]{1,20})/,
-    severity: 'warning',
-    title: 'JAX does not use its CUDA plugin',
-    verdict: ({ match }) => `${match[1]} ${match[2]} does not belong to jaxlib ${match[3]}, so JAX leaves it out and finds no GPU.`,
-    remedies: ({ situation }) => [
-      { text: 'Install jax, jaxlib and the plugin in one command.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
-      { text: 'See which devices JAX finds then.', command: 'python -c "import jax; print(jax.devices())"' },
-    ],
-  },
+  ...jaxRules,
   {
     // DCGM's host engine gives no reason.
     pattern: /Can't initialize NVML|Failed to initialize NVML\s*$/,

@@ -183,6 +183,18 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    /Error encountered progressing operation=(\w{3,20}), res=|Failed to execute operation (\w{3,20}) from rank/,
+    'A connection between two ranks could not be set up',
+    "NCCL's helper thread failed in the step $1$2 with another rank: the lines beside it name that rank, which ended first or cannot be reached.",
+    (matched) => [
+      peerLog,
+      step(
+        'If no rank ended: see that the ranks use an interface by which they reach each other, and that no firewall is between.',
+        `ip -brief address\n${set(matched, { NCCL_SOCKET_IFNAME: '<INTERFACE>' })}`,
+      ),
+    ],
+  ],
+  [
     /UDS: |ncclIpcSocket|Proxy Service UDS/,
     'Ranks of one host cannot pass buffers to each other',
     'NCCL hands file descriptors from rank to rank through a local socket, and that failed: the ranks are in containers with network namespaces of their own, or a rank ended.',
