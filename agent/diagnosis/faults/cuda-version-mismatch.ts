@@ -3,7 +3,7 @@ import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { compiledFor, kernelsOf, oddGpu } from './parts/architecture.ts'
-import { builtForDriver } from './parts/container-driver.ts'
+import { builtForDriver, greeted, noGpuOfImage } from './parts/container-driver.ts'
 import { jaxLibraries } from './parts/jax-libraries.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld, ptxTooNew } from './remedies/driver.ts'
@@ -48,7 +48,11 @@ export const cudaVersionMismatch = ruleFamily({
     'requires device with capability',
     'forward compatibility was attempted',
     'was built for NVIDIA Driver Release',
-    'cuInit(0) returned 80',
+    'cuInit(0)',
+    'cuInit failed',
+    'call to cuInit',
+    'cuInit err: ',
+    'No supported GPU(s) detected',
     'unsupported display driver',
     'unsatisfied condition: ',
     'mismatches the version that was used to compile',
@@ -64,6 +68,7 @@ export const cudaVersionMismatch = ruleFamily({
   facts: code,
   rules: [
     builtForDriver,
+    noGpuOfImage,
     {
       pattern: /NVIDIA driver on your system is too old(?: \(found version (\d{4,5})\))?/,
       severity: 'critical',
@@ -102,25 +107,26 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       pattern:
-        /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice|cuInit\(0\) returned 804\b/i,
+        /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice|cuInit\b[^\n]{0,60}\b804\b/i,
       severity: 'critical',
       title: 'CUDA compatibility library on a GPU without it',
       verdict:
         'The program loaded a CUDA compatibility library (cuda-compat) that only data-centre GPUs support, or a libcuda that does not fit the kernel module.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 804, ...code(seen) }),
-      unless: ({ text, at }) => /was built for NVIDIA Driver Release [\d.]{3,12} or later/.test(around(text, at, 4, 0)),
+      unless: greeted,
     },
     jaxLibraries,
     {
       pattern:
-        /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|cuInit\(0\) returned 803\b/i,
+        /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|cuInit\b[^\n]{0,60}\b803\b/i,
       severity: 'critical',
       title: 'libcuda does not fit the kernel driver',
       verdict:
         'The libcuda that was loaded and the kernel module of the driver are of different versions: an update without a reboot, or a cuda-compat library.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 803, ...code(seen) }),
+      unless: greeted,
     },
     {
       pattern: /(?:CUDA capability )?(sm_\d{2,3}) is not compatible with the current PyTorch|is not compatible with the current PyTorch/,

@@ -59,7 +59,7 @@ export const LITERALS = [
 
 // Where the text names what is really wrong, the family of that speaks.
 const BETTER =
-  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|named symbol not found|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
+  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|cuInit\b[^\n]{0,60}\b80[234]\b|does not match DSO version|named symbol not found|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
 const explained = ({ text, at, message }: Seen): boolean => BETTER.test(message) || BETTER.test(around(text, at, 6, 6))
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
@@ -83,7 +83,7 @@ const isNumber = ({ match }: Seen): boolean => /^[\d, ]+$/.test(match[1] ?? '')
 
 export const programRules: readonly Rule[] = [
   {
-    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b|cuInit\(0\) returned 802\b/,
+    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b|cuInit\b[^\n]{0,60}\b802\b/,
     severity: 'critical',
     title: 'NVSwitch fabric is not ready',
     verdict:

@@ -1,5 +1,6 @@
 // NVIDIA's images compare the driver of the host with the one that they were built for when they start (their entrypoint script).
-import type { Rule } from './rules.ts'
+import { COMPUTE_CAP } from '../remedies/gpu.ts'
+import type { Rule, Seen } from './rules.ts'
 import { around } from './window.ts'
 
 /** Of the two lines; a host without a driver leaves the second version empty. */
@@ -22,4 +23,22 @@ export const builtForDriver: Rule = {
     },
   ],
   unless: ({ text, at }) => !GREETING.test(around(text, at, 0, 2)),
+}
+
+/** The code of cuInit in the greeting says no more than it does. */
+export const greeted = ({ text, at }: Seen): boolean => /was built for NVIDIA Driver Release [\d.]{3,12} or later/.test(around(text, at, 4, 0))
+
+/** Said by the same script (checkSMVER.sh), after a warning for each GPU that is there. */
+export const noGpuOfImage: Rule = {
+  pattern: /No supported GPU\(s\) detected to run this container/,
+  severity: 'critical',
+  title: 'The image supports no GPU of this host',
+  verdict: ({ text, at }) => {
+    const gpu = /Detected (?:NVIDIA )?(.{3,60}?) GPU, which (?:is|may) not/.exec(around(text, at, 6, 2))?.[1]
+    return `The image holds no code for ${gpu === undefined ? 'the GPUs that it found' : `the ${gpu}`}: they are older or newer than those it was built for.`
+  },
+  remedies: [
+    { text: 'For a newer GPU use a newer release of the image, for an older one an older release: its release notes name the compute capabilities.' },
+    { text: 'See which capability the GPUs have.', command: COMPUTE_CAP },
+  ],
 }
