@@ -32,7 +32,7 @@ const PATTERNS = {
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
   diffusers:
-    /\bdiffusers\b|\bflux-(?:dev|schnell)\b|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
+    /\bdiffusers\b|\bflux-(?:dev|schnell|webui)\b|\bpipe\.to\(|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
   bitsandbytes: /bitsandbytes|\bbnb_/i,
   deepspeed: /deepspeed|"zero_optimization"/i,
   accelerate: /\baccelerate\b/i,

@@ -6,6 +6,8 @@ import { formOf } from '../which-counts.ts'
 type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 /** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
 const FORMS: readonly Form[] = [
+  // LLVM's allocator, of whatever program compiles with it
+  ['message', /^(?<message>LLVM ERROR: out of memory)/],
   ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
   ['message', /(?<message>\bCUDA failure: cu\w{2,40}\(\)[^\n]{0,200}?returned \d{1,3}\b[^\n]{0,40})/],

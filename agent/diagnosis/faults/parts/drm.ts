@@ -5,7 +5,7 @@ import type { Seen } from './rules.ts'
 
 const CARD = /\b(?:amdgpu|i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/i
 const PROCESS =
-  /[Pp]rocess (?:information: process )?(?!pid )(\S.{0,39}?) pid (\d{1,10})|\bin ([\w.:-]{1,40}) \[(\d{1,10})\]|\] ([\w.-]{1,40})\[(\d{1,10})\] context reset/
+  /[Pp]rocess (?:information: process )?(?!pid |information: )(\S.{0,39}?) pid (\d{1,10})|\bin ([\w.:-]{1,40}) \[(\d{1,10})\]|\] ([\w.-]{1,40})\[(\d{1,10})\] context reset/
 
 /** The lines around the one that was hit, without those of other cards. */
 export function ofThisCard({ text, at }: Seen, before: number, after: number): string {

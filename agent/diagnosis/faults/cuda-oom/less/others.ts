@@ -48,7 +48,8 @@ const BUILDS_PIPELINE = /\bin (?:load_sub_model|from_pretrained|load_flow_model)
 export const lessInDiffusers = (situation: Situation): readonly Piece[] => [
   // While it is loaded, no image is made.
   !BUILDS_PIPELINE.test(situation.text) &&
-    !loadsWeights(situation) && { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
+    !loadsWeights(situation) &&
+    !/enable_model_cpu_offload\(/.test(situation.text) && { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
   /enable_sequential_cpu_offload\(/.test(situation.text)
     ? undefined
     : /enable_model_cpu_offload\(/.test(situation.text)

@@ -64,6 +64,13 @@ const HOSTS: readonly Host[] = [
     frees: { text: `${WHILE_THE_OTHER_WORKS}.`, command: '--sleep_level 1' },
   },
   {
+    // docs.unsloth.ai, reinforcement learning: the share is an argument of from_pretrained, with a default of its own.
+    pattern: /\bunsloth\b|Unsloth\w{0,10}Trainer|unsloth_/i,
+    spell: only(['gpu_memory_utilization', 'max_lora_rank'], (name, value) => `FastLanguageModel.from_pretrained(${name}=${value ?? ''})`),
+    trains: true,
+    inScript: true,
+  },
+  {
     pattern: /\/trl\/trainer\/|\b(?:GRPO|RLOO|OnlineDPO)(?:Trainer|Config)\b/,
     spell: only(['gpu_memory_utilization', 'tensor_parallel_size'], (name, value) => `vllm_${name}=${value ?? ''}`),
     trains: true,

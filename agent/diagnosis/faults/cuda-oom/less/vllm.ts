@@ -38,6 +38,8 @@ const shareOf = (situation: Situation): number => setShare(situation) ?? default
 function shareText(situation: Situation): string {
   const set = setShare(situation)
   if (set !== undefined) return `now ${percent(set)}`
+  // Trainers have defaults of their own.
+  if (hostOf(situation)?.trains === true) return 'what is set now is not in the text'
   return situation.versions.vllm === undefined
     ? `the default is ${DEFAULT_SHARE}, from 0.20 on ${DEFAULT_FROM_0_20}`
     : `the default is ${defaultShare(situation)}`
@@ -216,7 +218,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         situation,
         `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
         'gpu_memory_utilization',
-        percent(lower),
+        host?.trains === true && setShare(situation) === undefined ? '<SHARE>' : percent(lower),
       ),
     host?.frees,
     WAKES.test(situation.text) &&
