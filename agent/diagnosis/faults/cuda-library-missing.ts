@@ -9,6 +9,7 @@ import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
 import { linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
 import { driverRemedies } from './remedies/driver-reach.ts'
+import { TORCH_OWN } from './remedies/torch-own.ts'
 
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
@@ -58,7 +59,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)

@@ -11,6 +11,7 @@ import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { speaker } from '../situation/programs.ts'
+import type { Situation } from '../situation/situation.ts'
 
 const minor = (version = ''): string => version.split('.').slice(0, 2).join('.')
 /** pip has cuDNN 9 for CUDA 12 and 13, 8 for CUDA 11. */
@@ -18,6 +19,12 @@ function cudnn(needed: string, log: string): string {
   const major = Number.parseInt(needed, 10)
   return `'nvidia-cudnn-cu${/cu(?:da-?)?13/i.test(log) ? 13 : major + 3}>=${minor(needed)},<${major + 1}'`
 }
+/** "cuda >= 12.8", "driver>=410" of an image's labels. */
+function asks(condition = ''): string {
+  const [, what = '', version = ''] = /^(\w+)\D*([\d.]+)/.exec(condition) ?? []
+  return what === 'driver' ? `release ${version} or newer` : `one that gives ${what.replace('cuda', 'CUDA')} ${version}`
+}
+const onWindows = ({ system, text }: Situation): boolean => system === 'windows' || /docker[ -]desktop|\bPS [A-Z]:\\/i.test(text)
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
 export const cudaVersionMismatch = ruleFamily({
@@ -54,7 +61,7 @@ export const cudaVersionMismatch = ruleFamily({
     'cuInit err: ',
     'No supported GPU(s) detected',
     'unsupported display driver',
-    'unsatisfied condition: ',
+    'unsatisfied cond',
     'mismatches the version that was used to compile',
     'nsupported gpu architecture',
     "is not defined for option 'gpu-name'",
@@ -93,13 +100,14 @@ export const cudaVersionMismatch = ruleFamily({
       unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
     },
     {
-      pattern: /unsatisfied condition: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,
+      // A terminal may have cut the word.
+      pattern: /unsatisfied cond\w{0,5} ?\w{0,5}: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,
       severity: 'critical',
       title: 'Image asks for a newer driver',
       verdict: ({ match }) => `The container image requires ${match[1] ?? ''}, which the driver of this host does not give, so the container was not started.`,
       remedies: ({ match, situation }) => [
         {
-          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${shown(situation())}, or use an image of an older CUDA.`,
+          text: `Update the driver of ${onWindows(situation()) ? 'Windows, which containers there use too,' : 'the host'} to ${asks(match[1])}${shown(situation())}, or use an image of an older CUDA.`,
           ...(shown(situation()) === '' ? { command: 'nvidia-smi' } : {}),
         },
         { text: 'NVIDIA_DISABLE_REQUIRE=1 switches the check off; programs that need the newer driver then fail later.' },

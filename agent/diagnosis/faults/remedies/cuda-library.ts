@@ -6,6 +6,7 @@ import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
+import { TORCH_OWN, torchOwnRemedies } from './torch-own.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
@@ -59,6 +60,7 @@ const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvi
 
 export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   const situation = seen.situation()
+  if (TORCH_OWN.test(name) && !situation.jetson) return torchOwnRemedies(name, around(seen.text, seen.at, 8, 0), situation)
   const file = cudaFile(name)
   const which =
     file.version === undefined
