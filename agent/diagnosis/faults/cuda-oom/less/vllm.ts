@@ -218,7 +218,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         situation,
         `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
         'gpu_memory_utilization',
-        host?.trains === true && setShare(situation) === undefined ? '<SHARE>' : percent(lower),
+        host?.ownShare === true && setShare(situation) === undefined ? '<SHARE>' : percent(lower),
       ),
     host?.frees,
     WAKES.test(situation.text) &&
