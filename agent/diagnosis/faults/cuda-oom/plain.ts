@@ -61,6 +61,7 @@ export const cudaOomPlain = memoryFamily(
     'out of memory to allocate ',
     'Out of GPU memory trying to allocate',
     'Out of memory error on GPU',
+    'enforce allocating <= available',
     'System is out of GPU',
     'std::bad_alloc: out_of_memory',
     'Maximum pool size exceeded',
@@ -136,6 +137,20 @@ export const cudaOomPlain = memoryFamily(
           free_bytes: free === undefined ? undefined : bytesOf(free, freeUnit),
         }),
       remedies: (situation, facts) => [raiseFraction(situation), lessMemory(situation, facts), whoHolds(situation)],
+    },
+    {
+      // Old releases (Fluid) take memory in blocks of a share of the card.
+      pattern: /enforce allocating <= available failed, (\d{4,15}) > (\d{1,15})/,
+      who: 'PaddlePaddle',
+      facts: ([, amount, free]) => known({ requested_bytes: bytesOf(amount, ''), free_bytes: bytesOf(free, '') }),
+      remedies: (situation, facts) => [
+        lessMemory(situation, facts),
+        {
+          text: 'It takes memory in blocks, each as large as a share of the card: with a smaller one a second block may fit.',
+          command: setVariables(situation, { FLAGS_fraction_of_gpu_memory_to_use: '0.3' }),
+        },
+        whoHolds(situation),
+      ],
     },
     {
       // accelerate's find_executable_batch_size gives up so.

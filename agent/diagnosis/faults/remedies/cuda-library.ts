@@ -55,6 +55,15 @@ function folderInText(name: string, { text, system }: Situation): string | undef
   return folder === undefined || named.includes(folder) ? undefined : folder
 }
 
+/** The same library of another CUDA, as `locate` and `ls` show it. */
+function otherMajor({ stem, cuda, version }: CudaFile, { text }: Situation): { readonly path: string; readonly cuda: string } | undefined {
+  if (cuda === undefined || text.includes(`lib${stem}.so.${version}\n`)) return undefined
+  for (const [path, number] of text.matchAll(new RegExp(`(?<=^|\\s)/[\\w./+-]{1,160}/lib${stem}\\.so\\.(\\d{1,2})\\b`, 'gm'))) {
+    const found = cudaFile(`lib${stem}.so.${number}`).cuda
+    if (found !== undefined && found !== cuda) return { path, cuda: found }
+  }
+  return undefined
+}
 /** Extensions of PyTorch: of each there is a build for every CUDA. */
 const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
 
@@ -144,13 +153,18 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     Number.parseInt(own, 10) !== Number.parseInt(file.cuda, 10) && {
       text: `What loads it was built for CUDA ${file.cuda}, and CUDA ${own} is what the rest here is for: install its build for CUDA ${Number.parseInt(own, 10)}.`,
     }
+  const other = stranger === false ? otherMajor(file, situation) : undefined
   const another: Piece = stranger === false &&
+    other === undefined &&
     python &&
     file.stem === 'cudart' && {
       text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
     }
   return [
     stranger,
+    other !== undefined && {
+      text: `The text shows ${other.path}, of CUDA ${other.cuda}: what loads ${name} was built for CUDA ${file.cuda}. Take its build for CUDA ${other.cuda}, where there is one, or install CUDA ${file.cuda} beside.`,
+    },
     pip === undefined && another,
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }

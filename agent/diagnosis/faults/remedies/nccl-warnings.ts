@@ -232,10 +232,11 @@ export function warning(matched: Matched): Warning | undefined {
   const known = status === null ? undefined : STATUS[status[1] ?? '']
   if (known !== undefined) {
     const peer = /from peer (\S{4,60}?)(?:<\d{1,5}>)? with/.exec(words)?.[1]
-    const hca = /\bhca (\w{2,20})/.exec(words)?.[1]
+    const [, down, port] = /\b(\w{2,20}):(\d{1,2}) Got (?:non-fatal )?async event ?: port error/.exec(matched.situation().text) ?? []
+    const hca = /\bhca (\w{2,20})/.exec(words)?.[1] ?? down
     return {
       title: 'The InfiniBand path between two ranks failed',
-      verdict: `A transfer with ${peer ?? 'a peer'} ended with status ${status?.[1]}: ${known[0]}.`,
+      verdict: `A transfer with ${peer ?? 'a peer'} ended with status ${status?.[1]}: ${known[0]}.${down === undefined ? '' : ` Port ${port} of ${down} reported an error here too: its link went down.`}`,
       remedies: [
         known[1](matched),
         status?.[1] === '5' || status?.[1] === '13'

@@ -149,9 +149,22 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
 ]
 
 /** Nothing tells whether a model is trained or used. */
+/** CUDA.jl, "Memory management": it collects garbage before it gives up. */
+const inJulia = ({ programs, text }: Situation): Piece =>
+  (programs.has('julia') || /\b(?:CuArrays|CUDAdrv)\b/.test(text)) && {
+    text: 'See in the program what is held (CUDA.memory_status()): what is left after the garbage collection is still referenced. Let go of arrays that are done with (x = nothing) or free them (CUDA.unsafe_free!), in loops above all.',
+  }
+/** Weights go to the GPU while they are read, before the model gets them. */
+const inPaddle = ({ text }: Situation): Piece =>
+  /\bpaddle\.load\(/.test(text)
+    ? {
+        text: 'It failed while weights were read: read them into host memory (paddle.load(…, return_numpy=True)), so that the GPU holds them only once, and use half precision or a smaller model.',
+      }
+    : undefined
 export const lessAnyway = (situation: Situation): readonly Piece[] => [
+  inJulia(situation),
   ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
-  { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
+  inPaddle(situation) ?? { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]
 
