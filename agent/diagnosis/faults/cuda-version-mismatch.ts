@@ -56,6 +56,7 @@ export const cudaVersionMismatch = ruleFamily({
     'forward compatibility was attempted',
     'was built for NVIDIA Driver Release',
     'cuInit(0)',
+    'Cuda driver error',
     'cuInit failed',
     'call to cuInit',
     'cuInit err: ',
@@ -115,7 +116,7 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       pattern:
-        /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice|cuInit\b[^\n]{0,60}\b804\b/i,
+        /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice|(?:cuInit\b[^\n]{0,60}|Cuda driver error )\b804\b/i,
       severity: 'critical',
       title: 'CUDA compatibility library on a GPU without it',
       verdict:
@@ -127,7 +128,7 @@ export const cudaVersionMismatch = ruleFamily({
     jaxLibraries,
     {
       pattern:
-        /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|cuInit\b[^\n]{0,60}\b803\b/i,
+        /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|(?:cuInit\b[^\n]{0,60}|Cuda driver error )\b803\b/i,
       severity: 'critical',
       title: 'libcuda does not fit the kernel driver',
       verdict:
@@ -154,7 +155,8 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       // OpenACC and OpenMP of NVIDIA's compilers, which name the option that is missing.
-      pattern: /call to cu\w{2,40} returned error 209\b|(?:Accelerator Fatal Error: [^]{0,300}?)?Rebuild this file with (-[\w=:,]{4,30}) to use/,
+      pattern:
+        /(?:call to cu\w{2,40} returned|Cuda driver) error 209\b|(?:Accelerator Fatal Error: [^]{0,300}?)?Rebuild this file with (-[\w=:,]{4,30}) to use/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: ({ match }) =>

@@ -152,6 +152,7 @@ export const illegalMemoryAccess = ruleFamily({
   kind: 'illegal_memory_access',
   literals: [
     'llegal memory',
+    'Cuda driver error',
     'CUDA_ERROR_',
     'cudaError',
     'hipErrorIllegalAddress',
@@ -250,7 +251,7 @@ export const illegalMemoryAccess = ruleFamily({
       `A kernel overran its stack.${REPORTED_LATE}`,
     ),
     rule(
-      /(?:CUDA (?:[Ee]rror|failure):? |encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
+      /(?:C(?:UDA|uda driver) (?:[Ee]rror|failure):? |encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
       700,
       'A kernel failed on the GPU',
       `CUDA names by its number that a kernel did what is not allowed.${REPORTED_LATE}`,

@@ -220,6 +220,37 @@ test.each<readonly [name: string, text: string, kind: string, says: RegExp, neve
     /CUDA\.unsafe_free!/,
     /PYTORCH/,
   ],
+  [
+    'a container of Singularity without nvidia-smi',
+    '$ singularity exec --nv lab.sif nvidia-smi\n/.singularity.d/actions/exec: line 9: exec: nvidia-smi: not found\n',
+    'gpu_not_visible',
+    /the host has no driver, or keeps it in a folder of its own[^]*nvliblist\.conf/,
+    /docker|dkms/,
+  ],
+  [
+    'older words of Singularity for a host without a driver',
+    'WARNING: Could not find any NVIDIA libraries on this host!\n',
+    'gpu_not_visible',
+    /started with --nv[^]*ldconfig -p/,
+    /docker/,
+  ],
+  [
+    'a number of the driver, of a GPU that is not there',
+    "Cuda driver error 100 in call at file 'nvd_device.h' in line 33.\n",
+    'gpu_not_visible',
+    /GPU/,
+    /pip install/,
+  ],
+  ['the same of a bad address', "Cuda driver error 700 in call at file 'nvd_device.h' in line 33.\n", 'illegal_memory_access', /by its number/, /pip install/],
+  ['the same of no memory', "Cuda driver error 2 in call at file 'nvd_device.h' in line 33.\n", 'cuda_oom', /Out of GPU memory/, /pip install/],
+  [
+    'the same of a compatibility library',
+    "Cuda driver error 804 in call at file 'nvd_device.h' in line 33.\n",
+    'cuda_version_mismatch',
+    /cuda-compat/,
+    /pip install/,
+  ],
+  ["atoms that do not fit LAMMPS's GPU", 'ERROR: Insufficient memory on accelerator (src/GPU/gpu_extra.h:38)\n', 'cuda_oom', /neigh no/, /PYTORCH/],
 ])('%s', (_, text, kind, says, never) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)

@@ -73,6 +73,8 @@ export const cudaOomPlain = memoryFamily(
     'Out of memory on device.',
     'Out of memory in cuMemAlloc',
     'CUDA error 2 at ',
+    'Cuda driver error',
+    'nsufficient memory on accelerator',
     'NvMapMemAllocInternalTagged',
     'Insufficient VRAM',
     'No executable batch size found, reached zero',
@@ -228,7 +230,20 @@ export const cudaOomPlain = memoryFamily(
           : unknown(gpu, situation),
       remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
-        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory|Check failed: .{1,120}CUDA: out of memory/,
+        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory|Cuda driver error 2 in call|Check failed: .{1,120}CUDA: out of memory/,
+    },
+    {
+      // lib/gpu: the neighbour lists take most, and each MPI rank has its own.
+      pattern: /Insufficient memory on accelerator/,
+      who: 'LAMMPS',
+      remedies: (situation) => [
+        {
+          text: 'Let the host build the neighbour lists, and put fewer MPI ranks onto a GPU.',
+          command: 'mpirun -np <RANKS> lmp -sf gpu -pk gpu 1 neigh no -in <INPUT>',
+        },
+        { text: 'Spread the atoms over more GPUs or nodes (-pk gpu <GPUS>), or build the GPU package with single or mixed precision.' },
+        whoHolds(situation),
+      ],
     },
     {
       // TensorFlow's copy to a GPU whose memory is full.

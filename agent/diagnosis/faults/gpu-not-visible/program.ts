@@ -37,6 +37,7 @@ export const LITERALS = [
   'invalid device ordinal',
   'failed call to cuInit',
   'call to cuInit returned error 100',
+  'Cuda driver error',
   'kernel driver does not appear to be running',
   'Could not find cuda drivers on your machine',
   'no supported devices found for platform CUDA',
@@ -115,7 +116,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected/,
+      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|Cuda driver error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected/,
     severity: 'critical',
     title: ({ situation }) => `${situation().vendor === 'amd' ? 'ROCm' : 'CUDA'} finds no GPU`,
     verdict: ({ situation }) =>
