@@ -71,7 +71,8 @@ export const cudaOomPlain = memoryFamily(
     'GPU OutOfMemory',
     'RetryOOM',
     'Out of memory on device.',
-    'Out of memory in cuMemAlloc',
+    'Out of memory in cu',
+    'CUDA context for NVENC: 0x2',
     'CUDA error 2 at ',
     'Cuda driver error',
     'nsufficient memory on accelerator',
@@ -230,7 +231,7 @@ export const cudaOomPlain = memoryFamily(
           : unknown(gpu, situation),
       remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
-        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory|Cuda driver error 2 in call|Check failed: .{1,120}CUDA: out of memory/,
+        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cu[A-Z]\w{3,40}\b|Failed creating CUDA context for NVENC: 0x2\b|CUDA error 2 at .{1,160}: out of memory|Cuda driver error 2 in call|Check failed: .{1,120}CUDA: out of memory/,
     },
     {
       // lib/gpu: the neighbour lists take most, and each MPI rank has its own.

@@ -7,7 +7,7 @@ import { setVariables } from '../remedies/environment.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
-import { lessAnyway } from './less/others.ts'
+import { lessAnyway, lessInFolding } from './less/others.ts'
 import { lessInJax, lessInTensorflow, needed } from './less/xla.ts'
 import { IMPOSSIBLE } from './less/ggml.ts'
 import { memoryFamily } from './rules.ts'
@@ -17,7 +17,13 @@ import { known } from '../parts/window.ts'
 const speaker = (situation: Situation): string => (situation.programs.has('jax') ? 'JAX' : situation.programs.has('tensorflow') ? 'TensorFlow' : 'The program')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
-  isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway(situation)
+  situation.programs.has('esmfold')
+    ? lessInFolding(situation)
+    : isJax(situation)
+      ? lessInJax(situation)
+      : situation.programs.has('tensorflow')
+        ? lessInTensorflow(situation)
+        : lessAnyway(situation)
 const WRONG_SIZE: Piece = {
   text: 'Look for the array of that size, such as a full matrix of all pairs, and compute it in pieces.',
 }

@@ -90,7 +90,36 @@ export const lessInFfmpeg = (): readonly Piece[] => [{ text: 'Decode or encode f
 
 const LENGTHS = /(?:of )?length (\d{2,6})\b/g
 /** ESMFold and its relatives: attention over residues grows with the square of the length. */
+/** docs/performance.md of AlphaFold 3, docker/run_docker.py of AlphaFold 2: pages of host memory behind those of the GPU. */
+const ALPHAFOLD = /alphafold|colabfold/i
+const SHARE_OF_XLA = /XLA_(?:PYTHON_)?CLIENT_MEM_FRACTION["']?[ =:]{1,3}["']?(\d{0,2}\.?\d{1,2})\b/
+function lessInAlphafold(situation: Situation): readonly Piece[] {
+  const share = SHARE_OF_XLA.exec(situation.text)?.[1]
+  return [
+    share !== undefined && Number(share) > 1 && situation.text.includes('TF_FORCE_UNIFIED_MEMORY')
+      ? { text: `It uses host memory already, up to ${share} times the card: give the job that much host memory, and where it has more, raise the share.` }
+      : {
+          text: `Let it use host memory too (slower): unified memory, with a share above 1 of the card${share === undefined || Number(share) > 1 ? '' : `; ${share}, which is set, leaves only that part of the card`}.`,
+          command: setVariables(situation, {
+            TF_FORCE_UNIFIED_MEMORY: '1',
+            [/alphafold-?3|xla_client_mem/i.test(situation.text) ? 'XLA_CLIENT_MEM_FRACTION' : 'XLA_PYTHON_CLIENT_MEM_FRACTION']: '4.0',
+            XLA_PYTHON_CLIENT_PREALLOCATE: 'false',
+          }),
+        },
+    { text: 'Fold less at once: memory grows with the square of the number of residues. Cut the sequence into parts that overlap, or leave chains out.' },
+    { text: 'Or fold it on a GPU with more memory: one prediction runs on one GPU.' },
+  ]
+}
+/** docs.blender.org, Cycles: performance, simplify, command line arguments. */
+export const lessInBlender = (): readonly Piece[] => [
+  {
+    text: 'Make the scene smaller: limit textures and subdivision (Render Properties, Simplify), use fewer particles, and leave out what the camera does not see.',
+  },
+  { text: 'Render in smaller tiles (Performance, Memory: 1024 or 512).' },
+  { text: 'Or render on the CPU: Cycles loads the whole scene onto each GPU.', command: 'blender -b <FILE> -f <FRAME> -- --cycles-device CPU' },
+]
 export function lessInFolding(situation: Situation): readonly Piece[] {
+  if (ALPHAFOLD.test(situation.text)) return lessInAlphafold(situation)
   const failed = [...situation.text.matchAll(/out of memory\)? on sequence \S{1,60} (?:of )?length (\d{2,6})/gi)].map((match) => Number(match[1]))
   const shortest = failed.length > 0 ? Math.min(...failed) : undefined
   const done = [...situation.text.matchAll(LENGTHS)].map((match) => Number(match[1])).filter((length) => shortest !== undefined && length < shortest)
