@@ -3,6 +3,7 @@ import type { Facts } from '../model/facts.ts'
 import type { EvidenceLine, Fault } from '../model/fault.ts'
 import type { LogKind } from '../model/kinds.ts'
 import { logKindOf } from '../model/log-kinds.ts'
+import { repeatedKills } from './faults/host-oom/repeated.ts'
 import { repeatedXids } from './xid/repeated.ts'
 
 /** Figures as printed carry two or three digits: the same figure printed exactly and rounded is one. */
@@ -76,7 +77,7 @@ export function gatherFaults(): FaultCollection {
       } else counts.set(fault.kind, count + 1)
       faults.push(fault)
     },
-    ordered: () => rootFirst(repeatedXids(acrossRanks(faults))),
+    ordered: () => rootFirst(repeatedKills(repeatedXids(acrossRanks(faults)))),
   }
 }
 

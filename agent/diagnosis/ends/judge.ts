@@ -242,7 +242,12 @@ function explained({ place, end, sign }: Candidate, fatal: readonly Fault[]): bo
   // A compiler that does not know the GPU, and every call of a GPU after a kernel failed.
   if (end.kind === 'compile_error' && (has('cuda_version_mismatch') || has('cuda_library_missing'))) return true
   if (has('cublas_cudnn_error') && sign.type === 'error' && /^(?:RuntimeError: )?miopenStatus/.test(sign.error.message)) return true
-  if (has('cuda_oom') && sign.type === 'error' && /Failed to create llama_context/.test(sign.error.message + sign.error.tail)) return true
+  if (
+    has('cuda_oom') &&
+    sign.type === 'error' &&
+    /Failed to create llama_context|Could not load Llama model|Failed to load model from file/.test(sign.error.message + sign.error.tail)
+  )
+    return true
   if (has('illegal_memory_access') && sign.type === 'error' && /\b(?:CUDA|HIP|cuDNN) error\b/.test(sign.error.message)) return true
   if (fatal.length === 0 || place === PLACE.orderFirst || place === PLACE.cause) return false
   if (place >= PLACE.consequence || place === PLACE.weakCause) return true

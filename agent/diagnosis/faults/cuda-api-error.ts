@@ -275,6 +275,7 @@ export const cudaApiError = ruleFamily({
     'ROCm error: ',
     'CUDA failure',
     'CUDA driver error',
+    'Cuda driver error',
     'CUDA runtime error',
     'cuda runtime error',
     'cudaError',

@@ -9,6 +9,7 @@ import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
 import { linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
 import { driverRemedies } from './remedies/driver-reach.ts'
+import { TORCH_OWN } from './remedies/torch-own.ts'
 
 const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
@@ -58,7 +59,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)
@@ -129,6 +130,7 @@ export const cudaLibraryMissing = ruleFamily({
     'LoadLibrary failed with error',
     'CUDA_PATH is set but CUDA',
     'failed to open libnv',
+    'ailed to dlopen lib',
     '=> not found',
     "' not found (required by",
     'CUDA driver library cannot be found',
@@ -212,6 +214,7 @@ export const cudaLibraryMissing = ruleFamily({
       { unless: ({ match }) => (match[1] ?? '').includes('bitsandbytes') },
     ),
     missing(`${L} (?:=> not found|was not found|not found\\b)`, 'was not found where the loader looks'),
+    missing(`[Ff]ailed to dlopen ${L}`, 'was not found where the loader looks'),
     missing(`failed to open ${L}`, 'was not found where the loader looks'),
     missing(`version [\`'](${CUDA_LIBRARY})' not found`, 'was found in another version than the program was linked with'),
     missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),

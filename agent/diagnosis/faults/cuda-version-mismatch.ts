@@ -3,12 +3,15 @@ import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
 import { compiledFor, kernelsOf, oddGpu } from './parts/architecture.ts'
+import { builtForDriver, greeted, noGpuOfImage } from './parts/container-driver.ts'
+import { jaxLibraries } from './parts/jax-libraries.ts'
 import { architecture, compatibility } from './remedies/cuda-builds.ts'
 import { driverOld, ptxTooNew } from './remedies/driver.ts'
 import { dotted, runsOn, shown, unreached } from './remedies/driver-reach.ts'
 import { COMPUTE_CAP } from './remedies/gpu.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { speaker } from '../situation/programs.ts'
+import type { Situation } from '../situation/situation.ts'
 
 const minor = (version = ''): string => version.split('.').slice(0, 2).join('.')
 /** pip has cuDNN 9 for CUDA 12 and 13, 8 for CUDA 11. */
@@ -16,6 +19,12 @@ function cudnn(needed: string, log: string): string {
   const major = Number.parseInt(needed, 10)
   return `'nvidia-cudnn-cu${/cu(?:da-?)?13/i.test(log) ? 13 : major + 3}>=${minor(needed)},<${major + 1}'`
 }
+/** "cuda >= 12.8", "driver>=410" of an image's labels. */
+function asks(condition = ''): string {
+  const [, what = '', version = ''] = /^(\w+)\D*([\d.]+)/.exec(condition) ?? []
+  return what === 'driver' ? `release ${version} or newer` : `one that gives ${what.replace('cuda', 'CUDA')} ${version}`
+}
+const onWindows = ({ system, text }: Situation): boolean => system === 'windows' || /docker[ -]desktop|\bPS [A-Z]:\\/i.test(text)
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
 export const cudaVersionMismatch = ruleFamily({
@@ -45,8 +54,15 @@ export const cudaVersionMismatch = ruleFamily({
     'Unsupported .version ',
     'requires device with capability',
     'forward compatibility was attempted',
+    'was built for NVIDIA Driver Release',
+    'cuInit(0)',
+    'Cuda driver error',
+    'cuInit failed',
+    'call to cuInit',
+    'cuInit err: ',
+    'No supported GPU(s) detected',
     'unsupported display driver',
-    'unsatisfied condition: ',
+    'unsatisfied cond',
     'mismatches the version that was used to compile',
     'nsupported gpu architecture',
     "is not defined for option 'gpu-name'",
@@ -59,6 +75,8 @@ export const cudaVersionMismatch = ruleFamily({
   ],
   facts: code,
   rules: [
+    builtForDriver,
+    noGpuOfImage,
     {
       pattern: /NVIDIA driver on your system is too old(?: \(found version (\d{4,5})\))?/,
       severity: 'critical',
@@ -83,56 +101,41 @@ export const cudaVersionMismatch = ruleFamily({
       unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
     },
     {
-      pattern: /unsatisfied condition: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,
+      // A terminal may have cut the word.
+      pattern: /unsatisfied cond\w{0,5} ?\w{0,5}: (\w{1,20} ?[<>=!]{1,2} ?[\d.]{1,12})/,
       severity: 'critical',
       title: 'Image asks for a newer driver',
       verdict: ({ match }) => `The container image requires ${match[1] ?? ''}, which the driver of this host does not give, so the container was not started.`,
       remedies: ({ match, situation }) => [
         {
-          text: `Update the driver of the host to one that gives ${(match[1] ?? 'what is required').replace(/[>=]+/, ' ')}${shown(situation())}, or use an image of an older CUDA.`,
+          text: `Update the driver of ${onWindows(situation()) ? 'Windows, which containers there use too,' : 'the host'} to ${asks(match[1])}${shown(situation())}, or use an image of an older CUDA.`,
           ...(shown(situation()) === '' ? { command: 'nvidia-smi' } : {}),
         },
         { text: 'NVIDIA_DISABLE_REQUIRE=1 switches the check off; programs that need the newer driver then fail later.' },
       ],
     },
     {
-      pattern: /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice/i,
+      pattern:
+        /forward compatibility was attempted on non supported HW|CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE|cudaErrorCompatNotSupportedOnDevice|(?:cuInit\b[^\n]{0,60}|Cuda driver error )\b804\b/i,
       severity: 'critical',
       title: 'CUDA compatibility library on a GPU without it',
       verdict:
         'The program loaded a CUDA compatibility library (cuda-compat) that only data-centre GPUs support, or a libcuda that does not fit the kernel module.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 804, ...code(seen) }),
+      unless: greeted,
     },
+    jaxLibraries,
     {
-      // JAX checks the libraries that the loader finds against those that it was built for.
-      pattern: /Found (?<library>cu[A-Z]\w{2,8}|CUDA|CUPTI) version (\d{2,6}), but JAX was built against version (\d{2,6})|Outdated cuDNN installation found/,
-      severity: 'critical',
-      title: ({ match }) => `${match.groups?.library ?? 'cuDNN'} is older than JAX needs`,
-      verdict: ({ match, text, at }) => {
-        const near = around(text, at, 0, 4)
-        const [has, needs] = [match[2] ?? /Installed version: (\d{4,6})/.exec(near)?.[1], match[3] ?? /Minimum supported: (\d{4,6})/.exec(near)?.[1]]
-        return `JAX found ${match.groups?.library ?? 'cuDNN'} ${has ?? 'of an older release'}${needs === undefined ? '' : ` and needs ${needs} or newer`}, so it computes on the CPU.`
-      },
-      remedies: ({ situation, match }) => [
-        {
-          text: `Let pip bring the ${match.groups?.library ?? 'cuDNN'} that this JAX was built for.`,
-          command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade'),
-        },
-        {
-          text: 'If an older copy comes first (LD_LIBRARY_PATH, a module of the cluster, an image): take it out of the way.',
-          command: 'printenv LD_LIBRARY_PATH; pip list | grep -i nvidia-cu',
-        },
-      ],
-    },
-    {
-      pattern: /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch/i,
+      pattern:
+        /unsupported display driver \/ cuda driver combination|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|cudaErrorSystemDriverMismatch|(?:cuInit\b[^\n]{0,60}|Cuda driver error )\b803\b/i,
       severity: 'critical',
       title: 'libcuda does not fit the kernel driver',
       verdict:
         'The libcuda that was loaded and the kernel module of the driver are of different versions: an update without a reboot, or a cuda-compat library.',
       remedies: compatibility,
       facts: (seen) => ({ cuda_error_code: 803, ...code(seen) }),
+      unless: greeted,
     },
     {
       pattern: /(?:CUDA capability )?(sm_\d{2,3}) is not compatible with the current PyTorch|is not compatible with the current PyTorch/,
@@ -152,7 +155,8 @@ export const cudaVersionMismatch = ruleFamily({
     },
     {
       // OpenACC and OpenMP of NVIDIA's compilers, which name the option that is missing.
-      pattern: /call to cu\w{2,40} returned error 209\b|(?:Accelerator Fatal Error: [^]{0,300}?)?Rebuild this file with (-[\w=:,]{4,30}) to use/,
+      pattern:
+        /(?:call to cu\w{2,40} returned|Cuda driver) error 209\b|(?:Accelerator Fatal Error: [^]{0,300}?)?Rebuild this file with (-[\w=:,]{4,30}) to use/,
       severity: 'critical',
       title: 'No kernel for this GPU in the program',
       verdict: ({ match }) =>

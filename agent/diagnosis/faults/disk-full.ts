@@ -8,6 +8,7 @@ import type { Facts } from '../../model/facts.ts'
 import { fullIn, rootFree, shownBy } from './parts/df.ts'
 import { setVariables } from './remedies/environment.ts'
 import { imageStore } from './remedies/image-store.ts'
+import { inQuota } from './remedies/quota.ts'
 import type { Piece } from './remedies/plan.ts'
 
 /** Writing the layers of an image: what is full is the engine's own folder, wherever the path inside the image leads. */
@@ -95,6 +96,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
       look('/tmp/ray'),
       { text: 'Ray spills objects there: start it with a folder on a larger disk.', command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>' },
     ]
+  if (quota && PIP.test(around)) return [look(), ...inQuota(at)]
   if (PIP.test(message))
     return [
       look(),
@@ -146,6 +148,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
   if (at.system === 'windows') return [path === undefined ? { text: 'Free space on the drive, or let the program write to another one.' } : look()]
   return [
     look(),
+    ...(quota ? inQuota(at) : []),
     !quota && {
       text: 'See what fills it.',
       command: `du -xh --max-depth=1 ${path === undefined ? '<FOLDER>' : word(path.replace(/\/[^/]*$/, '') || '/')} | sort -h | tail`,

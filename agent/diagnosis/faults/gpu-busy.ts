@@ -46,8 +46,51 @@ function remedies({ situation }: Matched): readonly Piece[] {
 export const gpuBusy = ruleFamily({
   id: 'gpu-busy',
   kind: 'gpu_busy',
-  literals: ['busy or unavailable', 'CUDA_ERROR_DEVICE_UNAVAILABLE', 'cudaErrorDevicesUnavailable', 'MIG Mode for GPU'],
+  literals: [
+    'busy or unavailable',
+    'CUDA_ERROR_DEVICE_UNAVAILABLE',
+    'cudaErrorDevicesUnavailable',
+    'MIG Mode for GPU',
+    'OpenEncodeSessionEx',
+    'No capable devices found',
+  ],
   rules: [
+    {
+      // libavcodec/nvenc.c and NVEncC: NV_ENC_ERR_OUT_OF_MEMORY.
+      pattern: /OpenEncodeSessionEx(?: failed: out of memory \(10\)|\(?[^\n:]{0,60}: 10 \(NVENC)/,
+      severity: 'critical',
+      title: 'The video encoder takes no further session',
+      verdict:
+        "NVENC opened no session (its error 10): the GPU's memory is full, or as many streams are encoded already as the driver allows at once; on consumer cards that is a few.",
+      remedies: ({ situation }) => [
+        {
+          text: 'See how many sessions are open, and how full the memory is.',
+          command: 'nvidia-smi --query-gpu=index,encoder.stats.sessionCount,memory.used,memory.total --format=csv',
+        },
+        { text: 'Encode fewer streams at once, and end processes that were left behind; newer drivers allow more sessions.' },
+        whoHolds(situation()),
+      ],
+    },
+    {
+      pattern: /_nvenc @ [^\]\n]{2,20}\] No capable devices found/,
+      kind: 'gpu_not_visible',
+      severity: 'critical',
+      title: 'No GPU here can encode this',
+      verdict:
+        'FFmpeg found no GPU whose encoder takes what it was asked for: another codec or pixel format than the card encodes, a driver that is older than this FFmpeg needs, or the wrong GPU.',
+      remedies: [
+        {
+          text: 'Ask FFmpeg for the reason: it is in the lines of the encoder.',
+          command: 'ffmpeg -v verbose -f lavfi -i testsrc -frames 1 -c:v <CODEC>_nvenc -f null -',
+        },
+        {
+          text: "See the card and its driver, and compare both with NVIDIA's table of what each card encodes (AV1: from the RTX 40 series on).",
+          command: 'nvidia-smi',
+        },
+        { text: 'Ask for a pixel format that it knows (-pix_fmt yuv420p), and with several GPUs name one (-gpu 0).' },
+      ],
+      unless: ({ text, at }) => /OpenEncodeSessionEx|context for NVENC/.test(around(text, at, 6, 0)),
+    },
     {
       pattern: /Unable to (?:enable|disable) MIG Mode for GPU ([0-9A-Fa-f:.]{7,16}): In use by another client/,
       severity: 'critical',

@@ -14,7 +14,9 @@ const NO_HANDLE = /Unable to determine the device handle for|nvmlDeviceGetHandle
 /** nvdebugdump names the one that it cannot ask. */
 const NAMED_BELOW = /get details on GPU \(0x([\da-f]{1,2})\)/
 const HEARTBEAT = /_kgspIsHeartbeatTimedOut\b[^\n]{0,40}[Hh]eartbeat timed out/
-const LOST = /GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
+/** 0x0f is NV_ERR_GPU_IS_LOST (nvstatuscodes.h): calls to the firmware no longer leave the host. */
+const LOST =
+  /(?:rpcSendMessage failed with|\bGSP: \w{5,20} failed: [^\n]{0,120}\b)\s?status[ =]0x0000000f\b|GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
 const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
 const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|Refused to change power state)`)
 const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
@@ -123,6 +125,25 @@ const REASONS: readonly Reason[] = [
     pieces: (facts) => [powerCycle, kernelLines(facts), replaceIt(facts)],
   },
 ]
+const ATTACH: Reason = {
+  pattern: /^(?![^]*(?:is not supported by|requires use of))[^]*osInitNvMapping: \*{3} Cannot attach gpu/,
+  says: 'The driver says why: it could not attach the GPU at all. Mostly the card no longer answers on the bus, as after a fall off it (Xid 79), or its power is off.',
+  pieces: (facts) => [powerCycle, kernelLines(facts, 'See which Xids, PCIe errors (AER), power and heat events the kernel logged before.'), replaceIt(facts)],
+}
+const GUEST: Reason = {
+  pattern: /Hardware name: (?:VMware|QEMU|Microsoft Corporation Virtual Machine|Xen HVM|OpenStack|Red Hat KVM|Nutanix)|Hypervisor detected: /,
+  says: 'It runs in a virtual machine, so likely the GPU was not passed through completely, or was not reset since it was last used.',
+  pieces: (facts, situation) => [
+    {
+      text: 'On the host: pass all functions of the card (its audio and USB parts too), let no driver of the host use it (vfio-pci), and give the guest UEFI firmware with room for large BARs (VMware: pciPassthru.use64bitMMIO=TRUE and pciPassthru.64bitMMIOSizeGB).',
+    },
+    { text: 'Power the guest off and on, and if that is not enough reboot the host: a restart inside of the guest does not reset the card.' },
+    kernelLines(facts),
+    {
+      text: `Then try another driver release${driverVersion(situation) === '' ? '' : ` than${driverVersion(situation)}`} in the guest: older ones refuse consumer cards in virtual machines.`,
+    },
+  ],
+}
 const powerCycle: Piece = {
   text: 'Drain the host and power-cycle it: switch it off completely, then on. A warm reboot may leave the card dead.',
   command: 'sudo poweroff',
@@ -175,7 +196,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (INIT_FAILED.test(line)) {
     const at2 = text.findIndex((other, number) => number > at && number < at + 4 && INIT_FAILED.test(other))
     const near = around(text, at, 24, 8)
-    const reason = REASONS.find(({ pattern }) => pattern.test(near))
+    const reason = [...REASONS, ATTACH, GUEST].find(({ pattern }) => pattern.test(near))
     const version = situation().versions.driver
     return {
       ...base,
@@ -218,6 +239,8 @@ export const gpuLost: FaultFamily = {
     'Unable to determine the device handle for',
     'GPU is lost',
     'GPU_IS_LOST',
+    'status 0x0000000f',
+    'status=0x0000000f',
     'NVMLError_GpuIsLost',
     'RmInitAdapter failed',
     'rm_init_adapter',

@@ -13,7 +13,7 @@ const facts = (seen: Seen): Facts => {
 }
 /** The whole card is lost, not one queue of it. */
 const GONE =
-  /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init/
+  /GPU reset\(\d{1,6}\) failed|GPU [Rr]ecovery (?:[Ff]ailed|disabled)|wedged(?!, but recovered)|cancelling all in-flight|GT\d: reset failed|ip_resume failed|resume of IP block|Fatal error during GPU init|ring \w[\w.]{0,30} test failed \(scratch\(/
 const BACK =
   /context reset due to GPU hang|GPU reset(?:\(\d{1,6}\))? succeeded|\b[Rr]ing [\w.]{2,30} reset succeeded|recovered through reset|\bxe\b[^\n]{0,60}\bGT\d: reset done/
 const afterRas = (seen: Seen): boolean =>
@@ -46,11 +46,12 @@ function remedies(matched: Matched): readonly Piece[] {
 }
 const ENGINE = /failed to reset engine|Engine reset failed/
 /** What the driver tries on each ring when it starts or resets the card. */
-const TESTED = /IB test failed on (\w[\w.]{1,20})|ring (\w[\w.]{1,30}) test failed/
+const TESTED = /IB test failed on (\w[\w.]{1,20})|ring (\w[\w.]{0,30}) test failed/
 const ENDS: Readonly<Record<End, string>> = { gone: 'its driver could not reset it', back: 'its driver reset it', open: 'its driver resets it' }
+const TITLES: Readonly<Record<End, string>> = { gone: 'GPU hung and could not be reset', back: 'GPU hung and was reset', open: 'GPU hung' }
 const hang = {
   severity: 'critical',
-  title: (matched: Matched) => (endOf(near(matched)) === 'open' ? 'GPU hung' : 'GPU hung and was reset'),
+  title: (matched: Matched) => TITLES[endOf(near(matched))],
   verdict: (matched: Matched) => {
     const { status, process } = matched.facts
     const where = atCard(matched.facts)
@@ -114,7 +115,8 @@ export const gpuReset = ruleFamily({
     'Fatal error during GPU init',
     'HW Exception by GPU node',
     ' reset failed',
-    'VRAM is lost due to GPU reset',
+    'VRAM is lost',
+    ' test failed (scratch(',
     'GPU reset end with ret = -',
     'ip_resume failed',
     'Failed to export SMU metrics table',
@@ -142,10 +144,10 @@ export const gpuReset = ruleFamily({
     {
       severity: 'critical',
       title: "The GPU failed its driver's test",
-      pattern: /\bamdgpu\b[^\n]{0,80}(?:IB test failed on \w|ib ring test failed \(-\d|ring \w[\w.]{1,30} test failed \(-\d)/,
+      pattern: /\bamdgpu\b[^\n]{0,80}(?:IB test failed on \w|ib ring test failed \(-\d|ring \w[\w.]{0,30} test failed \((?:-\d|scratch\())/,
       verdict: (matched) => {
         const [, engine, ring] = TESTED.exec(near(matched)) ?? []
-        const which = engine ?? ring
+        const which = engine ?? (ring !== undefined && /^\d/.test(ring) ? `ring ${ring}` : ring)
         return `The driver started ${atCard(matched.facts)} or reset it, and ${which === undefined ? 'a part of it' : which} did not answer the test: ${/^(?:vcn|jpeg|vpe|uvd|vce)/.test(which ?? '') ? 'video work fails on it; computing may still work' : 'programs cannot use the GPU'}.`
       },
       remedies: (matched) => [
@@ -159,7 +161,7 @@ export const gpuReset = ruleFamily({
     },
     // Kernels from 6.16 on print it without *ERROR*. https://github.com/ROCm/legacy-rocm-build/issues/6127
     { ...hang, pattern: /\*ERROR\* ring [\w.]{2,30} timeout\b(?!, but soft recovered)|\bring [\w.]{2,30} timeout, signaled seq=/ },
-    { ...hang, pattern: /\bamdgpu\b[^\n]{0,60}(?:GPU reset begin|[Rr]ing [\w.]{2,30} reset failed|VRAM is lost due to GPU reset)/ },
+    { ...hang, pattern: /\bamdgpu\b[^\n]{0,60}(?:GPU reset begin|[Rr]ing [\w.]{2,30} reset failed|VRAM is lost(?: due to GPU reset)?)/ },
     { ...hang, pattern: /\bi915\b[^\n]{0,40}Resetting (?:chip|\w{2,10}) for (?:preemption time out|stopped heartbeat)|\bGUC: Engine reset failed on \d/ },
     {
       ...hang,

@@ -1,4 +1,5 @@
 // Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
+import { ollamaEstimate, unitPeak } from './host-oom/estimates.ts'
 import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
@@ -153,7 +154,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
     const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1]
     return said(
-      `systemd reports that the OOM killer ended a process of ${unit ?? 'this unit'}: the unit reached a memory limit of its own, or the whole host ran out.`,
+      `systemd reports that the OOM killer ended a process of ${unit ?? 'this unit'}: the unit reached a memory limit of its own, or the whole host ran out.${unitPeak(around(text, at, 2, 4))}${ollamaEstimate(situation().text)}`,
       {},
       [at],
       [

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { byLibrary } from './parts/kernel-library.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
-import { sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
+import { launchesWait, sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { INFERENCE } from '../situation/programs.ts'
@@ -123,7 +123,8 @@ function sanitized({ text, at }: Seen): string | undefined {
   return `compute-sanitizer names the kernel: ${found[3]} ${found[1] === 'read' ? 'reads' : 'writes'} ${found[2]} bytes outside its memory${where === null ? '' : `, ${where[1]} bytes ${where[2]} the nearest allocation`}.`
 }
 /** PyTorch says itself that the stack may be of another call. */
-const saysLate = ({ text, at }: Seen): boolean => /asynchronously reported at some other API call/.test(around(text, at, 0, 4))
+const saysLate = ({ text, at, situation }: Matched): boolean =>
+  /asynchronously reported at some other API call/.test(around(text, at, 0, 4)) || launchesWait(situation())
 const rule = (pattern: RegExp, code: number, title: string, verdict: string, more: Partial<Rule> = {}): Rule => ({
   pattern,
   severity: 'critical',
@@ -155,6 +156,7 @@ export const illegalMemoryAccess = ruleFamily({
   kind: 'illegal_memory_access',
   literals: [
     'llegal memory',
+    'Cuda driver error',
     'CUDA_ERROR_',
     'cudaError',
     'hipErrorIllegalAddress',
@@ -254,7 +256,7 @@ export const illegalMemoryAccess = ruleFamily({
       `A kernel overran its stack.${REPORTED_LATE}`,
     ),
     rule(
-      /(?:CUDA (?:[Ee]rror|failure):? \(?|encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
+      /(?:C(?:UDA|uda driver) (?:[Ee]rror|failure):? \(?|encode tensor map: |\bcall to cu\w{2,40} returned error |Invalid error code \()(?:700|702|71[0-9])\b/,
       700,
       'A kernel failed on the GPU',
       `CUDA names by its number that a kernel did what is not allowed.${REPORTED_LATE}`,

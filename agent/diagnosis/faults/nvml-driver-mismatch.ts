@@ -6,11 +6,13 @@ import type { FaultFamily, LogText, Recognised } from './family.ts'
 import { known, lineWith } from './parts/window.ts'
 import { MOST_REMEDIES, plan } from './remedies/plan.ts'
 
-const MISMATCH = /[Dd]river\/library version mismatch|\bAPI mismatch:|LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch/
+const MISMATCH =
+  /[Dd]river\/library version mismatch|\bAPI mismatch:|LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch|kernel version [\d.]{5,14} does not match DSO version/
 const VERSION = '(\\d{2,4}(?:\\.\\d{1,4}){1,3})'
 const CLIENT = new RegExp(`\\bclient\\b[^.]{0,80}?has the version:? ${VERSION}|\\bdriver compone?n?e?t has version ${VERSION}`)
-const KERNEL = new RegExp(`kernel[ _]module(?: has (?:the |a )?version|:| version:?)? {0,4}v?${VERSION}`, 'i')
-const LIBRARY = new RegExp(`(?:NVML library version:|user[ _-]space[ _]library:?|compone?n?e?t has version) {0,4}${VERSION}`, 'i')
+const KERNEL = new RegExp(`kernel[ _]module(?: has (?:the |a )?version|:| version:?)? {0,4}v?${VERSION}|kernel version ${VERSION} does not match DSO`, 'i')
+// TensorFlow and XLA call libcuda the DSO.
+const LIBRARY = new RegExp(`(?:DSO version|NVML library version:|user[ _-]space[ _]library:?|compone?n?e?t has version) {0,4}${VERSION}`, 'i')
 
 /** /proc/driver/nvidia/version, and what a package manager lists. */
 const PROC = /NVRM version: {1,4}NVIDIA UNIX[^\n]{0,60}? {1,4}(\d{3}\.\d{1,4}(?:\.\d{1,4})?) {1,4}/
@@ -28,7 +30,9 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const client = CLIENT.exec(message)
   const now = situation()
   const kernel =
-    KERNEL.exec(message)?.[1] ??
+    KERNEL.exec(message)
+      ?.slice(1)
+      .find((one) => one !== undefined) ??
     PROC.exec(now.text)?.[1] ??
     /open-gpu-kernel-modules-(\d{3}\.[\d.]{2,8}\d)|kernel[ _]module\s?(?:is|は|:|=)?\s?(\d{3})\b/
       .exec(now.text)
@@ -84,7 +88,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           },
         installed === undefined &&
           older && {
-            text: `If packages of the older branch took their place: install the libraries of the module's branch, ${kernel?.split('.')[0]}. A reboot does not change that.`,
+            text: `If packages of the older branch took their place: install the libraries of the module's branch, ${kernel?.split('.')[0]}.`,
           },
         rebooted &&
           installed === undefined && {
@@ -93,15 +97,18 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           },
         !rebooted &&
           installed === undefined && {
-            text: 'Reboot the host (what runs there ends): the surest way to load the module that belongs to the libraries.',
+            text: older
+              ? 'If the whole driver was set back to the older version on purpose: reboot the host (what runs there ends), so that its module is loaded.'
+              : 'Reboot the host (what runs there ends): the surest way to load the module that belongs to the libraries.',
             command: 'sudo reboot',
             destroys: true,
           },
-        !rebooted && {
-          text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
-          command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
-          destroys: true,
-        },
+        !rebooted &&
+          !older && {
+            text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
+            command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
+            destroys: true,
+          },
         versionsKnown ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
       ),
       ...(now.programs.has('apt')
@@ -115,6 +122,6 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 export const nvmlDriverMismatch: FaultFamily = {
   id: 'nvml-driver-mismatch',
   kinds: ['nvml_driver_mismatch'],
-  literals: ['river/library version mismatch', 'API mismatch: ', 'LIB_RM_VERSION_MISMATCH', 'NVMLError_LibRmVersionMismatch'],
+  literals: ['river/library version mismatch', 'API mismatch: ', 'LIB_RM_VERSION_MISMATCH', 'NVMLError_LibRmVersionMismatch', 'does not match DSO version'],
   recognise,
 }

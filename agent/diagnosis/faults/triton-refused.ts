@@ -107,8 +107,13 @@ export const tritonRefused = ruleFamily({
       unless: ({ match, text, at }) => modelIn(text[at]) === undefined || ELSEWHERE.test(match[1] ?? ''),
       title: ({ text, at }) => `Triton did not load ${modelIn(text[at]) ?? ''}`,
       verdict: ({ match, text, at }) => `Triton refused the model ${modelIn(text[at]) ?? ''}: "${match[1]?.trim()}".`,
-      remedies: [
-        { text: 'Correct what the message names, in the files or config.pbtxt of that model; one model that fails keeps the server from starting.' },
+      remedies: ({ match }) => [
+        /supports only GPU/.test(match[1] ?? '')
+          ? {
+              text: 'Triton made no GPU of this host available to the model: its instance_group says KIND_CPU, or, where config.pbtxt names no kind, the container was started without GPUs or with an image for another driver.',
+              command: 'grep -rn -A 4 instance_group <REPOSITORY>\nnvidia-smi',
+            }
+          : { text: 'Correct what the message names, in the files or config.pbtxt of that model; one model that fails keeps the server from starting.' },
         OTHERS,
       ],
     },

@@ -30,9 +30,11 @@ const PATTERNS = {
   exllama: /exllama|tabbyapi|\bexl[23]\b/i,
   ctranslate2: /ctranslate2|faster[-_]whisper|whisperx/i,
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
+  // Data sets of PyTorch's programs have the name too.
+  blender: /\bBlender \d\.\d{1,2}|\bblender (?:-b|--background)\b|\bintern[\\/]cycles\b|\bFra:\d{1,7} Mem:|System is out of GPU and shared/i,
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
   diffusers:
-    /\bdiffusers\b|\bflux-(?:dev|schnell)\b|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
+    /\bdiffusers\b|\bflux-(?:dev|schnell|webui)\b|\bpipe\.to\(|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
   bitsandbytes: /bitsandbytes|\bbnb_/i,
   deepspeed: /deepspeed|"zero_optimization"/i,
   accelerate: /\baccelerate\b/i,
@@ -83,6 +85,7 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
   exllama: 'ExLlama',
   tei: 'Text Embeddings Inference',
   ffmpeg: 'FFmpeg',
+  blender: 'Blender',
   pytorch: 'PyTorch',
 }
 

@@ -34,7 +34,7 @@ export function settings(text: string): Settings {
 
 /** `-ngl 99`: options of one to three letters are read with their dash only. */
 export const shortOption = (text: string, name: string): number | undefined => {
-  const value = [...text.matchAll(new RegExp(String.raw`(?:^|\s)-${name}[ =](\d{1,9})\b`, 'gm'))].at(-1)?.[1]
+  const value = [...text.matchAll(new RegExp(String.raw`(?:^|[\s\`'\"])-${name}[ =](\d{1,9})\b`, 'gm'))].at(-1)?.[1]
   return value === undefined ? undefined : Number(value)
 }
 

@@ -26,6 +26,13 @@ const drain = (facts: Facts, situation: Situation): Piece => ({
   ...(situation.programs.has('slurm') ? { command: 'sudo scontrol update nodename=<NODE> state=drain reason=xid' } : {}),
 })
 
+const seeRows = (facts: Facts, why: string): Piece => ({
+  text: `See ${why}.`,
+  command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC`,
+})
+/** Of the GPU's memory: its counters tell which part of it, and what is left to repair it. */
+const OF_MEMORY: ReadonlySet<number> = new Set([48, 64, 95])
+
 type Action = (facts: Facts, situation: Situation) => readonly Piece[]
 const ACTIONS: Readonly<Record<XidAction, Action>> = {
   ignore: () => [{ text: 'Nothing to do.' }],
@@ -40,13 +47,19 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
     BUG_REPORT,
   ],
   'plan-reset': (facts) => [
-    { text: 'See what waits for the reset.', command: `nvidia-smi -q -i ${gpuOf(facts)} -d ROW_REMAPPER,PAGE_RETIREMENT,ECC` },
+    seeRows(facts, 'what waits for the reset'),
     resetGpu(facts, 'The repair takes effect only then. Wait until its work has ended: a reset stops it'),
   ],
   'drain-and-reset': (facts, situation) =>
     situation.gaming
       ? [kernelLines(facts), BUG_REPORT, RESTART]
-      : [drain(facts, situation), diagnose(facts, situation, 'After the reset, test it before it gets work again.'), BUG_REPORT, resetGpu(facts)],
+      : [
+          drain(facts, situation),
+          OF_MEMORY.has(facts.xid ?? 0) && seeRows(facts, 'which memory it was, and how many spare rows are left'),
+          diagnose(facts, situation, 'After the reset, test it before it gets work again.'),
+          BUG_REPORT,
+          resetGpu(facts),
+        ],
   reboot: (facts, situation) => [
     kernelLines(facts),
     { text: 'If it is the same GPU again: check its power cables, its seating and riser, then have it replaced.' },

@@ -30,7 +30,7 @@ export const hostMemory: EndKind = {
   severity: 'critical',
   claims: anyOf(
     says(
-      /Unable to allocate .{1,30} for an array|DefaultCPUAllocator|not enough memory: you tried|Cannot allocate memory|std::bad_alloc|\bbad_alloc\b|paging file is too small|JavaScript heap out of memory|Java heap space|GC overhead limit|cannot allocate vector of size|insufficient virtual memory|runtime: out of memory|memory allocation of \d{1,18} bytes failed|[Oo]ut of (?:host|system|main) memory|More than \d{1,3}% of the memory on node|killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError\(\)/,
+      /Unable to allocate .{1,30} for an array|DefaultCPUAllocator|not enough memory: you tried|Cannot allocate memory|std::bad_alloc|\bbad_alloc\b|paging file is too small|JavaScript heap out of memory|Java heap space|GC overhead limit|cannot allocate vector of size|insufficient virtual memory|runtime: out of memory|LLVM ERROR: out of memory|memory allocation of \d{1,18} bytes failed|[Oo]ut of (?:host|system|main) memory|More than \d{1,3}% of the memory on node|killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError\(\)/,
       WEIGHT.message,
       asked,
     ),

@@ -2,6 +2,7 @@
 import { WEIGHT, anyOf, raises, saying, says, type Claim, type EndKind, type EndTold } from '../end-kind.ts'
 import { installerOf, pipInstall } from '../../faults/remedies/pip.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
+import { TORCH_OWN, torchOwnRemedies } from '../../faults/remedies/torch-own.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { lookup } from '../../../text/lookup.ts'
 import { askedInstall, missingPackage } from '../asked-install.ts'
@@ -108,6 +109,7 @@ function remedies(told: EndTold): readonly Piece[] {
       },
       { text: 'Its names may differ between partitions and after an update: load it in the batch script, with its version.' },
     ]
+  if (name !== undefined && TORCH_OWN.test(name)) return torchOwnRemedies(name, error?.frames.map(({ file }) => file).join('\n') ?? '', situation)
   if (name !== undefined && /\.so(?:\.|$)/.test(name)) {
     const known = lookup(LIBRARIES, name)
     return [
@@ -284,6 +286,12 @@ export const missingDependency: EndKind = {
       ? saying(told, 'loaded a module that was compiled for NumPy 1', 'NumPy 2, which is installed, cannot run it.')
       : told.error?.name === 'install'
         ? saying(told, 'failed while packages were installed')
-        : saying(told, `could not load ${told.facts.module ?? 'something that it needs'}`, 'It is not installed where the job runs, or in another version.'),
+        : saying(
+            told,
+            `could not load ${told.facts.module ?? 'something that it needs'}`,
+            TORCH_OWN.test(told.facts.module ?? '')
+              ? 'It is part of PyTorch: what looks for it was built for another one.'
+              : 'It is not installed where the job runs, or in another version.',
+          ),
   remedies,
 }

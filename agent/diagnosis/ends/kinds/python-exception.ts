@@ -59,7 +59,10 @@ export const pythonException: EndKind = {
   // The last resort for whatever has a name.
   claims: ({ name, module, frames, message }) =>
     // A bare `Error: …` is what Go, Rust and shells print.
-    name === undefined || (name === 'Error' && module === undefined && frames.length === 0) || /^(?:record|message|shell|usage|library|python|r)$/.test(name)
+    name === undefined ||
+    (message === '' && /^[a-z]/.test(name)) ||
+    (name === 'Error' && module === undefined && frames.length === 0) ||
+    /^(?:record|message|shell|usage|library|python|r)$/.test(name)
       ? undefined
       : { weight: WEIGHT.words / 2, ...(name === 'FileExistsError' ? existing(message) : {}) },
   title: (told) => {

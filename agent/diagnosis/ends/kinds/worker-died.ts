@@ -1,5 +1,6 @@
 // A helper process died, and its own words are not in the text.
 import { WEIGHT, anyOf, place, quote, raises, says, type EndKind, type EndTold } from '../end-kind.ts'
+import { ollamaEstimate } from '../../faults/host-oom/estimates.ts'
 import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { signalName } from '../signals.ts'
@@ -17,6 +18,11 @@ const PEER_HOST = /^ {0,8}Peer host: {1,8}([\w.-]{1,80})/m
 /** Ray's description of an actor. */
 const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
 const peerHost = ({ situation }: Pick<EndTold, 'situation'>): string | undefined => PEER_HOST.exec(situation.text)?.[1]
+/** Where Ray's worker ran: its log and its kernel's are there, not where the driver of the job runs. */
+function rayNode(error: EndTold['error']): string {
+  const address = /Worker IP address: ([\d.]{7,15}|[\da-f:]{6,39})(?=\s|$)/.exec(error === undefined ? '' : `${error.message}\n${error.tail}`)?.[1]
+  return address === undefined ? '' : `, on the node of that worker (${address})`
+}
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -96,7 +102,7 @@ export const workerDied: EndKind = {
     const { signal } = told.facts
     if (NOTEBOOK.test(words))
       return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed.`
-    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? 'Mostly the kernel does that, when host memory runs out.' : 'Why it ended is not in this text.'}`
+    return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? `Mostly the kernel does that, when host memory runs out.${ollamaEstimate(told.situation.text)}` : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [
     MPI_PEER.test(error?.message ?? '') && {
@@ -129,7 +135,7 @@ export const workerDied: EndKind = {
       INFERENCE.some((program) => situation.programs.has(program)) && {
         text: 'Give the host or the container more memory: the weights pass through it while they are loaded.',
       },
-    situation.programs.has('ray') && { text: "Ray keeps each worker's own log.", command: 'ls -t /tmp/ray/session_latest/logs | head' },
+    situation.programs.has('ray') && { text: `Ray keeps each worker's own log${rayNode(error)}.`, command: 'ls -t /tmp/ray/session_latest/logs | head' },
     situation.programs.has('pytorch') &&
       !situation.programs.has('ray') &&
       !INFERENCE.some((program) => situation.programs.has(program)) && {

@@ -40,7 +40,30 @@ function moreForCache({ text }: Situation): Piece {
 
 const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/
 
+/** Their all-reduce opens buffers of the other ranks over CUDA IPC. */
+const CUSTOM_REDUCE = /custom_all_reduce|register_graph_buffers|custom_ar\b/
+const withoutCustomReduce = ({ text }: Situation): Piece =>
+  CUSTOM_REDUCE.test(text) &&
+  !text.includes('--disable-custom-all-reduce') && {
+    text: 'It failed in the custom all-reduce, which shares buffers between the GPUs: do without it (NCCL takes over).',
+    command: '--disable-custom-all-reduce',
+  }
+const withoutGraphs = ({ text, programs }: Situation): Piece =>
+  programs.has('sglang')
+    ? !/--disable-cuda-graph(?! ?\.? ?\(Not)/.test(text.replace(/by (?:not using )?--disable-cuda-graph/g, '')) && {
+        text: 'Start without CUDA graphs, to see whether the rest works (generation is slower).',
+        command: '--disable-cuda-graph',
+      }
+    : { text: 'Start without CUDA graphs, to see whether the rest works (generation is slower).', command: '--enforce-eager' }
+
 export const ENGINES: readonly Known[] = [
+  {
+    pattern: /Capture cuda graph failed: (?![^\n]{0,80}out of memory)([^\n]{3,160})|^invalid (?:argument|resource handle)$/im,
+    when: ({ situation }) => /[Cc]apture cuda graph failed|register_graph_buffers/.test(situation.text),
+    title: 'CUDA graphs could not be captured',
+    says: 'The server captures CUDA graphs when it starts, and a call failed in that.',
+    remedies: (_, { situation }) => [withoutCustomReduce(situation), withoutGraphs(situation), update(situation)],
+  },
   {
     pattern: /Ran out of memory even after retracting all other requests in the decode batch/,
     title: 'One request filled the whole KV cache of SGLang',

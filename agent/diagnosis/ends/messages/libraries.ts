@@ -8,6 +8,12 @@ import { ofRows, type Row } from './rows.ts'
 const TOOLKIT = 'python -c "import torch; print(torch.version.cuda)"; nvcc --version'
 const ROWS: readonly Row[] = [
   [
+    /cuDNN version incompatibility: PyTorch was compiled {1,3}against \((\d{1,2}), (\d{1,2}), (\d{1,2})\) but found runtime version \(\d{1,2}, \d{1,2}, \d{1,2}\)/,
+    'Take the other cuDNN out of the way: a folder in LD_LIBRARY_PATH, a module of the cluster, or a pip package that another program asked for. PyTorch brings its own.',
+    'printenv LD_LIBRARY_PATH; ldconfig -p | grep libcudnn; pip list | grep -i cudnn',
+    'Another cuDNN is found first than the one that PyTorch was built with.',
+  ],
+  [
     /CUDA_HOME (?:environment variable is not set|does not exist)|MissingCUDAException/,
     'Install the CUDA toolkit of the version that PyTorch was built with (the driver does not bring it), and set CUDA_HOME to its folder, mostly /usr/local/cuda.',
     TOOLKIT,

@@ -6,6 +6,8 @@ import { formOf } from '../which-counts.ts'
 type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 /** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
 const FORMS: readonly Form[] = [
+  // LLVM's allocator, of whatever program compiles with it
+  ['message', /^(?<message>LLVM ERROR: out of memory)/],
   ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
   ['message', /^(?:srun|sbatch|salloc|qsub|bsub): error: (?<message>(?:Unable to allocate resources|Batch job submission failed): [^\n]{1,300})$/],
   // Open MPI, on the ranks that still run

@@ -11,7 +11,7 @@ import { remediesOf } from './remedies.ts'
 import { known } from '../parts/window.ts'
 
 const START =
-  /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b|!!! Exception during processing !!! Allocation on device\b|Exception Type:\*{0,2} torch\.(?:cuda\.)?OutOfMemoryError/
+  /Allocation on device ?(\d{1,4})? ?would exceed allowed memory|OutOfMemoryError: Allocation on device\b|Error occurred when executing [\w .()+|-]{1,80}: {1,3}Allocation on device\b|!!! Exception during processing !!! Allocation on device\b|Exception Type:\*{0,2} torch\.(?:cuda\.)?OutOfMemoryError/
 const field = (name: string): RegExp => new RegExp(`${name} ?: ${SIZE}`)
 const ALLOCATED = field('Currently allocated')
 const REQUESTED = field('Requested')
@@ -43,7 +43,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   // Below it the text may name PyTorch only as the module of the exception.
   const who = speaker(situation().programs, 'pytorch')
   const asked = figures.requested_bytes === undefined ? 'A request' : `A request for ${gib(figures.requested_bytes)}`
-  const node = /Node Type:\*{0,2} (\w{2,60})/.exec(situation().text)?.[1]
+  const node = /(?:Node Type:\*{0,2} |Error occurred when executing )(\w{2,60})/.exec(situation().text)?.[1]
   const where = `${gpuName(figures.gpu_index)}${node === undefined ? '' : `, in the node ${node}`}`
   const held = figures.allocated_bytes === undefined ? '' : `; ${gib(figures.allocated_bytes)} is allocated already`
   const end = Math.max(0, ...[...message.matchAll(/(?:[KMGT]iB|bytes)/g)].map((match) => match.index))
@@ -64,6 +64,12 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 export const cudaOomAsync: FaultFamily = {
   id: 'cuda-oom-async',
   kinds: ['cuda_oom'],
-  literals: ['would exceed allowed memory', 'processing !!! Allocation on device', 'OutOfMemoryError: Allocation on device', 'Exception Type:** torch'],
+  literals: [
+    'would exceed allowed memory',
+    'processing !!! Allocation on device',
+    'OutOfMemoryError: Allocation on device',
+    'Error occurred when executing ',
+    'Exception Type:** torch',
+  ],
   recognise,
 }

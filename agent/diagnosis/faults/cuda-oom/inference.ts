@@ -25,7 +25,8 @@ const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }
     : `vLLM wants ${figure(asked)} of the card's ${figure(total)} at its start, and only ${figure(free)} is free: another process holds the rest.`
 const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: Situation): string => {
   const fits = longestIn(situation.text)
-  return `One request of the longest length that the model allows does not fit the KV cache${need === undefined ? '' : ` (${gib(need)} needed, ${figure(free)} available)`}.${fits === undefined ? '' : ` By vLLM's estimate ${fits} tokens fit.`}`
+  const length = /max seq len \((\d{3,9})\)/.exec(situation.text)?.[1]
+  return `One request of the longest length that the model allows${length === undefined ? '' : ` (${length} tokens)`} does not fit the KV cache${need === undefined ? '' : ` (${gib(need)} needed, ${figure(free)} available)`}.${fits === undefined ? '' : ` By vLLM's estimate ${fits} tokens fit.`}`
 }
 /** How many requests ran when it failed. */
 function running(text: string): number | undefined {

@@ -61,6 +61,7 @@ export const cudaOomPlain = memoryFamily(
     'out of memory to allocate ',
     'Out of GPU memory trying to allocate',
     'Out of memory error on GPU',
+    'enforce allocating <= available',
     'System is out of GPU',
     'std::bad_alloc: out_of_memory',
     'Maximum pool size exceeded',
@@ -70,8 +71,11 @@ export const cudaOomPlain = memoryFamily(
     'GPU OutOfMemory',
     'RetryOOM',
     'Out of memory on device.',
-    'Out of memory in cuMemAlloc',
+    'Out of memory in cu',
+    'CUDA context for NVENC: 0x2',
     'CUDA error 2 at ',
+    'Cuda driver error',
+    'nsufficient memory on accelerator',
     'NvMapMemAllocInternalTagged',
     'Insufficient VRAM',
     'No executable batch size found, reached zero',
@@ -136,6 +140,20 @@ export const cudaOomPlain = memoryFamily(
           free_bytes: free === undefined ? undefined : bytesOf(free, freeUnit),
         }),
       remedies: (situation, facts) => [raiseFraction(situation), lessMemory(situation, facts), whoHolds(situation)],
+    },
+    {
+      // Old releases (Fluid) take memory in blocks of a share of the card.
+      pattern: /enforce allocating <= available failed, (\d{4,15}) > (\d{1,15})/,
+      who: 'PaddlePaddle',
+      facts: ([, amount, free]) => known({ requested_bytes: bytesOf(amount, ''), free_bytes: bytesOf(free, '') }),
+      remedies: (situation, facts) => [
+        lessMemory(situation, facts),
+        {
+          text: 'It takes memory in blocks, each as large as a share of the card: with a smaller one a second block may fit.',
+          command: setVariables(situation, { FLAGS_fraction_of_gpu_memory_to_use: '0.3' }),
+        },
+        whoHolds(situation),
+      ],
     },
     {
       // accelerate's find_executable_batch_size gives up so.
@@ -213,7 +231,20 @@ export const cudaOomPlain = memoryFamily(
           : unknown(gpu, situation),
       remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
-        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cuMemAlloc|CUDA error 2 at .{1,160}: out of memory|Check failed: .{1,120}CUDA: out of memory/,
+        /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cu[A-Z]\w{3,40}\b|Failed creating CUDA context for NVENC: 0x2\b|CUDA error 2 at .{1,160}: out of memory|Cuda driver error 2 in call|Check failed: .{1,120}CUDA: out of memory/,
+    },
+    {
+      // lib/gpu: the neighbour lists take most, and each MPI rank has its own.
+      pattern: /Insufficient memory on accelerator/,
+      who: 'LAMMPS',
+      remedies: (situation) => [
+        {
+          text: 'Let the host build the neighbour lists, and put fewer MPI ranks onto a GPU.',
+          command: 'mpirun -np <RANKS> lmp -sf gpu -pk gpu 1 neigh no -in <INPUT>',
+        },
+        { text: 'Spread the atoms over more GPUs or nodes (-pk gpu <GPUS>), or build the GPU package with single or mixed precision.' },
+        whoHolds(situation),
+      ],
     },
     {
       // TensorFlow's copy to a GPU whose memory is full.

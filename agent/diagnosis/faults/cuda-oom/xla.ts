@@ -7,7 +7,7 @@ import { setVariables } from '../remedies/environment.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { gpuName } from './causes.ts'
-import { lessAnyway } from './less/others.ts'
+import { lessAnyway, lessInFolding } from './less/others.ts'
 import { lessInJax, lessInTensorflow, needed } from './less/xla.ts'
 import { IMPOSSIBLE } from './less/ggml.ts'
 import { memoryFamily } from './rules.ts'
@@ -18,7 +18,13 @@ import { known } from '../parts/window.ts'
 const speaker = (situation: Situation): string => (situation.programs.has('jax') ? 'JAX' : situation.programs.has('tensorflow') ? 'TensorFlow' : 'The program')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
 const less = (situation: Situation): readonly Piece[] =>
-  isJax(situation) ? lessInJax(situation) : situation.programs.has('tensorflow') ? lessInTensorflow(situation) : lessAnyway(situation)
+  situation.programs.has('esmfold')
+    ? lessInFolding(situation)
+    : isJax(situation)
+      ? lessInJax(situation)
+      : situation.programs.has('tensorflow')
+        ? lessInTensorflow(situation)
+        : lessAnyway(situation)
 const WRONG_SIZE: Piece = {
   text: 'Look for the array of that size, such as a full matrix of all pairs, and compute it in pieces.',
 }
@@ -28,8 +34,17 @@ const WRONG_MEMORY: Piece = {
 }
 /** So little fails only where the card was full before. */
 const LITTLE = 64 * 2 ** 20
+/** "Limit: 3157432729" of the allocator's statistics, where it is less than what was asked for at once. */
+function beyondLimit({ text }: Situation, asked: number | undefined): number | undefined {
+  const limit = Number(/^(?:.{0,120}\] ?)?Limit: {1,30}(\d{6,15})\s*$/m.exec(text)?.[1])
+  return asked !== undefined && asked > limit ? limit : undefined
+}
+const beyond = (situation: Situation, bytes: number | undefined): string => {
+  const limit = beyondLimit(situation, bytes)
+  return limit === undefined ? '' : ` That is more than the ${gib(limit)} which its allocator may use in all, so it cannot fit, whatever else is on the GPU.`
+}
 const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
-  asked !== undefined && asked > IMPOSSIBLE
+  (asked !== undefined && asked > IMPOSSIBLE) || beyondLimit(situation, asked) !== undefined
     ? [WRONG_SIZE, less(situation).slice(0, 1)]
     : asked !== undefined && asked < LITTLE
       ? [whoHolds(situation), isJax(situation) ? lessInJax(situation, true) : less(situation)]
@@ -45,21 +60,28 @@ const asked =
     if ((facts.requested_bytes ?? 0) > IMPOSSIBLE)
       return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}: no GPU has that much. Likely a wrong shape or size.`
     const of = /executable_name='(?:jit_)?(\w{1,60})'/.exec(situation.text)?.[1]
-    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}${of === undefined ? '' : ` for the compiled function ${of}`}.${need === undefined ? '' : ` XLA computed that the program needs ${gib(need)}.`}`
+    return `${speaker(situation)} could not allocate ${amount} on ${gpuName(facts.gpu_index)}${of === undefined ? '' : ` for the compiled function ${of}`}.${need === undefined ? '' : ` XLA computed that the program needs ${gib(need)}.`}${beyond(situation, facts.requested_bytes)}`
   }
 const tensors = (situation: Situation): readonly string[] =>
   [...new Set([...situation.text.matchAll(/tensor (?:with|of) shape ?(\[[\d,\s]{0,120}\])/g)].map((match) => match[1] ?? ''))].slice(0, 3)
 const BYTES: Readonly<Record<string, number>> = { double: 8, int64: 8, float: 4, int32: 4, half: 2, bfloat16: 2, bool: 1, uint8: 1 }
-/** In brackets, of the first tensor, where its type is given. */
-function sizeOf({ text }: Situation): string {
+/** Of the first tensor, where its type is given. */
+function tensorBytes({ text }: Situation): number | undefined {
   const [, shape, type, older] = /tensor (?:with|of) shape ?\[([\d,\s]{1,120})\](?: and type (\w{1,12})|[^]{0,400}?\bT=DT_(\w{1,12}))?/.exec(text) ?? []
   const bytes = BYTES[(type ?? older ?? '').toLowerCase()]
-  return shape === undefined || bytes === undefined ? '' : ` (${gib(shape.split(',').reduce((size, each) => size * Number(each), bytes))})`
+  return shape === undefined || bytes === undefined ? undefined : shape.split(',').reduce((size, each) => size * Number(each), bytes)
+}
+function sizeOf(situation: Situation): string {
+  const bytes = tensorBytes(situation)
+  return bytes === undefined ? '' : ` (${gib(bytes)})`
 }
 /** Elements of 8 bytes at most: even so much is little. */
 const isLittle = (shape: string): boolean => 8 * (shape.match(/\d+/g) ?? []).reduce((size, each) => size * Number(each), 1) < LITTLE
 const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] =>
-  ownNeed(situation, tensors(situation).every(isLittle) ? { requested_bytes: 0 } : facts)
+  ownNeed(
+    situation,
+    tensors(situation).every(isLittle) ? { requested_bytes: 0 } : known({ ...facts, requested_bytes: facts.requested_bytes ?? tensorBytes(situation) }),
+  )
 
 const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|(?:device:|task:\d{1,4}\/)GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
 function gpuOf(message: string): number | undefined {
@@ -123,7 +145,7 @@ export const cudaOomXla = memoryFamily(
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
       verdict: (facts, situation) =>
-        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : ''}`,
+        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : beyond(situation, tensorBytes(situation))}`,
       unless: HARMLESS,
       elsewhere: nodeOnCpu,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),

@@ -223,7 +223,8 @@ export const driverRules: readonly Rule[] = [
     unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '|error creating symlink creator/.test(around(text, at, 3, 3)),
   },
   {
-    pattern: /nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
+    // Of Singularity's containers another rule tells.
+    pattern: /(?<!: exec: )nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
     severity: 'warning',
     title: 'nvidia-smi is not here',
     verdict: 'nvidia-smi is not in PATH: the driver is not installed, or the container was started without the GPU.',

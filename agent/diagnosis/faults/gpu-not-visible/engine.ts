@@ -42,7 +42,7 @@ export const LITERALS = [
 /** The toolkit's mode for Jetson. */
 const CSV = /mode as 'csv'/
 // These reach further kinds: their own families tell them.
-const elsewhere = ({ message }: Seen): boolean => /version mismatch|nvml error: unknown error|unsatisfied condition/i.test(message)
+const elsewhere = ({ message }: Seen): boolean => /version mismatch|nvml error: unknown error|unsatisfied cond/i.test(message)
 const library = ({ message }: Seen): ReturnType<typeof known> => known({ library: new RegExp(`${CUDA_LIBRARY}(?=: cannot)`).exec(message)?.[0] })
 
 export const engineRules: readonly Rule[] = [

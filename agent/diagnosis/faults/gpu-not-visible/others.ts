@@ -9,13 +9,15 @@ const REFUSED = /^(?:Permission|Operation not)/
 
 export const LITERALS = [
   'Unable to open /dev/kfd',
+  'hsa_init failed with ',
   'while adding custom device "/dev/',
   'No XPU devices are available',
   'Current node has no GPU available',
   'amdgpu is not supported',
   'on a GPU because no GPU is',
-  'Could not find any nv files on this host',
-  'Could not find any rocm files on this host',
+  ' files on this host',
+  ' libraries on this host',
+  ': exec: nvidia-smi: not found',
   'unhealthy devices amd.com/',
   'unhealthy devices nvidia.com/',
 ]
@@ -23,22 +25,39 @@ export const LITERALS = [
 /** Lists the GPUs by the vendor's own tool. */
 const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi -i' : vendor === 'intel' ? 'xpu-smi discovery' : 'nvidia-smi -L')
 
+/** --nv or --rocm: releases name the platform in several ways. */
+const flagOf = (named: string | undefined): string => (/^nv/i.test(named ?? '') ? 'nv' : 'rocm')
+
 export const otherRules: readonly Rule[] = [
   {
+    pattern: /\/\.singularity\.d\/actions\/\w{3,8}: (?:line )?\d{1,4}: exec: nvidia-smi: not found/,
+    severity: 'critical',
+    title: 'The container was given no GPU',
+    verdict: ({ situation }) =>
+      `nvidia-smi is not in the container. ${/ --nv\b/.test(situation().text) ? 'Singularity brings it in from the host with --nv, and did not find it there: the host has no driver, or keeps it in a folder of its own.' : 'Singularity brings it in from the host only with --nv.'}`,
+    remedies: [
+      { text: 'Start the container with --nv in front of the name of the image.', command: 'singularity exec --nv <IMAGE> nvidia-smi' },
+      {
+        text: 'See on the same host whether the driver works, and whether its programs and libraries are on PATH and known to ldconfig; if not, name them in nvliblist.conf.',
+        command: 'command -v nvidia-smi; nvidia-smi -L; ldconfig -p | grep libcuda.so',
+      },
+    ],
+  },
+  {
     // Singularity and Apptainer look for the names of etc/nvliblist.conf (rocmliblist.conf) in the cache of ldconfig.
-    pattern: /Could not find any (nv|rocm) files on this host/,
+    pattern: /Could not find any (nv|rocm|NVIDIA|Nvidia|ROCm) (?:files|libraries) on this host/,
     severity: 'critical',
     title: 'The container gets no GPU driver from the host',
     verdict: ({ match }) =>
-      `The container was started with --${match[1]}, and none of the driver's libraries that go in with it was found on this host. It starts without the GPU.`,
+      `The container was started with --${flagOf(match[1])}, and none of the driver's libraries that go in with it was found on this host. It starts without the GPU.`,
     remedies: ({ match }) => [
-      match[1] === 'nv'
+      flagOf(match[1]) === 'nv'
         ? {
             text: 'See whether the driver works on this host (a login node has none), and whether ldconfig knows its libraries.',
             command: 'nvidia-smi -L; ldconfig -p | grep -E "libcuda.so|libnvidia-ml"',
           }
         : { text: 'See whether this host has ROCm and a GPU.', command: 'rocm-smi -i; ldconfig -p | grep -E "libhsa|libamdhip"' },
-      match[1] === 'nv' && {
+      flagOf(match[1]) === 'nv' && {
         text: 'If they are in a folder of their own (on a Jetson: tegra): enter it for ldconfig, and names that are missing in nvliblist.conf.',
         command: 'grep -rs . /etc/ld.so.conf.d | grep -iE "nvidia|tegra"; sudo ldconfig; find / -xdev -name nvliblist.conf 2>/dev/null',
       },
@@ -125,6 +144,21 @@ export const otherRules: readonly Rule[] = [
       },
     ],
     facts: () => ({ path: '/dev/kfd' }),
+  },
+  {
+    // rocdevice.cpp, with AMD_LOG_LEVEL: the status in hexadecimal; 1008 is what hsa_init gives when /dev/kfd cannot be opened or no GPU is behind it.
+    pattern: /hsa_init failed with (?:status )?(?:0x)?(1[\da-f]{3})\b/,
+    severity: 'critical',
+    title: 'ROCm finds no GPU',
+    verdict: ({ match }) =>
+      `ROCm's runtime could not start (HSA status 0x${match[1]}): its user may not open /dev/kfd, the container was not given it, or the amdgpu driver has no GPU for it.`,
+    remedies: [
+      { text: 'See who may open the device files, and as whom the program runs.', command: 'ls -ln /dev/kfd /dev/dri; id' },
+      {
+        text: 'In a container: pass the devices and the groups that own them (numbers of the host).',
+        command: 'docker run --device /dev/kfd --device /dev/dri --group-add $(stat -c %g /dev/kfd) <IMAGE>',
+      },
+    ],
   },
   {
     pattern: /No XPU devices are available/,

@@ -14,6 +14,17 @@ export const NO_ROCK = /ROCk module is NOT loaded/
 /** A program sees none: what is there, what it may see, what it was built for. */
 export function program(matched: Matched): readonly Piece[] {
   const { vendor, system, programs, text } = matched.situation()
+  // rocm.docs.amd.com, "Use ROCm on Radeon GPUs": under WSL the driver is Adrenalin on Windows, and only the Radeons of its list work.
+  if (vendor === 'amd' && system === 'wsl')
+    return [
+      {
+        text: "WSL passes an AMD GPU on only for the Radeons and with the Adrenalin driver that AMD's list for ROCm on WSL names: compare both, and update the driver on Windows.",
+        command: 'ls -l /dev/dxg; rocminfo | grep -i gfx',
+      },
+      {
+        text: 'If rocminfo shows the GPU: PyTorch must use the libhsa-runtime64 of ROCm for WSL. Wheels from pytorch.org bring one of their own, which does not know WSL; install the wheels that AMD publishes for WSL.',
+      },
+    ]
   if (vendor === 'amd')
     return [
       NO_ROCK.test(text) && {

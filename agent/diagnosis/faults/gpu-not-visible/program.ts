@@ -1,16 +1,16 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import { printTorch } from '../remedies/environment.ts'
-import { pipInstall } from '../remedies/pip.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { NO_ROCK } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric, HOST_DRIVER } from './driver-remedies.ts'
 import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
+import { JAX_LITERALS, jaxRules } from './jax.ts'
 import { requestGpu } from './request.ts'
 import type { Piece } from '../remedies/plan.ts'
 
 export const LITERALS = [
-  'Mismatched PJRT plugin',
+  ...JAX_LITERALS,
   'No CUDA GPUs are available',
   'No HIP GPUs are available',
   'no NVIDIA driver on your system',
@@ -37,6 +37,7 @@ export const LITERALS = [
   'invalid device ordinal',
   'failed call to cuInit',
   'call to cuInit returned error 100',
+  'Cuda driver error',
   'kernel driver does not appear to be running',
   'Could not find cuda drivers on your machine',
   'no supported devices found for platform CUDA',
@@ -54,13 +55,12 @@ export const LITERALS = [
   'no platforms that are instances of',
   'No visible GPU is found',
   'Unsloth cannot find any torch accelerator',
-  'not compatible with the installed jaxlib',
   'not compiled with CUDA support',
 ]
 
 // Where the text names what is really wrong, the family of that speaks.
 const BETTER =
-  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|named symbol not found|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
+  /NVML: Unknown Error|version mismatch|driver version is insufficient|InsufficientDriver|GPU is lost|fallen off the bus|Unable to determine the device handle|driver on your system is too old|forward compatibility|Error 80[234]\b|cuInit\b[^\n]{0,60}\b80[234]\b|does not match DSO version|named symbol not found|unsupported display driver|lib(?:cuda|cudart)\.so[\d.]{0,8}'?(?:; dlerror|: cannot)|out of memory/
 const explained = ({ text, at, message }: Seen): boolean => BETTER.test(message) || BETTER.test(around(text, at, 6, 6))
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
@@ -84,7 +84,7 @@ const isNumber = ({ match }: Seen): boolean => /^[\d, ]+$/.test(match[1] ?? '')
 
 export const programRules: readonly Rule[] = [
   {
-    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b/,
+    pattern: /[Ss]ystem not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|library init failure: 802\b|cuInit err: 802\b|cuInit\b[^\n]{0,60}\b802\b/,
     severity: 'critical',
     title: 'NVSwitch fabric is not ready',
     verdict:
@@ -116,7 +116,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected/,
+      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|Cuda driver error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected/,
     severity: 'critical',
     title: ({ situation }) => `${situation().vendor === 'amd' ? 'ROCm' : 'CUDA'} finds no GPU`,
     verdict: ({ situation }) =>
@@ -134,11 +134,13 @@ export const programRules: readonly Rule[] = [
     severity: 'critical',
     title: 'No GPU for this program',
     verdict: ({ situation }) =>
-      NO_ROCK.test(situation().text)
-        ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
-        : /\bray::|RayTaskError|RayWorker/.test(situation().text)
-          ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
-          : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
+      situation().vendor === 'amd' && situation().system === 'wsl'
+        ? 'PyTorch finds no AMD GPU under WSL, which passes on only some Radeons, and to a ROCm that knows WSL.'
+        : NO_ROCK.test(situation().text)
+          ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
+          : /\bray::|RayTaskError|RayWorker/.test(situation().text)
+            ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
+            : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
     remedies: program,
     unless: explained,
   },
@@ -233,7 +235,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
+      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b|80[234]\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict: ({ message, match }) =>
@@ -262,27 +264,7 @@ export const programRules: readonly Rule[] = [
     remedies: (matched) => (NO_DRIVER.test(matched.situation().text) ? unloaded(matched) : program(matched)),
     unless: explained,
   },
-  {
-    pattern: /Mismatched PJRT plugin PJRT API version \(([\d.]{1,9})\) and framework PJRT API version \(?([\d.]{1,9}\d)/,
-    severity: 'critical',
-    title: 'JAX does not fit its GPU plugin',
-    verdict: ({ match }) =>
-      `JAX's plugin for the GPU (PJRT API ${match[1]}) and jaxlib (PJRT API ${match[2]}) are of different releases, so JAX cannot use the GPU.`,
-    remedies: ({ situation }) => [
-      { text: 'Install jax, jaxlib and the plugin in one command.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
-      { text: 'See which releases are there: all must be the same.', command: 'python -m pip list | grep -i jax' },
-    ],
-  },
-  {
-    pattern: /JAX plugin (\S{3,40}) version (\S{1,20}) is installed, but it is not compatible with the installed jaxlib version ([\w.]{1,20})/,
-    severity: 'warning',
-    title: 'JAX does not use its CUDA plugin',
-    verdict: ({ match }) => `${match[1]} ${match[2]} does not belong to jaxlib ${match[3]}, so JAX leaves it out and finds no GPU.`,
-    remedies: ({ situation }) => [
-      { text: 'Install jax, jaxlib and the plugin in one command.', command: pipInstall(situation(), "'jax[cuda12]'", '--upgrade') },
-      { text: 'See which devices JAX finds then.', command: 'python -c "import jax; print(jax.devices())"' },
-    ],
-  },
+  ...jaxRules,
   {
     // DCGM's host engine gives no reason.
     pattern: /Can't initialize NVML|Failed to initialize NVML\s*$/,

@@ -1,4 +1,5 @@
 // The GPU's architecture as a text names it: sm_86, compute capability 8.6.
+import { compareVersions } from '../../situation/versions.ts'
 
 /** 86 for sm_86 or capability 8.6. */
 export function architectureIn(text: string): number | undefined {
@@ -18,12 +19,12 @@ export function generationIn(text: string): number | undefined {
 const FIRST_CUDA: readonly (readonly [names: RegExp, cuda: string])[] = [
   [BLACKWELL, '12.8'],
   [/\b(?:RTX (?:40\d0|[2-6]000 Ada)|L40S?|L4|H[12]00|H[82]0|GH200|Hopper|Ada Lovelace)\b/, '11.8'],
-  [/\b(?:RTX (?:30\d0|A[2-6]000)|A(?:10G?|16|40))\b/, '11.1'],
+  [/\b(?:RTX[ -](?:30\d0|A[2-6]000)|A(?:10G?|16|40))\b/i, '11.1'],
   [/\b(?:A100|A30|A800)\b/, '11.0'],
-  [/\b(?:RTX (?:20\d0|[3-8]000(?! Ada))|Titan RTX|GTX 16\d0|Tesla T4|T4|Turing)\b/i, '10.0'],
+  [/\b(?:RTX[ -](?:20\d0|[3-8]000(?! Ada))|Titan RTX|GTX 16\d0|Tesla T4|T4|Turing)\b/i, '10.0'],
 ]
 /** In prose: "cuda 9.0", "CUDA: 10.2", "cuda-11.0". What nvidia-smi calls so is the driver's. */
-const CUDA_IN_USE = /\bcuda(?:toolkit|[ -]toolkit)?(?: version)?[ :=-]{1,2}v?(\d{1,2}\.\d)\b/gi
+const CUDA_IN_USE = /\bcuda(?:toolkit|[ -]toolkit)?(?: version)?[ :：=-]{1,2}v?(\d{1,2}\.\d)\b/gi
 /** The GPU that a text names is newer than the CUDA that it names: both, with the first CUDA that knows it. */
 export function tooNewFor(text: string): { readonly gpu: string; readonly cuda: string; readonly needs: string } | undefined {
   const lines = text.replaceAll(/^.*Driver Version:.*$/gm, '')
@@ -34,6 +35,19 @@ export function tooNewFor(text: string): { readonly gpu: string; readonly cuda: 
   return found === undefined || Number(found[1]) <= Number(cuda)
     ? undefined
     : { gpu: new RegExp(`${found[0].source}(?: Ti\\b)?(?: SUPER\\b)?`, 'i').exec(lines)?.[0] ?? '', cuda, needs: found[1] }
+}
+/** The first PyTorch whose wheels hold code for a generation: those for CUDA 11.0, 11.8 and 12.8 (pytorch.org, previous versions). */
+const FIRST_TORCH: readonly (readonly [names: RegExp, torch: string])[] = [
+  [BLACKWELL, '2.7'],
+  [/\b(?:H[12]00|H[82]0|GH200|Hopper)\b/, '2.0'],
+  [/\b(?:RTX[ -](?:[34]0\d0|A[2-6]000)|A(?:10G?|16|30|40|100|800)|L40S?|L4|Ampere|Ada Lovelace)\b/i, '1.7'],
+]
+/** The GPU that a text names is newer than the PyTorch that it names. */
+export function tooNewForTorch(text: string, torch: string | undefined): { readonly gpu: string; readonly torch: string; readonly needs: string } | undefined {
+  const found = torch === undefined ? undefined : FIRST_TORCH.find(([names]) => names.test(text))
+  return torch === undefined || found === undefined || compareVersions(torch, found[1]) >= 0
+    ? undefined
+    : { gpu: found[0].exec(text)?.[0] ?? '', torch, needs: found[1] }
 }
 /** That of a consumer's or workstation's Blackwell, which only its name tells. */
 export const namedArchitecture = (text: string): number | undefined => (/\bRTX (?:PRO [2-6]\d00|50\d0)\b/i.test(text) ? 120 : undefined)

@@ -5,7 +5,10 @@ import type { Seen } from './rules.ts'
 
 const CARD = /\b(?:amdgpu|i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/i
 const PROCESS =
-  /[Pp]rocess (?:information: process )?(?!pid )(\S.{0,39}?) pid (\d{1,10})|\bin ([\w.:-]{1,40}) \[(\d{1,10})\]|\] ([\w.-]{1,40})\[(\d{1,10})\] context reset/
+  /[Pp]rocess (?:information: process )?(?!pid |information: )(\S.{0,39}?) pid (\d{1,10})|\bin ([\w.:-]{1,40}) \[(\d{1,10})\]|\] ([\w.-]{1,40})\[(\d{1,10})\] context reset/
+
+/** Its name is lost where its first thread has ended: "for process  pid 1641209 thread QuakeChamp:cs0 pid 1642246". */
+const NAMELESS = /[Pp]rocess (?:information: process )? ?pid ([1-9]\d{0,9})(?: thread ([\w.-]{1,40})(?::\w{1,8})? pid \d)?/
 
 /** The lines around the one that was hit, without those of other cards. */
 export function ofThisCard({ text, at }: Seen, before: number, after: number): string {
@@ -20,8 +23,9 @@ export function ofThisCard({ text, at }: Seen, before: number, after: number): s
 export function drmFacts(lines: string): Facts {
   const pci = CARD.exec(lines)?.[1]
   const who = PROCESS.exec(lines)
-  const pid = whole(who?.[2] ?? who?.[4] ?? who?.[6])
-  const process = (who?.[1] ?? who?.[3] ?? who?.[5])?.trim()
+  const nameless = who === null ? NAMELESS.exec(lines) : null
+  const pid = whole(who?.[2] ?? who?.[4] ?? who?.[6] ?? nameless?.[1])
+  const process = (who?.[1] ?? who?.[3] ?? who?.[5] ?? nameless?.[2])?.trim()
   return known({ pci_bus_id: pci === undefined ? undefined : pciBusId(pci), ...(pid === 0 ? {} : { process, pid }) })
 }
 

@@ -3,7 +3,7 @@ import { setVariables } from '../remedies/environment.ts'
 import { COMPUTE_CAP } from '../remedies/gpu.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import type { Piece } from '../remedies/plan.ts'
-import { tooNewFor } from './architecture.ts'
+import { tooNewFor, tooNewForTorch } from './architecture.ts'
 import type { Matched } from './rules.ts'
 
 export type Meaning = {
@@ -117,6 +117,13 @@ export const TEI_UNSUPPORTED: readonly Piece[] = [
 const FAILS_SO = /EXECUTION_FAILED|NOT_INITIALIZED|INTERNAL_ERROR|ARCH_MISMATCH|NOT_SUPPORTED|failed to execute/
 /** Said in prose, mostly: the library has no code for the GPU. */
 export function newerGpu({ message, situation }: Matched): Meaning | undefined {
+  const old = FAILS_SO.test(message) ? tooNewForTorch(situation().text, situation().versions.torch) : undefined
+  if (old !== undefined)
+    return {
+      pattern: FAILS_SO,
+      says: `the GPU (${old.gpu}) is newer than PyTorch ${old.torch}, whose libraries hold no code for it: it needs PyTorch ${old.needs} or newer.`,
+      pieces: () => [{ text: `Install PyTorch ${old.needs} or newer, with the Python and the extensions that belong to it.`, command: 'nvidia-smi' }],
+    }
   const found = FAILS_SO.test(message) ? tooNewFor(situation().text) : undefined
   if (found === undefined) return undefined
   return {

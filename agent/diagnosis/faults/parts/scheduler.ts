@@ -43,7 +43,8 @@ const REASONS: readonly Reason[] = [
     taint,
   ],
   [
-    /(\d{1,6}) node\(s\) had untolerated taint\(s\)()/g,
+    // Before Kubernetes 1.12.
+    /(\d{1,6}) node\(s\) had untolerated taint\(s\)()|(?<![\w/])(\d{1,6}) PodToleratesNodeTaints()/g,
     (count) => `${are(count, 'has a taint', 'have taints')} that the pod does not tolerate`,
     () => taint('that it lacks'),
   ],
@@ -117,7 +118,7 @@ export type Ruled = { readonly verdict: string; readonly remedies: readonly Piec
 export function ruledOut(message: string): Ruled {
   const own = message.split(/\. ?(?:preemption|no new claims)\b/)[0] ?? message
   const found = REASONS.flatMap(([pattern, verdict, remedy]) =>
-    [...own.matchAll(pattern)].map((match) => ({ verdict: verdict(match[1] ?? '', match[2] ?? ''), remedy: remedy(match[2] ?? '') })),
+    [...own.matchAll(pattern)].map((match) => ({ verdict: verdict(match[1] ?? match[3] ?? '', match[2] ?? ''), remedy: remedy(match[2] ?? '') })),
   )
   return { verdict: found.map((one) => one.verdict).join('; '), remedies: found.map((one) => one.remedy), reasons: found.length }
 }

@@ -4,6 +4,7 @@ import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
 import { COMPUTE_CAP, WHICH_GPU } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
+import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
 
 /** A program of its own in C++: nothing of Python stands in its words. */
@@ -49,6 +50,13 @@ export function architecture({ situation, message, match }: Matched): readonly P
         text: 'Update Ollama, and the driver: its releases hold code for the GPUs of their time, and a library of an older installation may be found first.',
         command: 'ollama --version; ls -d /usr/lib/ollama /usr/local/lib/ollama',
       },
+      WHICH_GPU,
+    ]
+  // opennmt.net/CTranslate2, installation: CUDA_ARCH_LIST.
+  if (programs.has('ctranslate2') || /\bCUDA failed with error\b/.test(message))
+    return [
+      { text: 'Update CTranslate2: newer wheels hold code for newer GPUs.', command: pipInstall(at, 'ctranslate2', '--upgrade') },
+      { text: `Or compile it for this GPU: -DWITH_CUDA=ON -DCUDA_ARCH_LIST=${arch === undefined ? 'Auto' : capabilityText(arch)}.` },
       WHICH_GPU,
     ]
   if (programs.has('llamacpp'))

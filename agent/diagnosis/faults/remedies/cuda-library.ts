@@ -6,6 +6,7 @@ import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import type { Piece } from './plan.ts'
+import { TORCH_OWN, torchOwnRemedies } from './torch-own.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
@@ -54,11 +55,21 @@ function folderInText(name: string, { text, system }: Situation): string | undef
   return folder === undefined || named.includes(folder) ? undefined : folder
 }
 
+/** The same library of another CUDA, as `locate` and `ls` show it. */
+function otherMajor({ stem, cuda, version }: CudaFile, { text }: Situation): { readonly path: string; readonly cuda: string } | undefined {
+  if (cuda === undefined || text.includes(`lib${stem}.so.${version}\n`)) return undefined
+  for (const [path, number] of text.matchAll(new RegExp(`(?<=^|\\s)/[\\w./+-]{1,160}/lib${stem}\\.so\\.(\\d{1,2})\\b`, 'gm'))) {
+    const found = cudaFile(`lib${stem}.so.${number}`).cuda
+    if (found !== undefined && found !== cuda) return { path, cuda: found }
+  }
+  return undefined
+}
 /** Extensions of PyTorch: of each there is a build for every CUDA. */
 const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
 
 export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   const situation = seen.situation()
+  if (TORCH_OWN.test(name) && !situation.jetson) return torchOwnRemedies(name, around(seen.text, seen.at, 8, 0), situation)
   const file = cudaFile(name)
   const which =
     file.version === undefined
@@ -142,13 +153,18 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     Number.parseInt(own, 10) !== Number.parseInt(file.cuda, 10) && {
       text: `What loads it was built for CUDA ${file.cuda}, and CUDA ${own} is what the rest here is for: install its build for CUDA ${Number.parseInt(own, 10)}.`,
     }
+  const other = stranger === false ? otherMajor(file, situation) : undefined
   const another: Piece = stranger === false &&
+    other === undefined &&
     python &&
     file.stem === 'cudart' && {
       text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
     }
   return [
     stranger,
+    other !== undefined && {
+      text: `The text shows ${other.path}, of CUDA ${other.cuda}: what loads ${name} was built for CUDA ${file.cuda}. Take its build for CUDA ${other.cuda}, where there is one, or install CUDA ${file.cuda} beside.`,
+    },
     pip === undefined && another,
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }

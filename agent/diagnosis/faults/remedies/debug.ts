@@ -7,8 +7,14 @@ import type { Piece } from './plan.ts'
 /** Other programs on the same library. */
 const KIN = /(?<![\w-])((?:stable-diffusion|whisper|bark|clip|llava)\.cpp)\b/
 
+/** Set by whoever ran it, not named by PyTorch's hint, which may stand in a line of its own. */
+const SET =
+  /(?:\b(?:export|env|ENV|set) |-e |--env )(?:CUDA|HIP)_LAUNCH_BLOCKING=["']?1|^(?:CUDA|HIP)_LAUNCH_BLOCKING=1 \w|environ\[["'](?:CUDA|HIP)_LAUNCH_BLOCKING["']\] ?= ?["']1/m
+export const launchesWait = ({ text }: Situation): boolean => SET.test(text)
+
 /** Runs the kernels one by one. On AMD the runtime has a switch of its own. */
 export function synchronous(situation: Situation): Piece {
+  if (launchesWait(situation)) return undefined
   const named = speakerOf(situation.programs)
   const speaker = named === 'llama.cpp' ? (KIN.exec(situation.text)?.[1] ?? named) : named
   const text = `Run ${speaker === undefined || speaker === 'PyTorch' ? 'it' : speaker} again with synchronous launches: the stack then shows the call that failed.`

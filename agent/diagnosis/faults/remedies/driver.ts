@@ -22,6 +22,11 @@ function oldBuild(situation: Situation, driverCuda: string): Piece {
 }
 /** Compiled for itself: its own sources show, and no PyTorch. */
 const ownBuild = (at: Situation): boolean => !at.programs.has('pytorch') && /\.cu\w{0,2}[:(]\d|\bnvcc\b/.test(at.text)
+/** A binary that somebody else compiled: its native frames show, and nothing of Python. */
+const native = (at: Situation): boolean =>
+  !at.programs.has('pytorch') && /^\S{2,120}\(\w{0,200}\+0x[\da-f]{1,8}\) ?\[0x/m.test(at.text) && !/\.py\b|\bpip\d? |\bpython/.test(at.text)
+/** CTranslate2's own wording (types.cc); its wheels bring no CUDA, but are made for one. */
+const CTRANSLATE2 = /\bCUDA failed with error\b/
 
 /** Notebook services bring their driver; nobody can update it there. */
 const SERVICE = /\bcolab\b|\/kaggle\/|^!pip /im
@@ -41,9 +46,11 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
     },
     ownBuild(at)
       ? { text: `Or compile the program again with a CUDA toolkit that is no newer than the driver${driverCuda === undefined ? '' : ` (${driverCuda})`}.` }
-      : driverCuda === undefined || server
-        ? torchWheel(at, undefined, '')
-        : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
+      : native(at) || CTRANSLATE2.test(at.text)
+        ? { text: `Or use a release of it that was built for a CUDA no newer than the driver's${driverCuda === undefined ? '' : ` (${driverCuda})`}.` }
+        : driverCuda === undefined || server
+          ? torchWheel(at, undefined, '')
+          : torchWheel(at, index, `Or install a build for a CUDA that this driver runs (${driverCuda}; within one major version from 11 on).`),
     driverCuda === undefined && { text: 'See which CUDA the driver supports at most (head line of nvidia-smi).', command: 'nvidia-smi' },
     index === undefined && driverCuda !== undefined && oldBuild(at, driverCuda),
   ]

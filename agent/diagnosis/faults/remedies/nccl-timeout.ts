@@ -25,7 +25,13 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
   const recorder = /FlightRecorder is disabled|TRACE_BUFFER_SIZE|FR_BUFFER_SIZE/.test(at.text)
   // The older name is still read by PyTorch 2.13 (FlightRecorder.hpp); from 2.11 on it records without it. https://github.com/pytorch/pytorch/pull/152563
   const buffer = at.text.includes('TORCH_FR_BUFFER_SIZE') ? 'TORCH_FR_BUFFER_SIZE' : 'TORCH_NCCL_TRACE_BUFFER_SIZE'
+  // partitioned_param_coordinator.py: the order of modules differs from the step before, which gathers other parameters than other ranks do.
+  const [, expected, got] = /Invalidate trace cache @ step \d{1,9}: expected module (\d{1,6}), but got module (\d{1,6})/.exec(at.text) ?? []
   return [
+    expected !== undefined &&
+      /ALLGATHER/.test(message) && {
+        text: `ZeRO-3 saw the modules run in another order (module ${got} for ${expected}): where ranks run different ones, as experts of a mixture, they gather different weights and wait for each other. Name such blocks before deepspeed.initialize: deepspeed.utils.set_z3_leaf_modules(model, [<EXPERT_BLOCK_CLASS>]).`,
+      },
     late !== undefined && lagging === null
       ? {
           text: `Look at rank ${late.rank} first: it waits in collective ${late.at}, the others are at ${late.others} or further, so it fell behind or took another path.`,

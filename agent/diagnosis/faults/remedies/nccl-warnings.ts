@@ -183,6 +183,18 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    /Error encountered progressing operation=(\w{3,20}), res=|Failed to execute operation (\w{3,20}) from rank/,
+    'A connection between two ranks could not be set up',
+    "NCCL's helper thread failed in the step $1$2 with another rank: the lines beside it name that rank, which ended first or cannot be reached.",
+    (matched) => [
+      peerLog,
+      step(
+        'If no rank ended: see that the ranks use an interface by which they reach each other, and that no firewall is between.',
+        `ip -brief address\n${set(matched, { NCCL_SOCKET_IFNAME: '<INTERFACE>' })}`,
+      ),
+    ],
+  ],
+  [
     /UDS: |ncclIpcSocket|Proxy Service UDS/,
     'Ranks of one host cannot pass buffers to each other',
     'NCCL hands file descriptors from rank to rank through a local socket, and that failed: the ranks are in containers with network namespaces of their own, or a rank ended.',
@@ -220,10 +232,11 @@ export function warning(matched: Matched): Warning | undefined {
   const known = status === null ? undefined : STATUS[status[1] ?? '']
   if (known !== undefined) {
     const peer = /from peer (\S{4,60}?)(?:<\d{1,5}>)? with/.exec(words)?.[1]
-    const hca = /\bhca (\w{2,20})/.exec(words)?.[1]
+    const [, down, port] = /\b(\w{2,20}):(\d{1,2}) Got (?:non-fatal )?async event ?: port error/.exec(matched.situation().text) ?? []
+    const hca = /\bhca (\w{2,20})/.exec(words)?.[1] ?? down
     return {
       title: 'The InfiniBand path between two ranks failed',
-      verdict: `A transfer with ${peer ?? 'a peer'} ended with status ${status?.[1]}: ${known[0]}.`,
+      verdict: `A transfer with ${peer ?? 'a peer'} ended with status ${status?.[1]}: ${known[0]}.${down === undefined ? '' : ` Port ${port} of ${down} reported an error here too: its link went down.`}`,
       remedies: [
         known[1](matched),
         status?.[1] === '5' || status?.[1] === '13'

@@ -16,6 +16,8 @@ function cutFile(near: string): string | undefined {
   return end < 0 ? undefined : /\/[^\s:]{1,200}$/.exec(near.slice(Math.max(0, end - 200), end))?.[0]
 }
 
+/** The plugin is there: JAX says the same when it does not start. */
+const JAX_PLUGIN = /jax[-_]cuda1\d[-_](?:plugin|pjrt)|Jax plugin configuration error/
 export function onTheCpu({ situation, message, text, at }: Matched): readonly Piece[] {
   const now = situation()
   const near = `${message}\n${text.slice(Math.max(0, at - 8), at + 4).join('\n')}`
@@ -74,7 +76,7 @@ export function onTheCpu({ situation, message, text, at }: Matched): readonly Pi
                 command: printTorch('torch.__version__, torch.version.cuda, torch.cuda.is_available()'),
               }
             : { text: 'See whether the program is a build with GPU support: one for the CPU never finds a GPU.' }
-  if (programs.has('jax') && /CUDA-enabled jaxlib is not installed|has no attribute 'GpuAllocatorConfig'/.test(now.text))
+  if (programs.has('jax') && /CUDA-enabled jaxlib is not installed|has no attribute 'GpuAllocatorConfig'/.test(now.text) && !JAX_PLUGIN.test(now.text))
     return [
       { text: 'Install JAX with its CUDA plugin: the jaxlib here is for the CPU only.', command: pipInstall(now, "'jax[cuda12]'", '--upgrade') },
       own,

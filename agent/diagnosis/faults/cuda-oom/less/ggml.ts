@@ -63,6 +63,15 @@ export function lessInLlamacpp(situation: Situation, facts: Facts = {}): readonl
   )
 }
 
+/** Of all sizes of batch and context alike: -ot of tools/server/README.md, a pattern of names. */
+const LARGE_TENSOR: readonly Piece[] = [
+  {
+    text: 'A tensor of the model itself is larger than one buffer may be: keep the largest, mostly the embeddings, in host memory.',
+    command: '--override-tensor token_embd=CPU',
+  },
+  { text: 'Update llama.cpp, and the driver, whose limit it is.' },
+  { text: 'Or use a smaller quantization of the model, whose tensors are smaller.' },
+]
 function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: asked = 0 }: Facts): readonly Piece[] {
   const half = context(situation)
   const buffer = bufferIn(situation.text)
@@ -103,7 +112,7 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     text: 'Pipeline parallelism keeps several copies of the compute buffers: a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
   }
   const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
-  if (OVER_LIMIT.test(situation.text)) return [smallerBatch, shorter, buffer !== 'compute' && cache]
+  if (OVER_LIMIT.test(situation.text)) return buffer === 'model' ? LARGE_TENSOR : [smallerBatch, shorter, buffer !== 'compute' && cache]
   switch (buffer) {
     case 'compute':
       // No number of layers makes room for a buffer that no card can hold.
@@ -116,7 +125,8 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     case undefined:
       break
   }
-  return [fewerLayers, shorter, cache, smaller]
+  // A physical batch above the default of 512 is set, and its buffers grow with it.
+  return [ubatch > 512 && smallerBatch, fewerLayers, shorter, cache, smaller]
 }
 
 /** Variables reach Ollama only in the environment of its server. */
@@ -170,5 +180,12 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
   }
   const smaller: Piece = { text: 'Use a smaller model or quantization, or put fewer layers onto the GPU (option num_gpu).' }
   // A shorter context makes the weights no smaller.
+  if (OVER_LIMIT.test(text))
+    return [
+      { text: 'Use a smaller batch (option num_batch, such as 128): the buffers for computing grow with it.' },
+      cache,
+      shorter,
+      { text: 'Update Ollama, and the driver, whose limit it is.' },
+    ]
   return bufferIn(text) === 'model' ? [reserve, smaller, loaded, cache] : [reserve, one, cache, shorter, smaller]
 }

@@ -48,7 +48,8 @@ const BUILDS_PIPELINE = /\bin (?:load_sub_model|from_pretrained|load_flow_model)
 export const lessInDiffusers = (situation: Situation): readonly Piece[] => [
   // While it is loaded, no image is made.
   !BUILDS_PIPELINE.test(situation.text) &&
-    !loadsWeights(situation) && { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
+    !loadsWeights(situation) &&
+    !/enable_model_cpu_offload\(/.test(situation.text) && { text: 'Use a smaller resolution, batch or number of frames; decode the VAE in tiles or slices.' },
   /enable_sequential_cpu_offload\(/.test(situation.text)
     ? undefined
     : /enable_model_cpu_offload\(/.test(situation.text)
@@ -89,7 +90,36 @@ export const lessInFfmpeg = (): readonly Piece[] => [{ text: 'Decode or encode f
 
 const LENGTHS = /(?:of )?length (\d{2,6})\b/g
 /** ESMFold and its relatives: attention over residues grows with the square of the length. */
+/** docs/performance.md of AlphaFold 3, docker/run_docker.py of AlphaFold 2: pages of host memory behind those of the GPU. */
+const ALPHAFOLD = /alphafold|colabfold/i
+const SHARE_OF_XLA = /XLA_(?:PYTHON_)?CLIENT_MEM_FRACTION["']?[ =:]{1,3}["']?(\d{0,2}\.?\d{1,2})\b/
+function lessInAlphafold(situation: Situation): readonly Piece[] {
+  const share = SHARE_OF_XLA.exec(situation.text)?.[1]
+  return [
+    share !== undefined && Number(share) > 1 && situation.text.includes('TF_FORCE_UNIFIED_MEMORY')
+      ? { text: `It uses host memory already, up to ${share} times the card: give the job that much host memory, and where it has more, raise the share.` }
+      : {
+          text: `Let it use host memory too (slower): unified memory, with a share above 1 of the card${share === undefined || Number(share) > 1 ? '' : `; ${share}, which is set, leaves only that part of the card`}.`,
+          command: setVariables(situation, {
+            TF_FORCE_UNIFIED_MEMORY: '1',
+            [/alphafold-?3|xla_client_mem/i.test(situation.text) ? 'XLA_CLIENT_MEM_FRACTION' : 'XLA_PYTHON_CLIENT_MEM_FRACTION']: '4.0',
+            XLA_PYTHON_CLIENT_PREALLOCATE: 'false',
+          }),
+        },
+    { text: 'Fold less at once: memory grows with the square of the number of residues. Cut the sequence into parts that overlap, or leave chains out.' },
+    { text: 'Or fold it on a GPU with more memory: one prediction runs on one GPU.' },
+  ]
+}
+/** docs.blender.org, Cycles: performance, simplify, command line arguments. */
+export const lessInBlender = (): readonly Piece[] => [
+  {
+    text: 'Make the scene smaller: limit textures and subdivision (Render Properties, Simplify), use fewer particles, and leave out what the camera does not see.',
+  },
+  { text: 'Render in smaller tiles (Performance, Memory: 1024 or 512).' },
+  { text: 'Or render on the CPU: Cycles loads the whole scene onto each GPU.', command: 'blender -b <FILE> -f <FRAME> -- --cycles-device CPU' },
+]
 export function lessInFolding(situation: Situation): readonly Piece[] {
+  if (ALPHAFOLD.test(situation.text)) return lessInAlphafold(situation)
   const failed = [...situation.text.matchAll(/out of memory\)? on sequence \S{1,60} (?:of )?length (\d{2,6})/gi)].map((match) => Number(match[1]))
   const shortest = failed.length > 0 ? Math.min(...failed) : undefined
   const done = [...situation.text.matchAll(LENGTHS)].map((match) => Number(match[1])).filter((length) => shortest !== undefined && length < shortest)
@@ -148,9 +178,22 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
 ]
 
 /** Nothing tells whether a model is trained or used. */
+/** CUDA.jl, "Memory management": it collects garbage before it gives up. */
+const inJulia = ({ programs, text }: Situation): Piece =>
+  (programs.has('julia') || /\b(?:CuArrays|CUDAdrv)\b/.test(text)) && {
+    text: 'See in the program what is held (CUDA.memory_status()): what is left after the garbage collection is still referenced. Let go of arrays that are done with (x = nothing) or free them (CUDA.unsafe_free!), in loops above all.',
+  }
+/** Weights go to the GPU while they are read, before the model gets them. */
+const inPaddle = ({ text }: Situation): Piece =>
+  /\bpaddle\.load\(/.test(text)
+    ? {
+        text: 'It failed while weights were read: read them into host memory (paddle.load(…, return_numpy=True)), so that the GPU holds them only once, and use half precision or a smaller model.',
+      }
+    : undefined
 export const lessAnyway = (situation: Situation): readonly Piece[] => [
+  inJulia(situation),
   ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
-  { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
+  inPaddle(situation) ?? { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   { text: 'Or run it on a GPU with more memory, or split over several.' },
 ]
 

@@ -10,6 +10,8 @@ type Host = {
   readonly spell: (name: string, value: Value) => string | undefined
   /** It trains on the same cards. */
   readonly trains: boolean
+  /** Its default for vLLM's share is far below vLLM's own, and has changed. */
+  readonly ownShare?: true
   /** What it has to give the memory of one part back while the other works. */
   readonly frees?: Piece
   readonly lessToTrain?: Piece
@@ -30,6 +32,7 @@ const HOSTS: readonly Host[] = [
     pattern: /\bactor_rollout_ref\b/,
     spell: (name, value) => `${OF_VERL}rollout.${name.replace('tensor_', 'tensor_model_')}=${isSet(value)}`,
     trains: true,
+    ownShare: true,
     frees: {
       text: 'Keep weights and optimizer of the training in host memory while vLLM generates on the same card.',
       command: ['param', 'optimizer'].map((what) => `${OF_VERL}actor.fsdp_config.${what}_offload=True`).join(' '),
@@ -54,6 +57,7 @@ const HOSTS: readonly Host[] = [
       return `policy.generation.vllm_cfg.${name}=${value ?? 'true'}`
     }),
     trains: true,
+    ownShare: true,
   },
   {
     pattern: /\bswift (?:rlhf|sft|infer|deploy|rollout)\b|\/swift\/(?:llm|trainers|pipelines|rlhf_trainers)\//,
@@ -64,9 +68,18 @@ const HOSTS: readonly Host[] = [
     frees: { text: `${WHILE_THE_OTHER_WORKS}.`, command: '--sleep_level 1' },
   },
   {
+    // docs.unsloth.ai, reinforcement learning: the share is an argument of from_pretrained, with a default of its own.
+    pattern: /\bunsloth\b|Unsloth\w{0,10}Trainer|unsloth_/i,
+    spell: only(['gpu_memory_utilization', 'max_lora_rank'], (name, value) => `FastLanguageModel.from_pretrained(${name}=${value ?? ''})`),
+    trains: true,
+    ownShare: true,
+    inScript: true,
+  },
+  {
     pattern: /\/trl\/trainer\/|\b(?:GRPO|RLOO|OnlineDPO)(?:Trainer|Config)\b/,
     spell: only(['gpu_memory_utilization', 'tensor_parallel_size'], (name, value) => `vllm_${name}=${value ?? ''}`),
     trains: true,
+    ownShare: true,
     frees: { text: `${WHILE_THE_OTHER_WORKS}: vllm_enable_sleep_mode=True in the config (GRPOConfig …).` },
     inScript: true,
   },

@@ -13,9 +13,12 @@ const DEFAULT_SHARE = 0.9
 const DEFAULT_FROM_0_20 = 0.92
 /** KV cache: bytes of fp8 are half of those of 16 bit. */
 /** GPUs that are named, before Ada: none has fp8. */
+/** vLLM on TPUs: neither their number formats nor their compiler are CUDA's. */
+const TPU = /\bTPU\b|TPU_BACKEND|\btpu_(?:commons|inference)\b/
 const WITHOUT_FP8 = /\b(?:RTX (?:20[678]0|30[5-9]0|A[2-6]000)|A(?:100|10G?|16|30|40|800)|T4|[PV]100|P40|GTX 1[06]\d0)\b/
 const fp8 = (situation: Situation): Piece =>
   !WITHOUT_FP8.test(situation.text) &&
+  !TPU.test(situation.text) &&
   compareVersions(situation.versions.vllm ?? '1', '0.4') >= 0 &&
   !/cache[-_]dtype[="': ]{1,3}fp8/.test(situation.text) &&
   option(situation, 'Halve the KV cache with 8-bit values (needs a GPU with fp8 support, compute capability 8.9 or newer).', 'kv_cache_dtype', 'fp8')
@@ -35,6 +38,8 @@ const shareOf = (situation: Situation): number => setShare(situation) ?? default
 function shareText(situation: Situation): string {
   const set = setShare(situation)
   if (set !== undefined) return `now ${percent(set)}`
+  // Trainers have defaults of their own.
+  if (hostOf(situation)?.trains === true) return 'what is set now is not in the text'
   return situation.versions.vllm === undefined
     ? `the default is ${DEFAULT_SHARE}, from 0.20 on ${DEFAULT_FROM_0_20}`
     : `the default is ${defaultShare(situation)}`
@@ -84,6 +89,7 @@ function fewerSequences(situation: Situation): Piece {
   )
 }
 const eager = (situation: Situation): Piece =>
+  !TPU.test(situation.text) &&
   !/enforce[-_]eager(?:=|: ?|["'], ?)?True|--enforce-eager\b/.test(situation.text) &&
   option(situation, 'Run without CUDA graphs: it frees the memory that they hold, and generation gets slower.', 'enforce_eager')
 function moreGpus(situation: Situation, facts: Facts = {}): Piece {
@@ -212,7 +218,7 @@ export function lessInVllm(situation: Situation, facts: Facts, othersBytes: numb
         situation,
         `Give vLLM a smaller share of the card, so that activations and other processes have room beside its KV cache (${shareText(situation)}).`,
         'gpu_memory_utilization',
-        percent(lower),
+        host?.ownShare === true && setShare(situation) === undefined ? '<SHARE>' : percent(lower),
       ),
     host?.frees,
     WAKES.test(situation.text) &&

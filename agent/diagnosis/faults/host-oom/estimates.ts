@@ -1,0 +1,25 @@
+// How much memory a killed process had wanted or used, by what its server and systemd say beside it.
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
+import { bytesOf } from '../quantity.ts'
+
+const AMOUNT = '"?([\\d.]{1,9}) ?([KMGT]i?B)'
+const last = (text: string, pattern: RegExp): number | undefined => {
+  const [, amount, unit] = [...text.matchAll(pattern)].at(-1) ?? []
+  return amount === undefined ? undefined : bytesOf(amount, unit)
+}
+const FREE = new RegExp(`msg="system memory"[^\\n]{0,40} free=${AMOUNT}`, 'g')
+const WHOLE = new RegExp(`memory\\.required\\.full=${AMOUNT}`, 'g')
+const ON_GPU = new RegExp(`memory\\.required\\.partial=${AMOUNT}`, 'g')
+
+/** Ollama writes its estimate before it starts the runner (fs/ggml, llm/memory.go): with a sentence where the host had less than what stays there. */
+export function ollamaEstimate(text: string): string {
+  const [whole, free, onGpu = 0] = [last(text, WHOLE), last(text, FREE), last(text, ON_GPU)]
+  if (whole === undefined || free === undefined || whole - onGpu < 0.8 * free) return ''
+  return ` Ollama's estimate was ${gib(whole)} for the whole model${onGpu > 0 ? `, of which ${gib(onGpu)} were to go to the GPU` : ''}; the host had ${gib(free)} free.`
+}
+
+/** "ollama.service: Consumed 32.964s CPU time, 123.9G memory peak." of a unit; systemd counts in units of 1024. */
+export function unitPeak(text: string): string {
+  const [, amount, unit] = /\.service: Consumed [^\n]{1,80}? ([\d.]{1,8})([MGT]) memory peak/.exec(text) ?? []
+  return amount === undefined ? '' : ` It used ${amount} ${unit}iB at its peak.`
+}
