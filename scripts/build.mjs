@@ -31,17 +31,29 @@ const staging = join(out, '.staging')
 const KEEP_MS = 24 * 3_600_000
 
 /**
- * A named import makes Node read every property of a built-in module, and some of http's load its fetch: 14 MiB and 50 ms of CPU time in each process (measured, Node 24.21).
- * Of http only what does not is taken.
+ * A named import makes Node read every property of a built-in module, and some of those load others when they are read: http's its fetch (14 MiB and 50 ms of CPU time in
+ * each process, measured, Node 24.21), crypto's the Web Crypto API. Only what does not is taken.
  */
-const httpWithoutFetch = {
-  name: 'http-without-fetch',
-  resolveId: (id) => (id === 'node:http' ? '\0http' : undefined),
+const LOADS_MORE = { 'node:http': /^(?:WebSocket|CloseEvent|MessageEvent)$/, 'node:crypto': /^(?:webcrypto|subtle|getRandomValues)$/ }
+const withoutWhatLoadsMore = {
+  name: 'without-what-loads-more',
+  resolveId: (id) => (id in LOADS_MORE ? `\0${id}` : undefined),
   load: (id) => {
-    if (id !== '\0http') return undefined
-    const names = Object.keys(http).filter((name) => !/^(?:WebSocket|CloseEvent|MessageEvent)$/.test(name))
-    return `const http = process.getBuiltinModule('node:http')\nexport default http\nexport const { ${names.join(', ')} } = http\n`
+    const builtin = id.slice(1)
+    if (!(builtin in LOADS_MORE)) return undefined
+    const names = Object.keys(process.getBuiltinModule(builtin)).filter((name) => !LOADS_MORE[builtin].test(name) && name !== 'default')
+    return `const builtin = process.getBuiltinModule('${builtin}')\nexport default builtin\nexport const { ${names.join(', ')} } = builtin\n`
   },
+}
+
+/**
+ * The server asks each request whether it came over HTTP/2, which the agent does not serve, and Node's HTTP/2 loads its TLS: a thread that parses 150 certificates, 1.2 MiB
+ * (what of the agent uses TLS loads it when it does, see agent/lib/http-client.ts).
+ */
+const serverWithoutHttp2 = {
+  name: 'server-without-http2',
+  resolveId: (id, importer) => (id === 'node:http2' && importer?.includes('@hono/node-server') === true ? '\0no-http2' : undefined),
+  load: (id) => (id === '\0no-http2' ? 'export class Http2ServerRequest {}\nexport const constants = { NGHTTP2_NO_ERROR: 0 }\n' : undefined),
 }
 
 async function bundle(entries) {
@@ -49,8 +61,8 @@ async function bundle(entries) {
     cwd: root,
     input: entries,
     platform: 'node',
-    plugins: [httpWithoutFetch],
-    external: [/^node:(?!http$)/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
+    plugins: [withoutWhatLoadsMore, serverWithoutHttp2],
+    external: [/^node:(?!(?:http|crypto)$)/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version), __WARPWATCH_COMMIT__: JSON.stringify(commitOf()) } },
     logLevel: 'warn',
     checks: { bundlerTimings: false },
