@@ -47,13 +47,26 @@ const withoutWhatLoadsMore = {
 }
 
 /**
- * The server asks each request whether it came over HTTP/2, which the agent does not serve, and Node's HTTP/2 loads its TLS: a thread that parses 150 certificates, 1.2 MiB
- * (what of the agent uses TLS loads it when it does, see agent/lib/http-client.ts).
+ * Node's TLS, and HTTP/2 with it, is loaded when it is first used: with it a thread parses 150 certificates, 1.2 MiB (what of the agent itself uses it does the same, see
+ * agent/lib/http-client.ts). The server only asks each request whether it came over HTTP/2, which the agent does not serve; ws needs TLS for a connection of its own.
  */
-const serverWithoutHttp2 = {
-  name: 'server-without-http2',
-  resolveId: (id, importer) => (id === 'node:http2' && importer?.includes('@hono/node-server') === true ? '\0no-http2' : undefined),
-  load: (id) => (id === '\0no-http2' ? 'export class Http2ServerRequest {}\nexport const constants = { NGHTTP2_NO_ERROR: 0 }\n' : undefined),
+const TLS_LATER = {
+  '@hono/node-server': { 'node:http2': 'export class Http2ServerRequest {}\nexport const constants = { NGHTTP2_NO_ERROR: 0 }\n' },
+  ws: {
+    https: "export const request = (...args) => process.getBuiltinModule('node:https').request(...args)\n",
+    tls: "export const connect = (...args) => process.getBuiltinModule('node:tls').connect(...args)\n",
+  },
+}
+const tlsLater = {
+  name: 'tls-later',
+  resolveId(id, importer = '') {
+    const user = Object.keys(TLS_LATER).find((name) => importer.includes(`/node_modules/${name}/`))
+    return user !== undefined && id in TLS_LATER[user] ? `\0${user}:${id}` : undefined
+  },
+  load(id) {
+    const [user, builtin] = id.startsWith('\0') ? id.slice(1).split(/:(.*)/) : []
+    return TLS_LATER[user]?.[builtin]
+  },
 }
 
 async function bundle(entries) {
@@ -61,7 +74,7 @@ async function bundle(entries) {
     cwd: root,
     input: entries,
     platform: 'node',
-    plugins: [withoutWhatLoadsMore, serverWithoutHttp2],
+    plugins: [withoutWhatLoadsMore, tlsLater],
     external: [/^node:(?!(?:http|crypto)$)/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version), __WARPWATCH_COMMIT__: JSON.stringify(commitOf()) } },
     logLevel: 'warn',
