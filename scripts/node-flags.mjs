@@ -10,6 +10,7 @@ const AGENT_FLAGS = [
   '--max-semi-space-size=2',
   '--v8-pool-size=1',
   '--no-concurrent-recompilation',
+  '--no-concurrent-sparkplug',
   '--no-parallel-scavenge',
   '--no-concurrent-sweeping',
   '--no-concurrent-array-buffer-sweeping',

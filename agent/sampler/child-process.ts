@@ -13,6 +13,7 @@ export const CHILD_FLAGS: readonly string[] = [
   '--max-old-space-size=64',
   '--v8-pool-size=1',
   '--no-concurrent-recompilation',
+  '--no-concurrent-sparkplug',
   '--no-concurrent-marking',
   '--no-parallel-scavenge',
   '--no-concurrent-sweeping',
