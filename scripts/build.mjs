@@ -2,7 +2,6 @@
 // modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import http from 'node:http'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { build as buildDashboard } from 'vite'

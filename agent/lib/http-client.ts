@@ -3,7 +3,7 @@
 import { Agent as PlainAgent, request as overHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import type { Agent as TlsAgent } from 'node:https'
+import type * as Https from 'node:https'
 import { startDeadline } from './deadline.ts'
 import { lineOf } from '../text/error.ts'
 import { ProxyError, proxyRules, type ProxyFor } from './proxy.ts'
@@ -72,7 +72,7 @@ export type HttpClient = {
 }
 
 /** Loaded by the first request that needs it: with it comes Node's TLS, which parses all its certificates on a thread of its own, 1.2 MiB. */
-const tls = (): typeof import('node:https') => process.getBuiltinModule('node:https')
+const tls = (): typeof Https => process.getBuiltinModule('node:https')
 
 /** Of a URL in an error only the host: paths and queries of webhooks are secrets. */
 const withoutUrls = (text: string): string => text.replace(/\bhttps?:\/\/(?:[^\s/@]*@)?([^\s/?#]*)\S*/gi, '$1')
@@ -157,8 +157,8 @@ export function createHttpClient({
   connect,
   keep,
 }: HttpClientOptions = {}): HttpClient {
-  const agents = new Map<string, PlainAgent | TlsAgent>()
-  const agentFor = ({ protocol }: URL, proxy: URL | undefined): PlainAgent | TlsAgent => {
+  const agents = new Map<string, PlainAgent | Https.Agent>()
+  const agentFor = ({ protocol }: URL, proxy: URL | undefined): PlainAgent | Https.Agent => {
     const key = `${protocol} ${proxy?.href ?? ''}`
     const found = agents.get(key)
     if (found !== undefined) return found

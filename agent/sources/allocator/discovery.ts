@@ -57,7 +57,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   let chain: Promise<void> = Promise.resolve()
   let busy = false
 
-  const take = ({ sockets, notSockets }: FoundSockets): void => {
+  const take = (place: Place, { sockets, notSockets, emptyAs }: FoundSockets): void => {
+    place.emptyAs = emptyAs
     for (let n = 0; n < notSockets; n++) onNotSocket()
     for (const found of sockets) {
       const at = clock()
@@ -88,10 +89,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     let answered = false
     const looking = findSockets(`${procRoot}/${pid}`, (inner, startTicks) => !hears({ pid: inner, startTicks }), place.emptyAs)
       .then(
-        (found) => {
-          place.emptyAs = found.emptyAs
-          take(found)
-        },
+        (found) => take(place, found),
         (error: unknown) => {
           // Gone, not ours to see, or no directory: nothing can be found there, as if it were empty.
           if (codeOf(error) === undefined) onFailure(error)
