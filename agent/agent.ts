@@ -3,7 +3,7 @@ import { createContainerSettingsBook } from './attribution/container-settings.ts
 import type { ReloaderOptions, ReloadPart } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import type { Logger } from './lib/log.ts'
-import { createScheduler } from './lib/scheduler.ts'
+import { createScheduler, TICK_PHASE_MS } from './lib/scheduler.ts'
 import type { ReloadResult } from './model/reload.ts'
 import { createPipeline } from './pipeline.ts'
 import { createIncidentService } from './store/incident-service.ts'
@@ -31,9 +31,6 @@ export type Agent = {
   readonly stop: () => Promise<void>
 }
 export type AgentOptions = { readonly record?: string; readonly logger: Logger; readonly read: ReloaderOptions['read'] }
-
-/** Parts have their tick this long after a second begins, when the scrapes of that second have come in. */
-const TICK_PHASE_MS = 250
 
 const logReload = (logger: Logger): ReloadPart => ({ takes: ['log.level', 'log.format'], prepare: (next) => () => logger.configure(next.log) })
 

@@ -2,7 +2,6 @@
 // modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import http from 'node:http'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { build as buildDashboard } from 'vite'
@@ -31,16 +30,41 @@ const staging = join(out, '.staging')
 const KEEP_MS = 24 * 3_600_000
 
 /**
- * A named import makes Node read every property of a built-in module, and some of http's load its fetch: 14 MiB and 50 ms of CPU time in each process (measured, Node 24.21).
- * Of http only what does not is taken.
+ * A named import makes Node read every property of a built-in module, and some of those load others when they are read: http's its fetch (14 MiB and 50 ms of CPU time in
+ * each process, measured, Node 24.21), crypto's the Web Crypto API. Only what does not is taken.
  */
-const httpWithoutFetch = {
-  name: 'http-without-fetch',
-  resolveId: (id) => (id === 'node:http' ? '\0http' : undefined),
+const LOADS_MORE = { 'node:http': /^(?:WebSocket|CloseEvent|MessageEvent)$/, 'node:crypto': /^(?:webcrypto|subtle|getRandomValues)$/ }
+const withoutWhatLoadsMore = {
+  name: 'without-what-loads-more',
+  resolveId: (id) => (id in LOADS_MORE ? `\0${id}` : undefined),
   load: (id) => {
-    if (id !== '\0http') return undefined
-    const names = Object.keys(http).filter((name) => !/^(?:WebSocket|CloseEvent|MessageEvent)$/.test(name))
-    return `const http = process.getBuiltinModule('node:http')\nexport default http\nexport const { ${names.join(', ')} } = http\n`
+    const builtin = id.slice(1)
+    if (!(builtin in LOADS_MORE)) return undefined
+    const names = Object.keys(process.getBuiltinModule(builtin)).filter((name) => !LOADS_MORE[builtin].test(name) && name !== 'default')
+    return `const builtin = process.getBuiltinModule('${builtin}')\nexport default builtin\nexport const { ${names.join(', ')} } = builtin\n`
+  },
+}
+
+/**
+ * Node's TLS, and HTTP/2 with it, is loaded when it is first used: with it a thread parses 150 certificates, 1.2 MiB (what of the agent itself uses it does the same, see
+ * agent/lib/http-client.ts). The server only asks each request whether it came over HTTP/2, which the agent does not serve; ws needs TLS for a connection of its own.
+ */
+const TLS_LATER = {
+  '@hono/node-server': { 'node:http2': 'export class Http2ServerRequest {}\nexport const constants = { NGHTTP2_NO_ERROR: 0 }\n' },
+  ws: {
+    https: "export const request = (...args) => process.getBuiltinModule('node:https').request(...args)\n",
+    tls: "export const connect = (...args) => process.getBuiltinModule('node:tls').connect(...args)\n",
+  },
+}
+const tlsLater = {
+  name: 'tls-later',
+  resolveId(id, importer = '') {
+    const user = Object.keys(TLS_LATER).find((name) => importer.includes(`/node_modules/${name}/`))
+    return user !== undefined && id in TLS_LATER[user] ? `\0${user}:${id}` : undefined
+  },
+  load(id) {
+    const [user, builtin] = id.startsWith('\0') ? id.slice(1).split(/:(.*)/) : []
+    return TLS_LATER[user]?.[builtin]
   },
 }
 
@@ -49,8 +73,8 @@ async function bundle(entries) {
     cwd: root,
     input: entries,
     platform: 'node',
-    plugins: [httpWithoutFetch],
-    external: [/^node:(?!http$)/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
+    plugins: [withoutWhatLoadsMore, tlsLater],
+    external: [/^node:(?!(?:http|crypto)$)/, 'koffi', 'better-sqlite3', 'bufferutil', 'utf-8-validate'],
     transform: { define: { __WARPWATCH_VERSION__: JSON.stringify(version), __WARPWATCH_COMMIT__: JSON.stringify(commitOf()) } },
     logLevel: 'warn',
     checks: { bundlerTimings: false },

@@ -18,7 +18,7 @@ export function findCards(files: Files, sys: string, vendor: Pick<Vendor, 'drive
     const card = { folder, device: `${folder}/device`, driver, slot: slot.toLowerCase(), pciId: (ueventValue(uevent, 'PCI_ID') ?? '').toLowerCase() }
     found.push({ ...card, integrated: vendor.isIntegrated(files, card) })
   }
-  return found.sort((a, b) => a.slot.localeCompare(b.slot))
+  return found.sort((a, b) => (a.slot < b.slot ? -1 : 1))
 }
 
 /** Whether the card is still bound to its driver, at the same place. */

@@ -3,7 +3,7 @@
 import { Agent as PlainAgent, request as overHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { Agent as TlsAgent, request as overHttps } from 'node:https'
+import type * as Https from 'node:https'
 import { startDeadline } from './deadline.ts'
 import { lineOf } from '../text/error.ts'
 import { ProxyError, proxyRules, type ProxyFor } from './proxy.ts'
@@ -70,6 +70,9 @@ export type HttpClient = {
   /** Ends what is on its way on kept connections. */
   readonly close: () => void
 }
+
+/** Loaded by the first request that needs it: with it comes Node's TLS, which parses all its certificates on a thread of its own, 1.2 MiB. */
+const tls = (): typeof Https => process.getBuiltinModule('node:https')
 
 /** Of a URL in an error only the host: paths and queries of webhooks are secrets. */
 const withoutUrls = (text: string): string => text.replace(/\bhttps?:\/\/(?:[^\s/@]*@)?([^\s/?#]*)\S*/gi, '$1')
@@ -154,8 +157,8 @@ export function createHttpClient({
   connect,
   keep,
 }: HttpClientOptions = {}): HttpClient {
-  const agents = new Map<string, PlainAgent | TlsAgent>()
-  const agentFor = ({ protocol }: URL, proxy: URL | undefined): PlainAgent | TlsAgent => {
+  const agents = new Map<string, PlainAgent | Https.Agent>()
+  const agentFor = ({ protocol }: URL, proxy: URL | undefined): PlainAgent | Https.Agent => {
     const key = `${protocol} ${proxy?.href ?? ''}`
     const found = agents.get(key)
     if (found !== undefined) return found
@@ -169,7 +172,7 @@ export function createHttpClient({
       connect !== undefined
         ? new ConnectedAgent(connect, options)
         : protocol === 'https:'
-          ? new TlsAgent({ ...options, ...(ca === undefined ? {} : { ca }) })
+          ? new (tls().Agent)({ ...options, ...(ca === undefined ? {} : { ca }) })
           : new PlainAgent(options)
     agents.set(key, made)
     return made
@@ -181,7 +184,7 @@ export function createHttpClient({
     const proxy = socketPath === undefined && connect === undefined ? proxyFor(url) : undefined
     if (proxy !== undefined) progress.proxy = proxy.host
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const made = (secure ? overHttps : overHttp)(url, {
+    const made = (secure ? tls().request : overHttp)(url, {
       method,
       agent: agentFor(url, proxy),
       headers: { 'user-agent': `warpwatch/${VERSION}`, ...headers },

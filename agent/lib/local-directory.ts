@@ -44,9 +44,9 @@ export type LocalDirectory = {
 const remote = (what: string): Error =>
   Object.assign(new Error(`EREMOTE: ${what} lies on a file system that may hang, so it is left alone`), { code: 'EREMOTE' })
 
-/** The number of the mount that a held entry lies on. */
+/** The number of the mount that a held entry lies on. As UTF-8, here and below: in any other encoding Node takes 64 KiB for a file of /proc. */
 export function mountOf(fd: number): string {
-  const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1]
+  const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
   if (id === undefined) throw remote('a path whose mount the kernel does not report (it is older than 3.15)')
   return id
 }
@@ -55,7 +55,7 @@ export function mountOf(fd: number): string {
 function typeOf(mount: string, mountinfo: string): string | undefined {
   let text
   try {
-    text = readFileSync(mountinfo, 'latin1')
+    text = readFileSync(mountinfo, 'utf8')
   } catch {
     return undefined // the process is gone
   }

@@ -6,19 +6,22 @@ import type { Pace } from './pace.ts'
 /** More than a timer of Node's fires early. */
 const EARLY_MS = 100
 
+/** Parts have their tick this long after a second begins, when the scrapes of that second have come in. */
+export const TICK_PHASE_MS = 250
+
 export type Scheduler = { readonly every: Every; readonly stop: () => void }
 
 /**
- * Runs tasks at multiples of their period (plus `phaseMs`). A task still running when its next time comes is skipped, not doubled;
+ * Runs tasks at multiples of their period (plus `ownPhaseMs`, or the task's own). A task still running when its next time comes is skipped, not doubled;
  * a clock that jumps backwards or forwards moves the grid, it does not pile up runs. With a `pace` the period is the one that it gives now.
  */
-export function createScheduler(log: Log, phaseMs = 0, pace?: Pace): Scheduler {
+export function createScheduler(log: Log, ownPhaseMs = 0, pace?: Pace): Scheduler {
   const stops = new Set<() => void>()
   const rearms = new Set<() => void>()
   pace?.watch(() => rearms.forEach((rearm) => rearm()))
   const failed = (error: unknown): void => log.error(`a scheduled task failed: ${stackOf(error)}`)
 
-  const every: Every = (ownMs, run, slowMs) => {
+  const every: Every = (ownMs, run, slowMs, phaseMs = ownPhaseMs) => {
     let timer: NodeJS.Timeout | undefined
     let periodMs = ownMs
     let busy = false

@@ -16,8 +16,9 @@ export type Log = {
 /**
  * Runs `run` at whole multiples of the period of the wall clock and hands it that time; a run still going when the next is due is not doubled.
  * On a host where there is nothing to see (`agent/lib/pace.ts`) the period is longer, or `slowMs`: for what must be noticed soon all the same.
+ * With `phaseMs` so long after each of these times.
  */
-export type Every = (periodMs: number, run: (t: number) => void | Promise<void>, slowMs?: number) => () => void
+export type Every = (periodMs: number, run: (t: number) => void | Promise<void>, slowMs?: number, phaseMs?: number) => () => void
 
 export type SourceContext = {
   readonly emit: (event: Event) => void

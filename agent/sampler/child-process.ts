@@ -6,9 +6,20 @@ export type ChildProgram = { readonly entry: string | URL; readonly execArgv: re
 
 /**
  * The child holds a few hundred kB of live data; a small young generation keeps its memory small (nvml readings make little garbage), and V8's own threads would
- * only wake for it. V8's second optimizing compiler would cost a tenth of its time: the first (Maglev) makes the little that runs here fast enough.
+ * only wake for it. None of these changes what V8 compiles: Node would refuse the compiled form of its own modules, and compile them anew (see scripts/node-flags.mjs).
  */
-export const CHILD_FLAGS: readonly string[] = ['--max-semi-space-size=1', '--max-old-space-size=64', '--single-threaded', '--no-turbofan', '--no-warnings']
+export const CHILD_FLAGS: readonly string[] = [
+  '--max-semi-space-size=1',
+  '--max-old-space-size=64',
+  '--v8-pool-size=1',
+  '--no-concurrent-recompilation',
+  '--no-concurrent-sparkplug',
+  '--no-concurrent-marking',
+  '--no-parallel-scavenge',
+  '--no-concurrent-sweeping',
+  '--no-concurrent-array-buffer-sweeping',
+  '--no-warnings',
+]
 
 /** The descriptor of the child's record, in the child. */
 export const CALL_FD = 4

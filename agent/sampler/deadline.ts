@@ -27,6 +27,11 @@ const MAX_DEADLINES_PER_REQUEST = 5
 /** At the start one call on one GPU may take this many deadlines: opening a GPU is slower than reading it. */
 const START_CALL_DEADLINES = 2.5
 const CHECKS_PER_DEADLINE = 16
+/**
+ * A request is answered within milliseconds, and Node does not take back a timer of the kernel's: one set for the first beat would wake the agent each second for nothing.
+ * The first check comes later than the agent's tick, which by then has set the next timer without it.
+ */
+const BEATS_TO_FIRST_CHECK = 4
 
 /** Checks on a beat and counts beats, not the clock: when the agent itself was stopped or starved, that is not held against the child. */
 export function watchDeadline(options: DeadlineOptions): Deadline {
@@ -36,6 +41,7 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
   let phase: 'start' | 'scrape' = 'start'
   let silent = 0
   let total = 0
+  let heardAt = 0
   let comm = ''
   let sameComm = 0
   let reportedLate = false
@@ -68,30 +74,41 @@ export function watchDeadline(options: DeadlineOptions): Deadline {
       else options.expired(phase, Math.round((tooLong ? total : phase === 'start' ? sameComm : silent) * beatMs))
     })
   }
-  const run = (): void => {
-    silent = 0
-    total = 0
-    reportedLate = false
-    awaited = true
-    timer ??= setInterval(check, beatMs)
-  }
   const pause = (): void => {
     clearInterval(timer)
     timer = undefined
+  }
+  const wait = (): void => {
+    silent = 0
+    total = 0
+    heardAt = performance.now()
+    reportedLate = false
+    awaited = true
+    pause()
+  }
+  const firstCheck = (): void => {
+    timer = setInterval(check, beatMs)
+    // However long this process was held up, at most these beats; the check itself is one.
+    silent = Math.min(BEATS_TO_FIRST_CHECK, Math.ceil((performance.now() - heardAt) / beatMs)) - 1
+    total = BEATS_TO_FIRST_CHECK - 1
+    check()
   }
   const stop = (): void => {
     awaited = false
     pause()
   }
-  run()
+  wait()
+  timer = setInterval(check, beatMs)
   return {
     progress() {
       silent = 0
+      heardAt = performance.now()
       reportedLate = false
     },
     request() {
       phase = 'scrape'
-      run()
+      wait()
+      timer = setTimeout(firstCheck, beatMs * BEATS_TO_FIRST_CHECK)
     },
     idle: stop,
     stop,

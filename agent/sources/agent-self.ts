@@ -1,5 +1,6 @@
 // The agent about itself: what each source did, what was dropped, what it all costs. Every five seconds, from /proc and its own books.
-import { readFileSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { keepOpen } from '../attribution/small-file.ts'
 import type { Signal } from '../lib/signal.ts'
 import { COMMIT, NODE_VERSION, VERSION } from '../lib/version.ts'
 import { agentGapsTotal, agentSourceDurationSeconds, agentSourceUp } from '../metrics/agent-sources.ts'
@@ -57,6 +58,7 @@ export function createAgentSelfSource({ statistics, reports, off = [], reloads }
   let fds = 0
   let fdsAt = 0
   const startedAt = Math.round(performance.timeOrigin) / 1000
+  const residentText = keepOpen('/proc/self/statm')
 
   const ownProcess = (t: number, readings: Reading[]): void => {
     const usage = process.cpuUsage()
@@ -64,7 +66,7 @@ export function createAgentSelfSource({ statistics, reports, off = [], reloads }
     for (const mode of ['user', 'system'] as const) readings.push(reading(agentCpuModeSecondsTotal, { mode }, usage[mode] / 1e6))
     try {
       // Second field of statm: resident pages (proc(5)).
-      const pages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
+      const pages = Number(residentText().split(' ')[1])
       if (Math.abs(t - fdsAt) >= FDS_EVERY_MS) {
         fds = readdirSync('/proc/self/fd').length
         fdsAt = t

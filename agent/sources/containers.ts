@@ -47,7 +47,7 @@ const WALK_MS = 10_000
 /** A pod's sandbox holds its namespaces and does nothing (kubernetes/build/pause); its figures are not wanted. */
 function isPodSandbox(procRoot: string, pid: number): boolean {
   try {
-    return readFileSync(join(procRoot, String(pid), 'comm'), 'latin1') === 'pause\n'
+    return readFileSync(join(procRoot, String(pid), 'comm'), 'utf8') === 'pause\n'
   } catch {
     return false // gone, or hidden from here
   }

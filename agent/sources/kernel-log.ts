@@ -1,6 +1,7 @@
 // The kernel's log: Xids, OOM kills, faults of buses and disks. Resumes by boot and sequence number.
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
+import { TICK_PHASE_MS } from '../lib/scheduler.ts'
 import type { Gap, GapReason } from '../model/reading.ts'
 import type { Source, SourceContext } from '../model/source.ts'
 import type { CursorStore } from '../store/cursors.ts'
@@ -23,10 +24,8 @@ export type KernelLogOptions = {
   readonly interesting: Prefilter
 }
 
-/** An empty look costs 10 µs, and up to 0.2 ms where it wakes an idle machine. */
-const LOOK_MS = 500
-/** On a host where there is nothing to see. */
-const SLOW_LOOK_MS = 1_000
+/** An empty look costs 10 µs, and up to 0.2 ms where it wakes an idle machine: so it comes with the scrapes and once more with the tick, which wake this process in any case. */
+const LOOK_MS = 1_000
 const REPORT = { everyMs: 10_000, ttlMs: 25_000 } as const
 const RETRY_MS = 60_000
 /** In one look, so that a flood leaves time for sampling; the rest comes with the next. */
@@ -151,7 +150,7 @@ export function createKernelLogSource(options: KernelLogOptions): Source {
     }
     look()
     report(Date.now())
-    stops.push(every(LOOK_MS, look, SLOW_LOOK_MS), every(REPORT.everyMs, report))
+    stops.push(every(LOOK_MS, look, LOOK_MS), every(LOOK_MS, look, undefined, TICK_PHASE_MS), every(REPORT.everyMs, report))
   }
 
   return {

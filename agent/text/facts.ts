@@ -107,7 +107,9 @@ const HANG_CAUSES: Readonly<Record<string, string>> = {
 }
 
 const isCause = (text: string): text is OomCause => text in CAUSES
-const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2, useGrouping: false })
+let format: Intl.NumberFormat | undefined
+/** Made for the first fact: it loads the tables of a language. */
+const plain = (value: number): string => (format ??= new Intl.NumberFormat('en', { maximumFractionDigits: 2, useGrouping: false })).format(value)
 
 function numberText(name: string, value: number, { moment, celsius }: FactFormat): string {
   if (name.endsWith('_bytes_per_second')) return `${gib(value)} per second`
@@ -117,11 +119,10 @@ function numberText(name: string, value: number, { moment, celsius }: FactFormat
   if (name.endsWith('_watts')) return `${value.toFixed(0)} W`
   if (name.endsWith('_hertz')) return clockText(value)
   if (MOMENTS.has(name)) return moment(value)
-  if (name.endsWith('_ms')) return value < 1000 ? `${plain.format(value)} ms` : twoUnitSpan(value)
+  if (name.endsWith('_ms')) return value < 1000 ? `${plain(value)} ms` : twoUnitSpan(value)
   if (name === 'sample_age_seconds') return `${twoUnitSpan(value * 1_000)} old`
-  if (name.endsWith('_seconds') || name.endsWith('_s') || name === 'gpu_seconds_lost')
-    return value < 10 ? `${plain.format(value)} s` : twoUnitSpan(value * 1_000)
-  return plain.format(value)
+  if (name.endsWith('_seconds') || name.endsWith('_s') || name === 'gpu_seconds_lost') return value < 10 ? `${plain(value)} s` : twoUnitSpan(value * 1_000)
+  return plain(value)
 }
 
 function others(list: NonNullable<Facts['other_processes']>): string {

@@ -1,4 +1,5 @@
 // `warpwatch run`: the agent, until a signal ends it.
+import { setFlagsFromString } from 'node:v8'
 import { createLogger, type Logger } from '../../lib/log.ts'
 import type { Log } from '../../model/source.ts'
 import { type Arguments, type Command, type Io } from '../command.ts'
@@ -9,6 +10,12 @@ import { CHILD_FLAGS, dropPrepared, prepareChild } from '../../sampler/child-pro
 import { CHILD_ENTRY } from '../../sampler/entry.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import { messageOf } from '../../text/error.ts'
+
+/**
+ * V8's last compiler begins with a function's 60,000th call in place of its 3,000th: most of what runs once a second would never give back what compiling it costs, and
+ * long loops are compiled while they run in any case (see docs/measurements.md). Not on the command line: scripts/node-flags.mjs.
+ */
+const FLAG_WHILE_RUNNING = '--invocation-count-for-turbofan=60000'
 
 /** One Ctrl-C can come twice, from the terminal and passed on by npm; a person's second comes later. */
 const SAME_SIGNAL_MS = 300
@@ -69,6 +76,7 @@ async function runAgent({ config }: LoadedConfig, { args, io, hangups, logger }:
   } finally {
     dropPrepared()
   }
+  setFlagsFromString(FLAG_WHILE_RUNNING)
   hangups.onHangup(() => {
     log.debug?.('SIGHUP: reading the configuration again')
     void agent.reload().catch((error: unknown) => log.error(`the configuration was not reloaded: ${messageOf(error)}`))

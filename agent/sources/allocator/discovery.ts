@@ -33,7 +33,7 @@ const MAX_STUCK = 2
 const MAX_PLACES = 2_000
 const MAX_TRIED = 10_000
 
-type Place = { pids: Set<number>; step: number; dueAt: number; seenAt: number }
+type Place = { pids: Set<number>; step: number; dueAt: number; seenAt: number; emptyAs?: string | undefined }
 
 /** Processes with one /tmp: of a container, or else with one view of the file system (PrivateTmp= and such make their own). */
 function placeKey(procRoot: string, { pid, container }: ProcessIdentity): string {
@@ -57,7 +57,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   let chain: Promise<void> = Promise.resolve()
   let busy = false
 
-  const take = ({ sockets, notSockets }: FoundSockets): void => {
+  const take = (place: Place, { sockets, notSockets, emptyAs }: FoundSockets): void => {
+    place.emptyAs = emptyAs
     for (let n = 0; n < notSockets; n++) onNotSocket()
     for (const found of sockets) {
       const at = clock()
@@ -81,16 +82,19 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     }
   }
   /** A file system that does not answer may keep a thread of the pool for ever: two are given up, then no more is looked for. */
-  const lookAt = async (pid: number): Promise<void> => {
+  const lookAt = async (place: Place, pid: number): Promise<void> => {
     if (stuck >= MAX_STUCK) return
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, STUCK_MS)
     let answered = false
-    const looking = findSockets(`${procRoot}/${pid}`, (inner, startTicks) => !hears({ pid: inner, startTicks }))
-      .then(take, (error: unknown) => {
-        // Gone, not ours to see, or no directory: nothing can be found there, as if it were empty.
-        if (codeOf(error) === undefined) onFailure(error)
-      })
+    const looking = findSockets(`${procRoot}/${pid}`, (inner, startTicks) => !hears({ pid: inner, startTicks }), place.emptyAs)
+      .then(
+        (found) => take(place, found),
+        (error: unknown) => {
+          // Gone, not ours to see, or no directory: nothing can be found there, as if it were empty.
+          if (codeOf(error) === undefined) onFailure(error)
+        },
+      )
       .finally(() => {
         if (answered) stuck--
         answered = true
@@ -105,7 +109,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     for (const place of due) {
       if (closed) return
       const [pid] = place.pids
-      if (pid !== undefined) await lookAt(pid)
+      if (pid !== undefined) await lookAt(place, pid)
     }
   }
 

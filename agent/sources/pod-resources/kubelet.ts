@@ -1,5 +1,5 @@
 // Asks the kubelet which devices it gave to which container: one gRPC call on its Unix socket. By node's HTTP/2, since a gRPC library takes 20 MiB.
-import { connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2'
+import type { IncomingHttpHeaders } from 'node:http2'
 import { connect } from 'node:net'
 import { messageOf } from '../../text/error.ts'
 import { parseListResponse, type Assignment } from './list-response.ts'
@@ -35,6 +35,8 @@ const refusalOf = (headers: IncomingHttpHeaders): string | undefined => {
 
 /** Never rejects. A connection of its own for each call: it is made every ten seconds, and the kubelet may be another one by then. */
 export async function listPodResources(socketPath: string, timeoutMs: number): Promise<Listed> {
+  // Only where there is a kubelet: it loads Node's TLS too.
+  const { connect: connectHttp2, constants } = await import('node:http2')
   const { promise, resolve } = Promise.withResolvers<Listed>()
   const session = connectHttp2('http://localhost', { createConnection: () => connect(socketPath) })
   const timer = setTimeout(() => resolve({ failed: `no answer within ${timeoutMs} ms`, timedOut: true }), timeoutMs)

@@ -80,6 +80,19 @@ describe('what is touched', () => {
     socket?.destroy()
   })
 
+  test('a /tmp without a probe is the same until it changes, and then it is read again', async () => {
+    writeFileSync(join(root, 'tmp/of-another-program'), '')
+    const emptyAs = async (known?: string): Promise<string | undefined> => (await findSockets(root, any, known)).emptyAs
+    expect(await emptyAs(), 'changed just now: more may come unseen').toBeUndefined()
+    await poll(async () => (await emptyAs()) !== undefined, { what: 'the directory to settle', deadlineMs: 20_000 })
+    const known = await emptyAs()
+    expect(await emptyAs(known)).toBe(known)
+    await serve(join(root, 'tmp/.warpwatch-7-99.sock'))
+    const { sockets, emptyAs: none } = await findSockets(root, any, known)
+    expect([sockets.length, none]).toEqual([1, undefined])
+    for (const { release } of sockets) release()
+  })
+
   test('ten thousand names: some are looked at, and it ends', async () => {
     for (let n = 0; n < 10_000; n++) writeFileSync(join(root, `tmp/.warpwatch-${n + 1}-1.sock`), '')
     const { sockets, notSockets } = await findSockets(root, any)
