@@ -17,7 +17,7 @@ const canUnshare =
   process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['--pid', '--uts', '--fork', '--mount-proc', 'true']).status === 0
 const python = canUnshare ? findPythons().at(-1)?.path : undefined
 
-/** All but rank 3 wait in a collective after twenty steps; it waits for a lock. */
+/** Once they are to stand still, all but rank 3 wait in a collective; it waits for a lock. */
 const RANK = `
 import os, sys, threading, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'site-packages'))
@@ -29,10 +29,11 @@ def load():
     lock.acquire()
     lock.acquire()
 
-for step in range(1, 1000):
-    print(f'step {step}/1000 loss {1 / step:.4f}', flush=True)
+still = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'stand-still')
+for step in range(1, 10000):
+    print(f'step {step}/10000 loss {1 / step:.4f}', flush=True)
     time.sleep(0.25)
-    if step == 20:
+    if os.path.exists(still):
         load() if rank == 3 else all_reduce()
 `
 /** As torch waits: below its own Python there is only native code. */
@@ -92,6 +93,18 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
     writeFileSync(join(folder, 'train.py'), RANK)
     await start('node-a', a, { name: 'node-b', listen: b }, [0, 1])
     await start('node-b', b, { name: 'node-a', listen: a }, [2, 3])
+    // Once both agents know the rhythm of the job.
+    for (const agent of agents) {
+      const seen = new Set<number>()
+      await poll(
+        async () => {
+          for (const { name, value } of (await agent.metrics()).samples) if (name === 'warpwatch_job_step') seen.add(value)
+          return seen.size >= 8
+        },
+        { what: () => `eight steps of the job; the agent said: ${agent.stderr().slice(-2_000)}` },
+      )
+    }
+    writeFileSync(join(folder, 'stand-still'), '')
   })
   afterAll(async () => {
     for (const agent of agents) {
