@@ -68,6 +68,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
     return false
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
   if (epochIs !== undefined && track.epochRose >= 1 && loose !== true && decimals === true && /^\W*epoch\b/i.test(seen.title ?? '')) return true
+  if (epochIs !== undefined && track.epochRose >= 2 && seen.phase === 'evaluating') return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true
   // Alone on its line it may be the result of a benchmark; a server says it again and again.

@@ -50,7 +50,9 @@ const UNIT =
 const SAID = /(?:[=:([{"'|,<]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
-  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
+  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ((?:[A-Z]\.){2,4} [A-Za-z]{3,12}|[a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
+/** `@ 09:03 AM : 0.95 loss`. */
+const AFTER_CLOCK = /^[ap]m$/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
 const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `the 40624th step`. */
@@ -238,8 +240,8 @@ export function fieldsOf(printed: string): readonly Field[] {
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')
       to += counted[0].length
-    } else if (name !== null && (key === '' || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
-      key = wordsOf(name[1] ?? name[2] ?? name[3] ?? '')
+    } else if (name !== null && (key === '' || AFTER_CLOCK.test(key) || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
+      key = wordsOf(name[1] ?? name[2] ?? name[3]?.replace(/\.(?=[A-Z ])/g, '') ?? '')
       to += name[0].length
     }
     const said = unit?.[1] ?? named

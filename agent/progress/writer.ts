@@ -31,6 +31,9 @@ const NEAR = 48
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 
+/** The epoch stands before all else. */
+const OF_EPOCH = /^\W*epoch\b/i
+
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
   const loss = createLossWatch()
@@ -144,7 +147,14 @@ export function createWriter(): Writer {
     // `Train metrics: …` speaks of the training.
     const ofTraining =
       seen.phase === 'evaluating' && /(?<![a-z])train(?:ing)?/i.test(seen.title ?? '') && !/(?<![a-z])(?:valid|val|eval|test)/i.test(seen.title ?? '')
-    if (seen.phase !== undefined && !ofTraining && !(seen.phase === 'preparing' && strong(seen))) {
+    // `Epoch 271: Validation Accuracy: 99.27%` is all that some trainings say.
+    const epochsOnly =
+      seen.phase === 'evaluating' &&
+      seen.step === undefined &&
+      seen.epoch !== undefined &&
+      (primary()?.shape ?? seen.shape) === seen.shape &&
+      OF_EPOCH.test(seen.title ?? '')
+    if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       if (seen.phase === 'evaluating' && seen.step !== undefined) evaluatedAt = now
       return false

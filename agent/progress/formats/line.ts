@@ -55,6 +55,11 @@ function namedAlone(fields: readonly Field[], out: Figures): void {
   if (own !== undefined) out.loss = own.value
 }
 
+/** `Time = 3330` and no more: how far a simulation is, not how long a step takes. */
+function loneTime([first, second]: readonly Field[], out: Figures): void {
+  if (second === undefined && first?.key === 'time' && first.whole && first.unit === undefined && first.duration === undefined) delete out.rate
+}
+
 /** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
 const STARRED = /^\s{0,8}\* (?!.{0,60}train)/i
 
@@ -205,6 +210,7 @@ function createReader(): (line: Line) => Read | undefined {
     shortEpoch(fields, figures)
     namedAlone(fields, figures)
     summary(fields, figures)
+    loneTime(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
     if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined
