@@ -25,6 +25,12 @@ const isOfOthers = (seen: Observation): boolean =>
 
 /** What other optimizers minimise has the name too: routes, layouts, plans. */
 const COST = /\bcosts?\b/
+/** A loss, or what is called `val`, is that of a training's own evaluation. */
+const OF_TRAINING = /loss|\bval(?:id\w*)?(?![a-z])/i
+/** What a job counts that evaluates and trains nothing: `Evaluating answers.xlsx: 420/1164, Acc: 41.19%`. */
+export const isOwnEvaluation = ({ phase, step, total, loss: lossIs, title = '' }: Observation): boolean =>
+  phase === 'evaluating' && step !== undefined && total !== undefined && lossIs === undefined && !OF_TRAINING.test(title)
+
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
   const { step, stepIsAside, stepIsBare, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen

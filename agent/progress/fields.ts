@@ -51,8 +51,8 @@ const SAID = /(?:[=:([{"'|,<]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
   /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ((?:[A-Z]\.){2,4} [A-Za-z]{3,12}|[a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
-/** `@ 09:03 AM : 0.95 loss`. */
-const AFTER_CLOCK = /^[ap]m$/
+/** `@ 09:03 AM : 0.95 loss`, ` - root - INFO - 12 epoch`: no name of what comes behind. */
+const NO_NAME = /^(?:[ap]m|debug|info|warn|warning)$/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
 const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `the 40624th step`. */
@@ -87,6 +87,8 @@ const TUPLE = /\(\s?['"]([A-Za-z][\w/. -]{0,60})['"],\s?$/
 const COMMA_PAIR = /(?:^\s*|[,;|]\s?)(epoch|step|iter|iteration|batch|loss|train loss|lr|global[ _]step), ?$/i
 /** `loss[cross_entropy]=0.31`. */
 const PART_OF = /(?<![\w\]])([A-Za-z][\w-]{0,30})\[([A-Za-z][\w .-]{0,40})\]\s?[=:]\s?$/
+/** spaCy's `Losses {'ner': 0.54}`. */
+const IN_LOSSES = /\bloss(?:es)?\W{0,3}\{\s?['"]([\w-]{1,30})['"]\s?:\s?$/i
 /** `Step 100: train loss |  7.34`: only a bar between a name and its figure. */
 const BETWEEN = /(?<=[a-z]\s{0,12})[|│┃]\s*$/i
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
@@ -95,6 +97,8 @@ const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   if (paired !== undefined) return { key: wordsOf(paired) }
   const [, whole, part] = (gap.includes(']') ? PART_OF.exec(gap) : null) ?? []
   if (whole !== undefined && part !== undefined) return { key: wordsOf(`${part} ${whole}`) }
+  const ofLosses = (gap.includes('{') ? IN_LOSSES.exec(gap) : null)?.[1]
+  if (ofLosses !== undefined) return { key: `${wordsOf(ofLosses)} loss` }
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const counter = COUNTER.exec(cut)?.[1]
@@ -240,7 +244,7 @@ export function fieldsOf(printed: string): readonly Field[] {
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')
       to += counted[0].length
-    } else if (name !== null && (key === '' || AFTER_CLOCK.test(key) || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
+    } else if (name !== null && (key === '' || NO_NAME.test(key) || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
       key = wordsOf(name[1] ?? name[2] ?? name[3]?.replace(/\.(?=[A-Z ])/g, '') ?? '')
       to += name[0].length
     }

@@ -1,7 +1,7 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch } from './lost.ts'
 import { derived, newestLoss, timeLeft, totalOf } from './derived.ts'
-import { accepted, strong, type Beside } from './evidence.ts'
+import { accepted, isOwnEvaluation, strong, type Beside } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
@@ -31,6 +31,8 @@ const NEAR = 48
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
 
+/** So often its counter must rise. */
+const EVALUATED = 2
 /** The epoch stands before all else. */
 const OF_EPOCH = /^\W*epoch\b/i
 
@@ -134,6 +136,8 @@ export function createWriter(): Writer {
 
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
   const confirmed = new Set<string>()
+  /** What an evaluation counts, while nothing trains. */
+  const evaluations = new Set<string>()
   const beside: Beside = {
     planned: () => planned,
     epoch: () => near(epoch?.at) || near(looseEpoch?.at),
@@ -154,6 +158,15 @@ export function createWriter(): Writer {
       seen.epoch !== undefined &&
       (primary()?.shape ?? seen.shape) === seen.shape &&
       OF_EPOCH.test(seen.title ?? '')
+    if (!trained && main === undefined && looseLoss === undefined && !ofTraining && isOwnEvaluation(seen)) {
+      evaluatedAt = now
+      phase = seen.phase
+      const track = trackOf(seen)
+      const counts = track.last.total === seen.total
+      update(track, seen, clock)
+      if (counts && track.rose >= EVALUATED && accepted(seen, track, beside)) evaluations.add(track.shape)
+      return false
+    }
     if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       if (seen.phase === 'evaluating' && seen.step !== undefined) evaluatedAt = now
@@ -199,7 +212,8 @@ export function createWriter(): Writer {
   /** Of the lines that count, the one that says most; what has not come for long counts no more. */
   const record = (): Track | undefined => {
     const telling = [...tracks.values()].filter((track) => track.last.form !== 'bar' && confirmed.has(track.shape) && now - track.at < STALE)
-    return bestOf(telling)
+    if (telling.length > 0 || trained) return bestOf(telling)
+    return bestOf([...tracks.values()].filter((track) => evaluations.has(track.shape) && now - track.at < STALE))
   }
   const primary = (): Track | undefined => {
     const best = record()

@@ -58,6 +58,8 @@ const REQUEST_FAILED =
 /** `Feb 03 04:05:06 node7 netwatch[812]: …`: who wrote a line of the journal. */
 const UNIT = /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} ([\w./()-]{1,64})\[\d{1,10}\]: /
 const MANY_UNITS = 6
+/** A user's own systemd, which starts what belongs to a desktop. */
+const OF_DESKTOP = / systemd\[(?!1\])\d{1,10}\]: /
 const RUNS_JOBS =
   /^(?:systemd$|docker|containerd|kubelet|crio|podman|conmon|slurm|python|torchrun|bash|sh$|java|node$|julia|ollama|vllm|triton|airflow|supervisord|cron|nvidia)/i
 /** Told by a family, not by a reader of ends. */
@@ -98,7 +100,7 @@ export function createEndReader(): EndReader {
     const unit = UNIT.exec(raw)?.[1]
     if (unit === undefined) return false
     if (units.size < MANY_UNITS) units.add(unit)
-    return unit.startsWith('systemd-') || (units.size === MANY_UNITS && !RUNS_JOBS.test(unit))
+    return unit.startsWith('systemd-') || (units.size === MANY_UNITS && (!RUNS_JOBS.test(unit) || OF_DESKTOP.test(raw)))
   }
 
   const keepText = (number: number, raw: string): void => {
