@@ -164,7 +164,10 @@ export function createWriter(): Writer {
       const track = trackOf(seen)
       const counts = track.last.total === seen.total
       update(track, seen, clock)
-      if (counts && track.rose >= EVALUATED && accepted(seen, track, beside)) evaluations.add(track.shape)
+      if (!counts) {
+        track.rose = 0
+        evaluations.delete(track.shape)
+      } else if (track.rose >= EVALUATED && accepted(seen, track, beside)) evaluations.add(track.shape)
       return false
     }
     if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
