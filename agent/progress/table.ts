@@ -56,6 +56,8 @@ const OF_TOTAL = /\/\s?(?:total|max)\w{0,10}$/i
 /** A bracket behind a name is its unit, or says more of it: `Step (% Done)`. */
 const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, '').replace(OF_TOTAL, ''))
 
+/** A time of a simulation, which is none of the computer's. */
+export const SIMULATED = 'simulated'
 /** GROMACS' `Step           Time` above each of its blocks. */
 const isPair = (cells: readonly string[]): boolean => cells.length === 2 && cells[0] === 'Step' && cells[1] === 'Time'
 
@@ -85,6 +87,7 @@ export function createTable(): Table {
       // A rule, an empty line.
       if (!/\p{L}/u.test(text)) return
       others = 0
+      if (names.at(-1) === SIMULATED) names = []
       if (text.length > 400) return
       if (!/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) {
         const found = cells(text, /\s{2,}|\t/)
@@ -95,7 +98,7 @@ export function createTable(): Table {
         const found = cells(text, delimiter)
         if (!found.every((cell) => NAME.test(cell)) || (found.length < 3 && !isPair(found))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
-        names = isPair(found) ? ['step', 'simulated'] : found.map(nameOf)
+        names = isPair(found) ? ['step', SIMULATED] : found.map(nameOf)
         if (RESULTS.test(names[0] ?? '')) [others, names] = [found.length, []]
         places = placesOf(line, found)
         const single = cells(text, /\s+/)

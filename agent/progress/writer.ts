@@ -167,7 +167,7 @@ export function createWriter(): Writer {
       if (!counts) {
         track.rose = 0
         evaluations.delete(track.shape)
-      } else if (track.rose >= EVALUATED && accepted(seen, track, beside)) evaluations.add(track.shape)
+      } else if ((track.rose >= EVALUATED || (seen.risen ?? 0) >= EVALUATED) && accepted(seen, track, beside)) evaluations.add(track.shape)
       return false
     }
     if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {

@@ -7,7 +7,7 @@ import { phaseOf } from '../phases.ts'
 import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
 import { isEvaluation, roleOf, tookRole, type Role } from '../roles.ts'
-import { createTable } from '../table.ts'
+import { createTable, SIMULATED } from '../table.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const SHAPE_KEYS = 6
@@ -123,8 +123,8 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
 }
 
 /** A figure that could be a result: no counter, no time, no share. */
-const isDecimal = ({ whole, unit, duration, total, value }: Field): boolean =>
-  !whole && unit === undefined && duration === undefined && total === undefined && !Number.isInteger(value)
+const isDecimal = ({ key, whole, unit, duration, total, value }: Field): boolean =>
+  !whole && unit === undefined && duration === undefined && total === undefined && (!Number.isInteger(value) || key === SIMULATED)
 
 /** A share beside a length of time: where the time falls, it is what is left. */
 const isTimedShare = (fields: readonly Field[], { done }: Figures): boolean => done !== undefined && fields.some(({ duration }) => duration !== undefined)
