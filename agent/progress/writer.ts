@@ -136,8 +136,9 @@ export function createWriter(): Writer {
 
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
   const confirmed = new Set<string>()
-  /** What an evaluation counts, while nothing trains. */
-  const evaluations = new Set<string>()
+  /** What evaluations count, while nothing trains, and the one that says how far it is. */
+  const evaluations = new Map<string, Track>()
+  let evaluation: Track | undefined
   const beside: Beside = {
     planned: () => planned,
     epoch: () => near(epoch?.at) || near(looseEpoch?.at),
@@ -161,13 +162,13 @@ export function createWriter(): Writer {
     if (!trained && main === undefined && looseLoss === undefined && !ofTraining && isOwnEvaluation(seen)) {
       evaluatedAt = now
       phase = seen.phase
-      const track = trackOf(seen)
-      const counts = track.last.total === seen.total
-      update(track, seen, clock)
+      const track = trackIn(evaluations, seen, now, undefined)
+      const counts = track.seen > 0 && track.last.total === seen.total
+      updateTrack(track, seen, now, clock)
       if (!counts) {
         track.rose = 0
-        evaluations.delete(track.shape)
-      } else if ((track.rose >= EVALUATED || (seen.risen ?? 0) >= EVALUATED) && accepted(seen, track, beside)) evaluations.add(track.shape)
+        if (evaluation === track) evaluation = undefined
+      } else if ((track.rose >= EVALUATED || (seen.risen ?? 0) >= EVALUATED) && accepted(seen, track, beside)) evaluation = track
       return false
     }
     if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
@@ -215,8 +216,7 @@ export function createWriter(): Writer {
   /** Of the lines that count, the one that says most; what has not come for long counts no more. */
   const record = (): Track | undefined => {
     const telling = [...tracks.values()].filter((track) => track.last.form !== 'bar' && confirmed.has(track.shape) && now - track.at < STALE)
-    if (telling.length > 0 || trained) return bestOf(telling)
-    return bestOf([...tracks.values()].filter((track) => evaluations.has(track.shape) && now - track.at < STALE))
+    return bestOf(telling) ?? (trained || evaluation === undefined || now - evaluation.at >= STALE ? undefined : evaluation)
   }
   const primary = (): Track | undefined => {
     const best = record()
