@@ -87,7 +87,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
     return loose !== true && track.doneRose >= 2 && (SHARE_TITLE.test(seen.title ?? '') || /^line progress\b/.test(shape))
   // Simulations say how long they have run and how long is left, and count without a word for it.
-  const timed = seen.etaSeconds !== undefined && seen.elapsedSeconds !== undefined && loose !== true
+  const timed = seen.etaSeconds !== undefined && (seen.elapsedSeconds !== undefined || rate?.of === 'step') && loose !== true
   if (risen !== undefined && risen >= 2 && timed) return true
   if (risen !== undefined) return risen >= 2 && beside.metrics() && (total !== undefined || decimals === true)
   if (step !== undefined) {

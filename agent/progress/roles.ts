@@ -96,8 +96,11 @@ export const MEAN_WEIGHT = 7
 const PART_TIME =
   /(?:^|\s)(?!(?:step|iter|iteration|batch|update|train|training|tick|total|avg|average|mean|current|cur|last|per|elapsed|the|wall|it|one|each|this)\s)[a-z]\w* (?:time|timing|duration|secs?|seconds|ms)$/
 
-/** Seconds since 1970, a time of a simulation. */
-const TOO_LONG = 1e6
+/** Ten hours: without a unit it is a time of a simulation, in milliseconds, since 1970. */
+const TOO_LONG = 36_000
+const LONGEST = 1e6
+/** A bare time of so many seconds may be that of many steps: a rate beside it says more. */
+const LONG = 60
 
 function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && stepTime(words).mean
@@ -109,7 +112,13 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   if (field.unit === undefined && (/(?:^|\s)time ?step$/.test(words) || (field.whole && /(?:^|\s)t step$/.test(words)))) return undefined
   if ((!byUnit && !short && !stepTime(words).named) || stepTime(words).other) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
-  if (scale > 1 || field.value <= 0 || field.value * scale > TOO_LONG || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
+  if (
+    scale > 1 ||
+    field.value <= 0 ||
+    field.value * scale > (field.unit === undefined ? TOO_LONG : LONGEST) ||
+    (field.unit !== undefined && secondsOf(field.unit) === undefined)
+  )
+    return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
   const rate = rateOf(field.value, unit)
   const weight = byUnit
@@ -120,7 +129,9 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
         ? 2.5
         : /\b(?:per|step|iter|iteration|dt)\b/.test(words)
           ? 6
-          : 5.5
+          : words === 'time' && field.value * scale > LONG
+            ? 3.5
+            : 5.5
   return rate === undefined ? undefined : { is: 'rate', rate, weight, took: true }
 }
 
@@ -199,7 +210,8 @@ export function roleOf(field: Field): Role | undefined {
   if (field.aside && field.unit === undefined) return undefined
   if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
   const timed = field.unit !== undefined && secondsOf(field.unit) !== undefined
-  const loss = field.duration === undefined && field.total === undefined && !timed ? lossRole(words) : undefined
+  // `loss: [3.711/3.842]`: now, and on average.
+  const loss = field.duration === undefined && (field.total === undefined || !field.whole) && !timed ? lossRole(words) : undefined
   // `17:CE >> 64`: a short name beside a whole number is no loss.
   if (loss !== undefined && !(loss.is === 'loss' && loss.part && field.whole && !LOSS_WORD.test(words))) return loss
   const says = saying(words)

@@ -159,7 +159,7 @@ function createSkeletons(): { readonly see: (text: string) => boolean } {
   const known = new Set<string>()
   return {
     see(text) {
-      const head = text.slice(0, 320)
+      const head = text.slice(0, 320).trimEnd()
       const words = ASCII.test(head) ? head.replace(/[^A-Za-z]+/g, ' ') : head.replace(/[^\p{L}]+/gu, ' ')
       const before = known.delete(words)
       if (known.size >= MAX_SKELETONS) for (const oldest of known) if (known.delete(oldest)) break
