@@ -176,7 +176,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     // What its workers say while it stops.
     (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
     // A request failed, and its server answered it, or ran until it was closed in good order.
-    (sign.type === 'error' && sign.request === true && !endedBadly && Math.max(evidence.closedAt, evidence.plainAt) > sign.line) ||
+    (sign.type === 'error' && sign.request === true && !endedBadly && Math.max(evidence.closedAt, evidence.answeredAt) > sign.line) ||
     (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||
     // Where native code aborts, other threads write for a moment.
     (evidence.aliveAt > (sign.type === 'error' ? sign.line + (sign.error.module === NATIVE ? 1 : 0) : sign.at) &&
