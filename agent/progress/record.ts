@@ -202,8 +202,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   if (ofEpoch !== undefined) out.epochSeconds = ofEpoch.value * (secondsOf(/^\w+/.exec(ofEpoch.unit ?? '')?.[0] ?? '') ?? Number.NaN)
   // `Copied [12/200] in 1.3s`: a counter without a name and how long something took are said of anything.
   if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
-  out.rate ??= ratedByTime(fields, out)
-  if (out.rate === undefined) delete out.rate
+  const rated = out.rate === undefined ? ratedByTime(fields, out) : undefined
+  if (rated !== undefined) out.rate = rated
   out.metrics = metrics
   return out
 }
