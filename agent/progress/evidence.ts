@@ -25,6 +25,12 @@ const isOfOthers = (seen: Observation): boolean =>
 
 /** What other optimizers minimise has the name too: routes, layouts, plans. */
 const COST = /\bcosts?\b/
+/** A loss, or what is called `val`, is that of a training's own evaluation. */
+const OF_TRAINING = /loss|\bval(?:id\w*)?(?![a-z])/i
+/** What a job counts that evaluates and trains nothing: `Evaluating answers.xlsx: 420/1164, Acc: 41.19%`. */
+export const isOwnEvaluation = ({ phase, step, total, loss: lossIs, title = '' }: Observation): boolean =>
+  phase === 'evaluating' && step !== undefined && total !== undefined && lossIs === undefined && !OF_TRAINING.test(title)
+
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
   const { step, stepIsAside, stepIsBare, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
@@ -68,6 +74,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
     return false
   if (epochIs !== undefined && track.epochRose > 0 && (epochs !== undefined || step !== undefined)) return true
   if (epochIs !== undefined && track.epochRose >= 1 && loose !== true && decimals === true && /^\W*epoch\b/i.test(seen.title ?? '')) return true
+  if (epochIs !== undefined && track.epochRose >= 2 && seen.phase === 'evaluating') return true
   if (epochIs !== undefined && track.epochRose >= 2 && loose !== true && decimals === true) return true
   if (seen.sure === true && beside.epoch()) return true
   // Alone on its line it may be the result of a benchmark; a server says it again and again.
@@ -80,7 +87,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
     return loose !== true && track.doneRose >= 2 && (SHARE_TITLE.test(seen.title ?? '') || /^line progress\b/.test(shape))
   // Simulations say how long they have run and how long is left, and count without a word for it.
-  const timed = seen.etaSeconds !== undefined && seen.elapsedSeconds !== undefined && loose !== true
+  const timed = seen.etaSeconds !== undefined && (seen.elapsedSeconds !== undefined || rate?.of === 'step') && loose !== true
   if (risen !== undefined && risen >= 2 && timed) return true
   if (risen !== undefined) return risen >= 2 && beside.metrics() && (total !== undefined || decimals === true)
   if (step !== undefined) {

@@ -45,12 +45,14 @@ const TOTAL = new RegExp(
   'i',
 )
 const UNIT =
-  /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|\/(?:step|iter)\b|(?![Tt]ime ?\/)[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u0400-\u04ff]{1,12} ?\/ ?[\u0400-\u04ff]{1,8}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?)(?![a-zA-Z_]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
+  /^ ?(?:\([^()]{0,24}\))? ?(?:(?:src|tgt|source|target|total|global|avg|real|new) (?=[a-z]{1,12}\/s))?(%|\/ ?s(?:ec)?\b|\/(?:step|iter)\b|(?![Tt]ime ?\/)[a-zA-Zµ]{1,12} ?\/ ?[a-zA-Z]{1,12}(?:\/[a-zA-Z]{1,8})?(?![a-zA-Z/_]|: ?[-+]?\d)|[a-zA-Z]{1,12} per [a-zA-Z]{1,10}|[\u0400-\u04ff]{1,12} ?\/ ?[\u0400-\u04ff]{1,8}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,6} ?\/ ?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{1,3}|(?:ms|us|µs|msec|secs?|seconds?|s|mins?|minutes|m|hours?|hrs?|days|h|[KMGT]i?B|B|reqs?|[KM](?=\s{2,}|\s*$))(?![a-zA-Z_]| ?\/ ?[a-zA-Z]))(?! ?[=:](?![ :]))/
 /** What must stand before the word nan for it to be a figure: `number of nan iterations` is none. */
 const SAID = /(?:[=:([{"'|,<]|\t|\b(?:loss|norm|cost|reward|ppl)) {0,8}$/i
 /** A name behind its figure, which no figure of its own follows. */
 const BEHIND =
-  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ([a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
+  /^(?: (?=[轮步エス스에])(轮|步|エポック|ステップ|스텝|에폭)(?! ?[:=：]? ?\d)|((?:epoch|batch|iter|step|ep)(?:e?s)?|轮|步|エポック|ステップ|스텝|에폭)(?![a-zA-Z=])| ((?:[A-Z]\.){2,4} [A-Za-z]{3,12}|[a-zA-Z][a-zA-Z ]{2,22})(?=[,;|)]|\.?$))/
+/** `@ 09:03 AM : 0.95 loss`, ` - root - INFO - 12 epoch`: no name of what comes behind. */
+const NO_NAME = /^(?:[ap]m|debug|info|warn|warning)$/
 /** `41/250 steps (16%)`: what a counter with a total counts. */
 const COUNTED = /^ (?:\* )?(steps?|iters?|iterations?|batch(?:es)?|updates?|epochs?|rounds?)\b(?!\s*[=:/#]?\s*\d|\s*[[(]\s*\d+\s*\/|\s*\/)/i
 /** `the 40624th step`. */
@@ -85,6 +87,8 @@ const TUPLE = /\(\s?['"]([A-Za-z][\w/. -]{0,60})['"],\s?$/
 const COMMA_PAIR = /(?:^\s*|[,;|]\s?)(epoch|step|iter|iteration|batch|loss|train loss|lr|global[ _]step), ?$/i
 /** `loss[cross_entropy]=0.31`. */
 const PART_OF = /(?<![\w\]])([A-Za-z][\w-]{0,30})\[([A-Za-z][\w .-]{0,40})\]\s?[=:]\s?$/
+/** spaCy's `Losses {'ner': 0.54}`. */
+const IN_LOSSES = /\bloss(?:es)?\W{0,3}\{\s?['"]([\w-]{1,30})['"]\s?:\s?$/i
 /** `Step 100: train loss |  7.34`: only a bar between a name and its figure. */
 const BETWEEN = /(?<=[a-z]\s{0,12})[|│┃]\s*$/i
 /** The name of a figure: the last piece of what stands before it, with a unit in brackets kept apart. */
@@ -93,6 +97,8 @@ const nameOf = memo((gap): { readonly key: string; readonly unit?: string } => {
   if (paired !== undefined) return { key: wordsOf(paired) }
   const [, whole, part] = (gap.includes(']') ? PART_OF.exec(gap) : null) ?? []
   if (whole !== undefined && part !== undefined) return { key: wordsOf(`${part} ${whole}`) }
+  const ofLosses = (gap.includes('{') ? IN_LOSSES.exec(gap) : null)?.[1]
+  if (ofLosses !== undefined) return { key: `${wordsOf(ofLosses)} loss` }
   const cut = gap.replace(/[\s:=[({"'`<>~@-]+$/, '')
   const bracket = /\(([^()]{1,24})\)$/.exec(cut)
   const counter = COUNTER.exec(cut)?.[1]
@@ -238,8 +244,8 @@ export function fieldsOf(printed: string): readonly Field[] {
     } else if (counted !== null) {
       key = wordsOf(counted[1] ?? '')
       to += counted[0].length
-    } else if (name !== null && (key === '' || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
-      key = wordsOf(name[1] ?? name[2] ?? name[3] ?? '')
+    } else if (name !== null && (key === '' || NO_NAME.test(key) || ordinal !== null || name[1] !== undefined || name[2] !== undefined)) {
+      key = wordsOf(name[1] ?? name[2] ?? name[3]?.replace(/\.(?=[A-Z ])/g, '') ?? '')
       to += name[0].length
     }
     const said = unit?.[1] ?? named

@@ -35,7 +35,7 @@ export type Learner = { readonly learn: (shape: string, fields: readonly Field[]
 
 /** What counts in other logs: requests, records, packets, and names with a number. */
 const NO_COUNTER =
-  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter|count|chunks?|bins?|splits?|quantiles?|points|sees|residuals?|players?|depth|height|blob|bucket)\b/
+  /\b(?:requests?|req|id|pid|subprocess|process|tid|uid|port|conn\w*|sessions?|users?|clients?|lines?|offset|seq|packets?|messages?|msg|events?|channel|ring|node|workers?|threads?|cores?|attempts?|retry|retries|version|level|shards?|files?|partition|block|addr\w*|bytes|size|height|width|year|day|layer|gpu|rank|device|temp\w*|memory|mem|config|trials?|timer|code|status|errors?|warnings?|fails?|docs?|documents?|rows?|records?|jobs?|tasks?|pods?|class|classes|category|label|cluster|topic|component|module|example|folds?|player|seed|improve\w*|patience|counter|count|chunks?|bins?|splits?|quantiles?|points|sees|datasets?|domain|client|residuals?|players?|depth|height|blob|bucket)\b/
 const NO_LOSS =
   /\b(?:latency|delay|usage|util\w*|load|temp\w*|temperature|mem\w*|size|cpu|disk|ping|time|dur\w*|took|power|watts?|volt\w*|clock|freq\w*|price|version|uptime|age|ratio|percent|progress|bandwidth|rtt|avg|min|max|p\d\d|ap|map|acc|accuracy|auc|f1|iou|dice|precision|recall|score|mean|std|median|mspt|reward|psnr|ssim|bleu|wer|cer|r2|epsilon|eps|wr|force|imbalance)\b/
 /** Of all steps since the last line, where others say `duration` of one. */
@@ -179,7 +179,7 @@ function judge(rows: readonly Row[], fields: readonly Field[], roles: Roles): Le
   const falls = floats.filter((at) => (fields[at]?.key.length ?? 9) <= 2 && (column(at).at(-1) ?? 0) < (column(at)[0] ?? 0))
   const loss = floats.length === 1 ? floats[0] : (floats.find((at) => isSum(at, floats, rows)) ?? falls[0])
   if (loss !== undefined) out.loss = loss
-  const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && !rising(column(at)) && !constant(column(at)))
+  const each = all.find((at) => fields[at]?.duration === undefined && roles[at]?.is === 'elapsed' && gapsOf(column(at)).some((gap) => gap < 0))
   if (each !== undefined) {
     out.each = each
     // A line for many steps may give the time of them all.

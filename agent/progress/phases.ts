@@ -25,8 +25,10 @@ const WORDS: readonly (readonly [Phase, RegExp])[] = [
 
 /** Layer by layer a model is made smaller: the work of such a job, not what comes before it. */
 const OF_LAYERS = /^\W*(?:compress|prun|sparsify|distill)ing\b.{0,24}\b(?:layers?|blocks?|modules?)\b/i
+/** `Scoring answers.jsonl`: what is done says more than the name of the file. */
+const EVALUATING = /^\W*(?:evaluating|scoring|testing|predicting|inferring)\b(?!\W*(?:download|upload|sav|load|writ))/i
 export const phaseOf = memo((title): Phase | undefined =>
-  title === '' || OF_LAYERS.test(title) ? undefined : WORDS.find(([, words]) => words.test(title))?.[0],
+  title === '' || OF_LAYERS.test(title) ? undefined : EVALUATING.test(title) ? 'evaluating' : WORDS.find(([, words]) => words.test(title))?.[0],
 )
 
 const TRAINING = /\b(?:train\w*|epochs?|steps?|iter\w*|fine-?tun\w*|sft|dpo|ppo|grpo|rlhf|fit\w*|optimi[sz]\w*|learn\w*|rollouts?|batch(?:es)?)\b|训练/i

@@ -202,8 +202,19 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   if (ofEpoch !== undefined) out.epochSeconds = ofEpoch.value * (secondsOf(/^\w+/.exec(ofEpoch.unit ?? '')?.[0] ?? '') ?? Number.NaN)
   // `Copied [12/200] in 1.3s`: a counter without a name and how long something took are said of anything.
   if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
+  const rated = out.rate === undefined ? ratedByTime(fields, out) : undefined
+  if (rated !== undefined) out.rate = rated
   out.metrics = metrics
   return out
+}
+
+/** `64/117, 2.3 task/s, ETA: 23s`: whatever it counts, at this rate the rest takes the time that is left. */
+function ratedByTime(fields: readonly Field[], { step, total, etaSeconds }: Figures): Rate | undefined {
+  if (step === undefined || total === undefined || etaSeconds === undefined || total - step < 2) return undefined
+  const fits = ({ value, unit }: Field): boolean =>
+    /^[a-z]+ ?\/ ?s(?:ec)?$/i.test(unit ?? '') && value > 0 && Math.abs((total - step) / value - etaSeconds) < 1 + 0.05 * etaSeconds
+  const field = fields.find(fits)
+  return field === undefined ? undefined : rateOf(field.value, 'it/s')
 }
 
 /** `957: 0.660188, 0.689227 avg loss`: the value of the step stands before the mean, and nothing names it. */

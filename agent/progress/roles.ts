@@ -34,7 +34,7 @@ const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|su
 const STEP_LAST =
   /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|pas|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
-  /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last)\b/
+  /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last|no iterations)\b/
 const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
   /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
@@ -96,6 +96,12 @@ export const MEAN_WEIGHT = 7
 const PART_TIME =
   /(?:^|\s)(?!(?:step|iter|iteration|batch|update|train|training|tick|total|avg|average|mean|current|cur|last|per|elapsed|the|wall|it|one|each|this)\s)[a-z]\w* (?:time|timing|duration|secs?|seconds|ms)$/
 
+/** Ten hours: without a unit it is a time of a simulation, in milliseconds, since 1970. */
+const TOO_LONG = 36_000
+const LONGEST = 1e6
+/** A bare time of so many seconds may be that of many steps: a rate beside it says more. */
+const LONG = 60
+
 function stepTimeRole(field: Field, words: string): Role | undefined {
   const byUnit = field.unit !== undefined && secondsOf(field.unit) !== undefined && !field.whole && stepTime(words).mean
   // Composer's `time/batch: 365` is how far it is.
@@ -106,18 +112,26 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   if (field.unit === undefined && (/(?:^|\s)time ?step$/.test(words) || (field.whole && /(?:^|\s)t step$/.test(words)))) return undefined
   if ((!byUnit && !short && !stepTime(words).named) || stepTime(words).other) return undefined
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
-  if (scale > 1 || field.value <= 0 || (field.unit !== undefined && secondsOf(field.unit) === undefined)) return undefined
+  if (
+    scale > 1 ||
+    field.value <= 0 ||
+    field.value * scale > (field.unit === undefined ? TOO_LONG : LONGEST) ||
+    (field.unit !== undefined && secondsOf(field.unit) === undefined)
+  )
+    return undefined
   const unit = scale === 1e-3 ? 'ms/it' : scale === 1e-6 ? 'us/it' : 's/it'
   const rate = rateOf(field.value, unit)
   const weight = byUnit
     ? MEAN_WEIGHT
-    : /\b(?:cost)\b/.test(words) || words === 'in'
+    : (/\bcost\b/.test(words) && !/\btime\b/.test(words)) || words === 'in'
       ? 2
       : PART_TIME.test(words) || (/ (?:in|took|takes)$/.test(words) && !/\b(?:step|iter|iteration|batch|update|train|tick|time)\b/.test(words))
         ? 2.5
         : /\b(?:per|step|iter|iteration|dt)\b/.test(words)
           ? 6
-          : 5.5
+          : words === 'time' && field.value * scale > LONG
+            ? 3.5
+            : 5.5
   return rate === undefined ? undefined : { is: 'rate', rate, weight, took: true }
 }
 
@@ -135,7 +149,7 @@ const lossRole = memo((words): Role | undefined => {
     return undefined
   if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
   const list = words.split(' ')
-  const foreign = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word))
+  const foreign = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word)) || (words.includes('entropy') && !words.includes('cross'))
   // `loss_gpt_total`: the whole of it, if nothing else is.
   const total = foreign && list.length > 2 && list.includes('total')
   const part = foreign && !total
@@ -196,7 +210,8 @@ export function roleOf(field: Field): Role | undefined {
   if (field.aside && field.unit === undefined) return undefined
   if (lossAt(field)) return words.endsWith('epoch') ? { is: 'epoch' } : { is: 'step', weight: field.total === undefined ? 0 : 4 }
   const timed = field.unit !== undefined && secondsOf(field.unit) !== undefined
-  const loss = field.duration === undefined && field.total === undefined && !timed ? lossRole(words) : undefined
+  // `loss: [3.711/3.842]`: now, and on average.
+  const loss = field.duration === undefined && (field.total === undefined || !field.whole) && !timed ? lossRole(words) : undefined
   // `17:CE >> 64`: a short name beside a whole number is no loss.
   if (loss !== undefined && !(loss.is === 'loss' && loss.part && field.whole && !LOSS_WORD.test(words))) return loss
   const says = saying(words)

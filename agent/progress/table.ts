@@ -56,6 +56,11 @@ const OF_TOTAL = /\/\s?(?:total|max)\w{0,10}$/i
 /** A bracket behind a name is its unit, or says more of it: `Step (% Done)`. */
 const nameOf = (cell: string): string => lookup(ALIASES, cell.toLowerCase()) ?? wordsOf(cell.replace(/\s*\([^()]*\)$/, '').replace(OF_TOTAL, ''))
 
+/** A time of a simulation, which is none of the computer's. */
+export const SIMULATED = 'simulated'
+/** GROMACS' `Step           Time` above each of its blocks. */
+const isPair = (cells: readonly string[]): boolean => cells.length === 2 && cells[0] === 'Step' && cells[1] === 'Time'
+
 export function createTable(): Table {
   let names: readonly string[] = []
   /** The same head parted at each space: `Epoch batch    loss` may be three names or two. */
@@ -82,6 +87,7 @@ export function createTable(): Table {
       // A rule, an empty line.
       if (!/\p{L}/u.test(text)) return
       others = 0
+      if (names.at(-1) === SIMULATED) names = []
       if (text.length > 400) return
       if (!/\b(?:epoch|step|iter|loss|batch|round|it|timestep|progress|time remaining)/i.test(text)) {
         const found = cells(text, /\s{2,}|\t/)
@@ -90,9 +96,9 @@ export function createTable(): Table {
       }
       for (const delimiter of DELIMITERS) {
         const found = cells(text, delimiter)
-        if (found.length < 3 || !found.every((cell) => NAME.test(cell))) continue
+        if (!found.every((cell) => NAME.test(cell)) || (found.length < 3 && !isPair(found))) continue
         if (delimiter.source === String.raw`\s+` && found.length > 12) continue
-        names = found.map(nameOf)
+        names = isPair(found) ? ['step', SIMULATED] : found.map(nameOf)
         if (RESULTS.test(names[0] ?? '')) [others, names] = [found.length, []]
         places = placesOf(line, found)
         const single = cells(text, /\s+/)
@@ -110,7 +116,7 @@ export function createTable(): Table {
       return others > 0
     },
     named(text, fields) {
-      if (names.length < 3) return fields
+      if (names.length < 2) return fields
       const named = fields.some(({ key }) => key !== '')
       // Cells without a figure keep their place; in a cell the first figure is the one that the head names.
       for (const delimiter of DELIMITERS) {

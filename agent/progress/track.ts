@@ -149,7 +149,12 @@ function stepTime(track: Track, seen: Observation, clock: number | undefined, ga
   }
   if (took !== undefined) {
     const ofAll =
-      seen.form === 'record' && rate?.of === 'step' && at !== undefined && steps > 1 && (seen.rateIsLoose === true || Math.abs(passed - took) < 0.2 * took)
+      seen.form === 'record' &&
+      rate?.of === 'step' &&
+      at !== undefined &&
+      steps > 1 &&
+      gap > 1 &&
+      (seen.rateIsLoose === true || Math.abs(passed - took) < 0.2 * took)
     if (!ofAll) return took
     // The time is that of all steps since the last line.
     const tokens = seen.tokensRate

@@ -1,7 +1,7 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch } from './lost.ts'
 import { derived, newestLoss, timeLeft, totalOf } from './derived.ts'
-import { accepted, strong, type Beside } from './evidence.ts'
+import { accepted, isOwnEvaluation, strong, type Beside } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
@@ -30,6 +30,11 @@ const BLOCK = 8
 const NEAR = 48
 /** A bar is over, or its program has gone on, when so many statements of another have come since. */
 const STALE = 200
+
+/** So often its counter must rise. */
+const EVALUATED = 2
+/** The epoch stands before all else. */
+const OF_EPOCH = /^\W*epoch\b/i
 
 export function createWriter(): Writer {
   const tracks = new Map<string, Track>()
@@ -131,6 +136,9 @@ export function createWriter(): Writer {
 
   const near = (at: number | undefined): boolean => at !== undefined && now - at <= NEAR
   const confirmed = new Set<string>()
+  /** What evaluations count, while nothing trains, and the one that says how far it is. */
+  const evaluations = new Map<string, Track>()
+  let evaluation: Track | undefined
   const beside: Beside = {
     planned: () => planned,
     epoch: () => near(epoch?.at) || near(looseEpoch?.at),
@@ -144,7 +152,26 @@ export function createWriter(): Writer {
     // `Train metrics: …` speaks of the training.
     const ofTraining =
       seen.phase === 'evaluating' && /(?<![a-z])train(?:ing)?/i.test(seen.title ?? '') && !/(?<![a-z])(?:valid|val|eval|test)/i.test(seen.title ?? '')
-    if (seen.phase !== undefined && !ofTraining && !(seen.phase === 'preparing' && strong(seen))) {
+    // `Epoch 271: Validation Accuracy: 99.27%` is all that some trainings say.
+    const epochsOnly =
+      seen.phase === 'evaluating' &&
+      seen.step === undefined &&
+      seen.epoch !== undefined &&
+      (primary()?.shape ?? seen.shape) === seen.shape &&
+      OF_EPOCH.test(seen.title ?? '')
+    if (!trained && main === undefined && looseLoss === undefined && !ofTraining && isOwnEvaluation(seen)) {
+      evaluatedAt = now
+      phase = seen.phase
+      const track = trackIn(evaluations, seen, now, undefined)
+      const counts = track.seen > 0 && track.last.total === seen.total
+      updateTrack(track, seen, now, clock)
+      if (!counts) {
+        track.rose = 0
+        if (evaluation === track) evaluation = undefined
+      } else if ((track.rose >= EVALUATED || (seen.risen ?? 0) >= EVALUATED) && accepted(seen, track, beside)) evaluation = track
+      return false
+    }
+    if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       if (seen.phase === 'evaluating' && seen.step !== undefined) evaluatedAt = now
       return false
@@ -189,7 +216,7 @@ export function createWriter(): Writer {
   /** Of the lines that count, the one that says most; what has not come for long counts no more. */
   const record = (): Track | undefined => {
     const telling = [...tracks.values()].filter((track) => track.last.form !== 'bar' && confirmed.has(track.shape) && now - track.at < STALE)
-    return bestOf(telling)
+    return bestOf(telling) ?? (trained || evaluation === undefined || now - evaluation.at >= STALE ? undefined : evaluation)
   }
   const primary = (): Track | undefined => {
     const best = record()

@@ -34,6 +34,8 @@ export type EndEvidence = {
   /** The last line that begins as one before a failure did, and the last of any kind that is not about an end. */
   readonly spokeAt: number
   readonly plainAt: number
+  /** The last request that a web server says it answered. */
+  readonly answeredAt: number
   readonly lines: number
 }
 export type EndReader = {
@@ -55,9 +57,13 @@ const LOGGED = /^\[?(?:ERROR|WARNING)\b[\]:]/
 /** uvicorn's, Flask's, Django's and Tornado's word of a request that failed, and of an application that goes on. */
 const REQUEST_FAILED =
   /\bException in ASGI application\b|\bException on \/\S{0,200} \[[A-Z]{3,7}\]|\bInternal Server Error: \/|\bUncaught exception (?:GET|POST|PUT|PATCH|DELETE) \//
+/** Of its log of requests. */
+const ANSWERED = /"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \/[^"\s]{0,1000} HTTP\/[\d.]{1,3}" \d{3}\b/
 /** `Feb 03 04:05:06 node7 netwatch[812]: …`: who wrote a line of the journal. */
 const UNIT = /^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} ([\w./()-]{1,64})\[\d{1,10}\]: /
 const MANY_UNITS = 6
+/** A user's own systemd, which starts what belongs to a desktop. */
+const OF_DESKTOP = / systemd\[(?!1\])\d{1,10}\]: /
 const RUNS_JOBS =
   /^(?:systemd$|docker|containerd|kubelet|crio|podman|conmon|slurm|python|torchrun|bash|sh$|java|node$|julia|ollama|vllm|triton|airflow|supervisord|cron|nvidia)/i
 /** Told by a family, not by a reader of ends. */
@@ -92,13 +98,14 @@ export function createEndReader(): EndReader {
   /** Those of them that a web server reports of one request. */
   const ofRequests = new Set<number>()
   let request = false
+  let answeredAt = 0
   const units = new Set<string>()
   /** A program of the host in a journal of many: that a command of its own failed is no end of a job. */
   const ofHost = (raw: string): boolean => {
     const unit = UNIT.exec(raw)?.[1]
     if (unit === undefined) return false
     if (units.size < MANY_UNITS) units.add(unit)
-    return unit.startsWith('systemd-') || (units.size === MANY_UNITS && !RUNS_JOBS.test(unit))
+    return unit.startsWith('systemd-') || (units.size === MANY_UNITS && (!RUNS_JOBS.test(unit) || OF_DESKTOP.test(raw)))
   }
 
   const keepText = (number: number, raw: string): void => {
@@ -131,6 +138,7 @@ export function createEndReader(): EndReader {
     if (token === 'header' && reported && logged.size < TEXTS) logged.add(number)
     if (token === 'header' && request && ofRequests.size < TEXTS) ofRequests.add(number)
     if (token !== 'blank') request = REQUEST_FAILED.test(raw)
+    if (ofRequests.size > 0 && line.text.includes(' HTTP/') && ANSWERED.test(line.text)) answeredAt = number
     if (token !== 'blank') reported = line.level === 'error' || line.level === 'warning' || LOGGED.test(raw)
     if (token === 'raised' || token === 'fatal' || token === 'header' || token === 'threads') {
       keepText(number, raw)
@@ -203,6 +211,7 @@ export function createEndReader(): EndReader {
         begunAt: life.begunAt(),
         spokeAt: speech.spokeAt(),
         plainAt: speech.plainAt(),
+        answeredAt,
         lines: count,
       }
     },

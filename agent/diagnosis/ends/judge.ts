@@ -178,8 +178,8 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.
     (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
-    // A request failed, and its server ran until it was closed in good order.
-    (sign.type === 'error' && sign.request === true && !endedBadly && evidence.closedAt > sign.line) ||
+    // A request failed, and its server answered it, or ran until it was closed in good order.
+    (sign.type === 'error' && sign.request === true && !endedBadly && Math.max(evidence.closedAt, evidence.answeredAt) > sign.line) ||
     (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||
     // Where native code aborts, other threads write for a moment.
     (evidence.aliveAt > (sign.type === 'error' ? sign.line + (sign.error.module === NATIVE ? 1 : 0) : sign.at) &&

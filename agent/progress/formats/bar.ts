@@ -139,11 +139,26 @@ function split(rest: string): { readonly postfix: string; readonly behind: strin
   return next < 0 ? { postfix: rest, behind: '' } : { postfix: rest.slice(0, next), behind: rest.slice(next).replace(/^\|\s*/, '') }
 }
 
+/** YOLO until 2022: box, object and class losses, then the column of their sum. */
+function sumIn(title: string): number | undefined {
+  const figures = title.trim().split(/\s+/).slice(2, 8).map(Number)
+  let sum = 0
+  for (const [at, figure] of figures.entries()) {
+    // They are printed with three or four figures.
+    if (at >= 3 && sum > 0 && Math.abs(figure - sum) <= 0.004 * sum && !Number.isInteger(figure)) return figure
+    sum += figure
+  }
+  return undefined
+}
+
 const TRAINED = /^\W*train(?:ing)?\s{1,12}(\d{1,6})\W*$/i
 /** Names of a bar may count: `Epoch 39`, `loss 11.45`, `  149/299  2.3G  0.0266 …` (YOLO: epoch, memory, losses), `1|52|Loss: 2.37` (torchtune). */
 function ofTitle(title: string): Partial<Observation> {
   const columns = /^\s*(\d{1,6})\/(\d{1,6})\s{2,}\S/.exec(title)
-  if (columns !== null) return { epoch: Number(columns[1]), epochs: Number(columns[2]), metrics: 3 }
+  if (columns !== null) {
+    const loss = sumIn(title)
+    return { epoch: Number(columns[1]), epochs: Number(columns[2]), metrics: 3, ...(loss === undefined ? {} : { loss }) }
+  }
   const tune = /^\s*(\d{1,6})\|(\d{1,9})\|/.exec(title)
   const { epoch, epochs: named, loss, gradNorm, metrics } = recordOf(tune === null ? title : title.slice(tune[0].length))
   // `stage 2/50` before the bar of its steps.
@@ -161,6 +176,8 @@ function ofTitle(title: string): Partial<Observation> {
     ...(gradNorm === undefined ? {} : { gradNorm }),
   }
 }
+
+const PASS = /(?<![\d.:/])(\d{1,6}) ?\/ ?(\d{1,6})\W{0,3}$/
 
 /** So many a second, without a rate that says of what: bytes. */
 const MANY = 1e5
@@ -188,8 +205,10 @@ function read({ text, at }: Line): Read | undefined {
   const lone = BRACKET.test(text) ? LONE_FIGURE.exec(postfix)?.[1] : undefined
   const loss = own.loss ?? title.loss ?? (lone === undefined ? undefined : numberOf(lone))
   const gradNorm = own.gradNorm ?? title.gradNorm
-  const epoch = title.epoch ?? own.epoch
-  const epochs = title.epochs ?? own.epochs
+  // `[fold_3] 066/200:` before a bar with a loss.
+  const [, pass, passes] = own.loss === undefined || title.epoch !== undefined ? [] : (PASS.exec(parts.title) ?? [])
+  const epoch = title.epoch ?? own.epoch ?? (pass === undefined ? undefined : Number(pass))
+  const epochs = title.epochs ?? own.epochs ?? (passes === undefined ? undefined : Number(passes))
   const observation: Observation = {
     shape: `bar ${words}${words === '' ? ` of ${parts.total ?? ''}` : ''}`,
     form: 'bar',

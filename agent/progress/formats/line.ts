@@ -7,7 +7,7 @@ import { phaseOf } from '../phases.ts'
 import { secondsOf } from '../quantity.ts'
 import { figuresOf, type Figures } from '../record.ts'
 import { isEvaluation, roleOf, tookRole, type Role } from '../roles.ts'
-import { createTable } from '../table.ts'
+import { createTable, SIMULATED } from '../table.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const SHAPE_KEYS = 6
@@ -53,6 +53,11 @@ function namedAlone(fields: readonly Field[], out: Figures): void {
   if (out.loss !== undefined || out.epoch === undefined || !fields.some(({ key, whole, value }) => !whole && value > 1 && isEvaluation(key))) return
   const own = fields.find(({ key, whole, value, unit, duration }) => /^(?:train|trn|tr)$/.test(key) && !whole && value > 1 && (unit ?? duration) === undefined)
   if (own !== undefined) out.loss = own.value
+}
+
+/** `Time = 3330` and no more: how far a simulation is, not how long a step takes. */
+function loneTime([first, second]: readonly Field[], out: Figures): void {
+  if (second === undefined && first?.key === 'time' && first.whole && first.unit === undefined && first.duration === undefined) delete out.rate
 }
 
 /** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
@@ -118,8 +123,8 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
 }
 
 /** A figure that could be a result: no counter, no time, no share. */
-const isDecimal = ({ whole, unit, duration, total, value }: Field): boolean =>
-  !whole && unit === undefined && duration === undefined && total === undefined && !Number.isInteger(value)
+const isDecimal = ({ key, whole, unit, duration, total, value }: Field): boolean =>
+  !whole && unit === undefined && duration === undefined && total === undefined && (!Number.isInteger(value) || key === SIMULATED)
 
 /** A share beside a length of time: where the time falls, it is what is left. */
 const isTimedShare = (fields: readonly Field[], { done }: Figures): boolean => done !== undefined && fields.some(({ duration }) => duration !== undefined)
@@ -154,7 +159,7 @@ function createSkeletons(): { readonly see: (text: string) => boolean } {
   const known = new Set<string>()
   return {
     see(text) {
-      const head = text.slice(0, 320)
+      const head = text.slice(0, 320).trimEnd()
       const words = ASCII.test(head) ? head.replace(/[^A-Za-z]+/g, ' ') : head.replace(/[^\p{L}]+/gu, ' ')
       const before = known.delete(words)
       if (known.size >= MAX_SKELETONS) for (const oldest of known) if (known.delete(oldest)) break
@@ -205,6 +210,7 @@ function createReader(): (line: Line) => Read | undefined {
     shortEpoch(fields, figures)
     namedAlone(fields, figures)
     summary(fields, figures)
+    loneTime(fields, figures)
     const risen = counts ? learned?.risen : undefined
     const { step, loss, rate, epoch, etaSeconds, gradNorm } = figures
     if (step !== undefined || epoch !== undefined) ownLoss = loss !== undefined

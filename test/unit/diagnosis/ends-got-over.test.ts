@@ -125,3 +125,40 @@ test("Matplotlib's folder is no model cache: it makes itself another one", () =>
   expect(kinds(failed('/home/own/.cache/matplotlib'), 'reading')).toEqual([])
   expect(kinds(failed('/home/own/.cache/huggingface'), 'reading')).toEqual(['cache_permission'])
 })
+
+describe('what healthy programs print', () => {
+  test.each([
+    [
+      'who is logged in at W&B',
+      'wandb: Currently logged in as: ada (team-x). Use `wandb login --relogin` to force relogin',
+      'wandb: Tracking run with wandb version 0.13.4',
+    ],
+    ["git's answer to a tool that asks which commit it runs", 'scoring 64/64', 'fatal: not a git repository (or any of the parent directories): .git'],
+    ['the same where the folder is another user’s', 'fatal: detected dubious ownership in repository at /work/own'],
+    [
+      'a request that failed and was answered',
+      '[2031-02-03 04:05:06,007] ERROR in app: Exception on /draw [POST]',
+      ...raised("KeyError: 'text'"),
+      '10.0.0.4 - - [03/Feb/2031 04:05:06] "POST /draw HTTP/1.1" 500 -',
+    ],
+    ['the same of another server', 'Internal Server Error: /draw', ...raised("KeyError: 'text'"), '[03/Feb/2031 04:05:06] "GET /draw HTTP/1.1" 500 145'],
+    [
+      "a service of a user's desktop",
+      ...['sshd', 'cron', 'NetworkManager', 'gdm', 'rtkit', 'polkitd'].map((unit) => `Feb 03 04:05:06 node7 ${unit}[812]: ready`),
+      'Feb 03 04:05:07 node7 systemd[2210]: tracker.service: Main process exited, code=exited, status=1/FAILURE',
+    ],
+    [
+      'a traceback that was cut off, below a warning',
+      'Token indices sequence length is longer than the specified maximum sequence length for this model (4595 > 2048). Running this sequence through the model will result in indexing errors',
+      'Traceback (most recent call last):',
+      '  File "/srv/job/web.py", line 3, in start',
+      '    main()',
+    ],
+  ])('%s', (_, ...lines) => {
+    expect(kinds(...lines)).toEqual([])
+  })
+  test('a request that nobody answered, and one that the API of W&B refused', () => {
+    expect(kinds('[2031-02-03 04:05:06,007] ERROR in app: Exception on /draw [POST]', ...raised("KeyError: 'text'"))).toEqual(['python_exception'])
+    expect(kinds(...raised('wandb.errors.errors.AuthenticationError: 401: the API key is invalid. Run wandb login --relogin'))).toEqual(['python_exception'])
+  })
+})

@@ -73,6 +73,7 @@ describe.each([
   ['thirteenth', 0.96],
   ['fourteenth', 0.96],
   ['fifteenth', 0.96],
+  ['sixteenth', 1],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

@@ -102,7 +102,8 @@ export const SERVICES: readonly Known[] = [
     ],
   },
   {
-    pattern: /wandb login --relogin|WANDB_API_KEY|(?:W&B|wandb)[^\n]{0,120}(?:API key|\b401\b)/,
+    // wandb says who is logged in with a hint how to change that, whenever it starts.
+    pattern: /(?<!Use `)wandb login --relogin|WANDB_API_KEY|(?:W&B|wandb)[^\n]{0,120}(?:API key|\b401\b)/,
     title: 'Weights & Biases refuses the API key, or has none',
     remedies: () => [
       { text: 'Log in again on that host, or give the job WANDB_API_KEY through its environment or a secret.', command: 'wandb login --relogin' },

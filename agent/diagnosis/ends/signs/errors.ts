@@ -11,6 +11,8 @@ const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
 const WORKFLOW = /[\\/]ComfyUI[\\/](?:[\w.-]{1,40}[\\/])?execution\.py$/i
 /** A program of the system, as its services are: within one of its functions it reports what it caught. */
 const PROGRAM = /[\\/]s?bin[\\/][\w.-]{1,60}$/
+/** Above a traceback that is cut off stands whatever came before: transformers warns of long texts. */
+const WARNED = /^Token indices sequence length|\w{0,40}Warning: /
 /** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
 const OF_WORKER = /^Worker failed with error ['"]([^]{1,2000}?)['"], please check the stack trace above/
 const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
@@ -83,7 +85,7 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
   // A debugger prints the message above the frames.
   const seen =
-    block.raised === undefined && traceback.lead !== '' && block.frames.length > 0 && block.frames.at(-1)?.name !== undefined
+    block.raised === undefined && traceback.lead !== '' && !WARNED.test(traceback.lead) && block.frames.length > 0 && block.frames.at(-1)?.name !== undefined
       ? { ...error, message: traceback.lead }
       : error
   return {
