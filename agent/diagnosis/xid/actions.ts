@@ -57,7 +57,7 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
           drain(facts, situation),
           OF_MEMORY.has(facts.xid ?? 0) && seeRows(facts, 'which memory it was, and how many spare rows are left'),
           diagnose(facts, situation, 'After the reset, test it before it gets work again.'),
-          BUG_REPORT,
+          !OF_MEMORY.has(facts.xid ?? 0) && BUG_REPORT,
           resetGpu(facts),
         ],
   reboot: (facts, situation) => [
