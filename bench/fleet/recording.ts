@@ -5,7 +5,7 @@ import { createExposition } from '../../agent/http/exposition.ts'
 import { createSimulation } from '../../agent/sources/simulated.ts'
 import { createLatestStore } from '../../agent/store/latest.ts'
 import { poll } from '../../test/setup/poll.ts'
-import { get, startAgentProcess } from '../lib/agent-process.ts'
+import { startAgentProcess } from '../lib/agent-process.ts'
 
 /** How far two recorded values lie apart. */
 export const PAGE_S = 15
@@ -69,8 +69,9 @@ export function withoutDcgm(recording: Recording): Recording {
   return { ...recording, text: without(recording.text), openmetrics: without(recording.openmetrics) }
 }
 
-/** What comes last of the agent's own: the first sealed history, and what jobs used. */
+/** What comes last of the agent's own: the first sealed history, and what jobs used; and the cards, whose readings a busy machine may be late with. */
 const WHOLE = [
+  /^warpwatch_gpu_utilization_ratio\{/m,
   /^warpwatch_agent_source_up\{source="allocator"\}|^warpwatch_agent_history_series [1-9]/m,
   /^warpwatch_agent_source_up\{source="agent"\}/m,
   /^warpwatch_job_energy_joules_total\{/m,
@@ -83,27 +84,29 @@ export async function record(port: number, pages = PAGES): Promise<Recording> {
     env: { WARPWATCH_SIMULATE__SEED: String(SEED), WARPWATCH_HOST_NAME: HOST },
   })
   try {
+    const wholePage = async (accept: string): Promise<string> =>
+      poll(
+        async () => {
+          const page = await pageOf(`${agent.url}/metrics`, accept).catch(() => '')
+          return WHOLE.every((last) => last.test(page)) ? page : undefined
+        },
+        {
+          what: () => `a whole page; the agent said ${agent.stderr()}`,
+          deadlineMs: 60_000,
+          everyMs: 200,
+        },
+      )
     // The agent's own series come with its first ticks.
-    await poll(
-      async () => {
-        const page = (await get(`${agent.url}/metrics`)) ?? ''
-        return WHOLE.every((last) => last.test(page))
-      },
-      {
-        what: () => `a whole page; the agent said ${agent.stderr()}`,
-        deadlineMs: 60_000,
-        everyMs: 200,
-      },
-    )
+    await wholePage('text/plain')
     const own: string[] = []
     for (let n = 0; n < OWN_PAGES; n += 1) {
       await delay(1_000) // the agent's tick
-      own.push(await pageOf(`${agent.url}/metrics`, 'text/plain'))
+      own.push(await wholePage('text/plain'))
     }
     const text = own.at(-1) ?? ''
     return {
       text,
-      openmetrics: await pageOf(`${agent.url}/metrics`, OPENMETRICS),
+      openmetrics: await wholePage(OPENMETRICS),
       values: { ...collect(own), ...collect(story(pages)) },
       counters: [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name = '']) => name),
     }

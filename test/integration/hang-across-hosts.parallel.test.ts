@@ -133,7 +133,7 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
     for (const [at, agent] of agents.entries()) {
       const { facts } = await found(agent)
       const elsewhere = facts.ranks?.filter((row) => row.elsewhere === true).map(({ rank, host }) => `${rank} ${host ?? ''}`)
-      expect(elsewhere?.toSorted(), JSON.stringify(facts)).toEqual(at === 0 ? ['2 node-b', '3 node-b'] : ['0 node-a', '1 node-a'])
+      expect(elsewhere?.toSorted(), `among ${JSON.stringify(facts)}`).toEqual(at === 0 ? ['2 node-b', '3 node-b'] : ['0 node-a', '1 node-a'])
       expect(facts.culprit_ranks).toEqual(['3'])
       expect(facts.stands_at?.join()).toContain(`train.py:${line} load`)
       expect(JSON.stringify(facts)).toContain('node-b')
@@ -145,7 +145,7 @@ describe.skipIf(python === undefined)('a job on two hosts (needs root, namespace
     if (agent === undefined) throw new Error('expected an agent on node-a')
     const command = inside(agent, process.execPath, MAIN, 'hang', 'nightly', '--listen', agent.listen, '--json')
     const { status, stdout, stderr } = spawnSync('nsenter', [...command], { encoding: 'utf8' })
-    expect(status, stderr).toBe(1)
+    expect(status, `it said: ${stderr}`).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject({ verdict: 'hang', culprit_ranks: [3], problems: [] })
   })
 

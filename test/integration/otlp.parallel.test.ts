@@ -67,11 +67,15 @@ describe.concurrent.each(PROTOCOLS)('the agent to a receiver over %s', (protocol
     await to.taken(before + 3)
     const ids = to.logs.flatMap((logs) => logs.records).map(({ attributes, eventName }) => `${String(attributes['warpwatch.incident.id'])} ${eventName}`)
     expect(new Set(ids).size).toBe(ids.length)
-    const page = await agent.metrics()
-    const delivered = page.value('warpwatch_agent_otlp_requests_total', { signal: 'metrics', result: 'delivered' }) ?? 0
-    expect(delivered).toBeGreaterThan(3)
-    // A tick that finds the export of the one before on its way drops its own; on a busy machine that happens.
-    expect(page.value('warpwatch_agent_sink_dropped_total', { sink: 'otlp' })).toBeLessThan(delivered)
+    // A tick that finds the export of the one before on its way drops its own; on a busy machine that happens, but most are delivered.
+    await poll(
+      async () => {
+        const page = await agent.metrics()
+        const delivered = page.value('warpwatch_agent_otlp_requests_total', { signal: 'metrics', result: 'delivered' }) ?? 0
+        return delivered > 3 && (page.value('warpwatch_agent_sink_dropped_total', { sink: 'otlp' }) ?? Infinity) < delivered
+      },
+      { what: 'most exports to be delivered', everyMs: 200 },
+    )
     expect(agent.stderr()).not.toContain('hf_')
   })
 
