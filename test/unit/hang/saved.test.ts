@@ -45,7 +45,7 @@ describe('evidence of several hosts', () => {
     expect(reply).toMatchObject({ verdict: 'hang', culprits: [2], complete: true })
     expect(reply.stands_at.join()).toContain('/job/data.py:71 load')
     expect(reply.ranks.map(({ rank, host: where }) => `${rank} ${where ?? ''}`).toSorted()).toEqual(['0 node-a', '1 node-a', '2 node-b', '3 node-b'])
-    expect(reply.ranks.flatMap(({ rank, elsewhere }) => (elsewhere === true ? [rank] : [])).toSorted()).toEqual([2, 3])
+    expect(reply.ranks.flatMap(({ rank, elsewhere }) => (elsewhere === true ? [rank] : [])).toSorted((a, b) => a - b)).toEqual([2, 3])
     const { culprits, cause } = joinEvidence([b, a])
     expect({ culprits, cause }).toEqual({ culprits: reply.culprits, cause: reply.cause })
   })

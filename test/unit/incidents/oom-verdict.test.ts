@@ -33,19 +33,15 @@ describe('the verdict of an OOM', () => {
 
   test('does not advise to move away what the same container started', () => {
     const scene = createScene({ detection: createDetection({ definitions: [] }) })
-    const helper = (t: number): Event =>
-      scrape(t, 'processes', [
-        ...[
-          [TRAINER, 9 * GIB + CONTEXT],
-          [HELPER, 14 * GIB],
-        ].map(([pid, bytes]) =>
-          reading(
-            'process_gpu_memory_bytes',
-            { gpu: '0', uuid: uuid(0), pid: String(pid), process: 'python', container: trainer.name, container_id: trainer.id },
-            bytes ?? 0,
-          ),
-        ),
-      ])
+    const holders: readonly (readonly [pid: number, bytes: number])[] = [
+      [TRAINER, 9 * GIB + CONTEXT],
+      [HELPER, 14 * GIB],
+    ]
+    const held = holders.map(([pid, bytes]) => {
+      const labels = { gpu: '0', uuid: uuid(0), pid: String(pid), process: 'python', container: trainer.name, container_id: trainer.id }
+      return reading('process_gpu_memory_bytes', labels, bytes)
+    })
+    const helper = (t: number): Event => scrape(t, 'processes', held)
     const free = TOTAL - 9 * GIB - CONTEXT - 14 * GIB
     for (let second = 0; second < 300; second++) {
       const at = T + second * 1_000
