@@ -220,6 +220,18 @@ test.each([
     /^(?![^]*Secure Boot, )[^]*refused the NVIDIA module \("Invalid argument"\)/,
   ],
   [
+    'a kernel module that the kernel lets nobody load',
+    "modprobe: ERROR: could not insert 'nvidia': Operation not permitted\n",
+    'gpu_not_visible',
+    /Only root on the host may load it, and not even root where Secure Boot has locked the kernel down/,
+  ],
+  [
+    'a kernel module by its file, of another kernel',
+    'insmod: ERROR: could not insert module ./kernel/nvidia-uvm.ko: Invalid module format\n',
+    'gpu_not_visible',
+    /not built for this kernel/,
+  ],
+  [
     'a driver that Ollama itself calls old',
     'time=2026-01-02T11:02:14.560Z level=WARN source=cuda_common.go:65 msg="old CUDA driver detected - please upgrade to a newer driver" version=11.4\ntime=2026-01-02T11:02:14.601Z level=INFO source=gpu.go:377 msg="no compatible GPUs were discovered"\n',
     'precision_fallback',

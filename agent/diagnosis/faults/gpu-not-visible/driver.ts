@@ -27,6 +27,7 @@ export const LITERALS = [
   'is not supported by the',
   'Module nvidia',
   "could not insert 'nvidia",
+  'could not insert module',
   'PCI I/O region assigned to your NVIDIA device is invalid',
   'nvidia-smi: command not found',
   'exec: "nvidia-smi": executable file not found',
@@ -207,7 +208,7 @@ export const driverRules: readonly Rule[] = [
   {
     // `other`: reasons that say nothing of the build or its signature.
     pattern:
-      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert '?nvidia[\w-]{0,12}'?: (?:No such device|Key was rejected|Required key|Exec format|Unknown symbol|(?<other>Invalid argument|Operation not permitted|Function not implemented|Input\/output error))/,
+      /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert (?:module )?'?(?:[\w./-]{0,120}\/)?nvidia[\w.-]{0,16}'?: (?:No such device|Key was rejected|Required key|Exec format|Invalid module format|Unknown symbol|(?<other>Invalid argument|Operation not permitted|Function not implemented|Input\/output error))/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
     verdict: ({ match }) =>
@@ -216,7 +217,7 @@ export const driverRules: readonly Rule[] = [
         : /No such device/.test(match[0])
           ? 'The module fits the kernel and found no GPU that it could take: another driver holds it, this release does not support it, or the GPU does not start. The kernel log says which.'
           : match.groups?.['other'] !== undefined
-            ? `The kernel refused the NVIDIA module ("${match.groups['other']}"). ${match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it.' : 'The kernel log says why.'}`
+            ? `The kernel refused the NVIDIA module ("${match.groups['other']}"). ${match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it, and not even root where Secure Boot has locked the kernel down or kernel.modules_disabled is set.' : 'The kernel log says why.'}`
             : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
     remedies: driver,
     // Its line names both kernels; of the GPU Operator's validator kube-refused tells.

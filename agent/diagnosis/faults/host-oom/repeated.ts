@@ -1,7 +1,7 @@
 // One limit, several processes killed in a row: one fault, which names the others, instead of the same advice for each.
 import type { EvidenceLine, Fault } from '../../../model/fault.ts'
 
-/** Two are told as they stand. */
+/** From so many kills on they are one fault; two stay two. */
 const MANY = 3
 const SHOWN = 8
 const EVIDENCE_LIMIT = 12
