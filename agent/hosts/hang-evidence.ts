@@ -1,11 +1,11 @@
 // What the agents tell each other of a job whose ranks are on several hosts: each keeps what it found out last, and asks the others for theirs.
-import { EVIDENCE_PATH, type HangEvidence } from '../model/hosts.ts'
+import { EVIDENCE_PATH, MOST_EVIDENCE, type HangEvidence } from '../model/hosts.ts'
 import type { HostLink } from './link.ts'
 
 /** A job that hangs is looked at each 45 s. */
 const KEPT_MS = 100_000
 const MOST_JOBS = 64
-const LIMITS = { timeoutMs: 3_000, maxBytes: 4 * 2 ** 20 }
+const LIMITS = { timeoutMs: 3_000, maxBytes: MOST_EVIDENCE }
 
 export function createHangEvidence(links: () => readonly HostLink[], now: () => number = Date.now): HangEvidence {
   const kept = new Map<string, { readonly at: number; readonly evidence: string }>()

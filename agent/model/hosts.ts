@@ -45,3 +45,5 @@ export type HangEvidence = {
   readonly elsewhere: (master: string) => Promise<readonly string[]>
 }
 export const EVIDENCE_PATH = '/api/v1/hangs/evidence'
+/** Bytes of one host's; more is neither sent nor taken. */
+export const MOST_EVIDENCE = 4_000_000

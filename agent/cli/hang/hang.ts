@@ -73,7 +73,7 @@ async function evidenceFor(args: Arguments, io: Io): Promise<Evidence | undefine
   return evidence
 }
 
-/** For somebody who puts what several hosts found out together: `warpwatch hang node-a.json node-b.json`. */
+/** Writes the evidence of this host, to be judged with that of others: `warpwatch hang node-a.json node-b.json`. */
 async function save(path: string, evidence: Evidence, cwd: string): Promise<void> {
   const { saveEvidence } = await import('../../hang/evidence/saved.ts')
   try {
@@ -92,7 +92,7 @@ export const hang: Command = {
     ...CONFIG_FLAG,
     listen: { kind: 'value', value: 'ADDRESS:PORT', help: 'where the agent listens that knows JOB (default: 127.0.0.1:9839)' },
     seconds: { kind: 'value', value: 'N', help: `time between the two looks at a running process (default: ${DEFAULT_SECONDS})` },
-    save: { kind: 'value', value: 'FILE', help: 'write what was found out to FILE, to be judged with that of other hosts: hang FILE FILE…' },
+    save: { kind: 'value', value: 'FILE', help: 'write the evidence to FILE; hang FILE FILE… judges several hosts together' },
     json: { kind: 'switch', help: 'print JSON' },
   },
   async run(args, io) {

@@ -49,13 +49,18 @@ export async function addOtherHosts(config: Config, pids: readonly number[], evi
   const master = pids.map((pid) => masterOf(pid, tree)?.shared).find((shared) => shared !== undefined)
   if (master === undefined) return
   const ask = async (path: string): Promise<unknown> => callAgent(config, 'hang', 'GET', path)
-  const names = rowsOf(await ask('/api/v1/hosts')).flatMap(({ name, self }) => (typeof name === 'string' && self !== true ? [name] : []))
-  for (const name of names) {
-    try {
-      const found = await ask(`/hosts/${encodeURIComponent(name)}${EVIDENCE_PATH}?master=${encodeURIComponent(master)}`)
-      readFileInto({ path: name, name: 'saved.json', bytes: Buffer.from(JSON.stringify(found)) }, evidence)
-    } catch (error) {
-      evidence.problems.push(`host ${name}: ${messageOf(error).replace(/^hang: /, '')}`)
-    }
-  }
+  const failed = (who: string, error: unknown): void => void evidence.problems.push(`${who}: ${messageOf(error).replace(/^hang: /, '')}`)
+  // What is known of the ranks here is told whatever the others say.
+  const hosts = await ask('/api/v1/hosts').catch((error: unknown) => failed('other hosts', error))
+  const names = rowsOf(hosts).flatMap(({ name, self }) => (typeof name === 'string' && self !== true ? [name] : []))
+  await Promise.all(
+    names.map(async (name) => {
+      try {
+        const found = await ask(`/hosts/${encodeURIComponent(name)}${EVIDENCE_PATH}?master=${encodeURIComponent(master)}`)
+        readFileInto({ path: name, name: 'saved.json', bytes: Buffer.from(JSON.stringify(found)) }, evidence)
+      } catch (error) {
+        failed(`host ${name}`, error)
+      }
+    }),
+  )
 }

@@ -9,8 +9,11 @@ const FORMAT = 1
 const MOST_OPS = 128
 const MOST_FRAMES = 24
 const MOST_RANKS = 4_096
+const MOST_STATEMENTS = 4_096
+const MOST_PROBLEMS = 256
+const MOST_TEXT = 4_000
 
-const text = z.string().check(z.maxLength(4_000))
+const text = z.string().check(z.maxLength(MOST_TEXT))
 const some = z.exactOptional
 const rankNumber = z.int().check(z.minimum(0), z.maximum(1_000_000))
 const list = <T extends z.core.SomeType>(item: T, most: number) => z.array(item).check(z.maxLength(most))
@@ -113,8 +116,8 @@ const saved = z.object({
   ranks: list(rank, MOST_RANKS),
   groups: list(z.object({ key: text, name: text, desc: text, members: list(rankNumber, 65_536), partial: some(z.literal(true)) }), 65_536),
   polls: list(poll, 16),
-  statements: list(statement, 4_096),
-  problems: list(text, 256),
+  statements: list(statement, MOST_STATEMENTS),
+  problems: list(text, MOST_PROBLEMS),
   torch: some(text),
   nccl: some(text),
   silence: some(z.object({ seconds: z.number(), usualSeconds: some(z.number()), since: z.number(), by: z.enum(['log', 'gpu']), busyWith: some(text) })),
@@ -124,17 +127,26 @@ const saved = z.object({
 type Saved = z.infer<typeof saved>
 
 const briefly = (one: Op): Op => ({ ...one, frames: one.frames.slice(0, MOST_FRAMES) })
-function rankToSave({ issued, ops, ...others }: RankEvidence): object {
-  if (ops === undefined) return { ...others, issued: [...issued] }
+function rankToSave({ issued, ops, timeouts, ...others }: RankEvidence): object {
+  const saves = { ...others, issued: [...issued], timeouts: timeouts.map((one) => ({ ...one, frames: one.frames.slice(0, MOST_FRAMES) })) }
+  if (ops === undefined) return saves
   const isCut = ops.length > MOST_OPS
-  return { ...others, issued: [...issued], ops: ops.slice(-MOST_OPS).map(briefly), ...(isCut ? { lostOldest: true } : {}) }
+  return { ...saves, ops: ops.slice(-MOST_OPS).map(briefly), ...(isCut ? { lostOldest: true } : {}) }
 }
+/** A longer text, such as the shapes of a hundred inputs, is cut the same for each rank. */
+const cut = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MOST_TEXT) : value)
 
-/** One JSON text; secrets are removed. */
-export function saveEvidence({ ranks, groups, sources: _sources, ...others }: Evidence): string {
-  return JSON.stringify(
-    redactDeep({ warpwatch_hang_evidence: FORMAT, ...others, ranks: [...ranks.values()].slice(0, MOST_RANKS).map(rankToSave), groups: [...groups.values()] }),
-  )
+/** One JSON text within the bounds of the reader; secrets are removed. */
+export function saveEvidence({ ranks, groups, statements, problems, sources: _sources, ...others }: Evidence): string {
+  const clean = redactDeep({
+    warpwatch_hang_evidence: FORMAT,
+    ...others,
+    statements: statements.slice(0, MOST_STATEMENTS),
+    problems: problems.slice(0, MOST_PROBLEMS),
+    ranks: [...ranks.values()].slice(0, MOST_RANKS).map(rankToSave),
+    groups: [...groups.values()],
+  })
+  return JSON.stringify(clean, cut)
 }
 
 function add({ ranks, groups, polls, statements, problems, torch, nccl, silence, sharedLog, worldSize }: Saved, evidence: Evidence): void {

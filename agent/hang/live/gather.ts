@@ -1,6 +1,7 @@
 // All evidence of one job that has stopped, from outside: the cheapest and safest first, each step bounded. Then the judgement. Where that names nobody, the
 // ranks are asked for their dumps through the pipe that the job has set up, and it is judged again.
 import { setTimeout as pause } from 'node:timers/promises'
+import { MOST_EVIDENCE } from '../../model/hosts.ts'
 import { messageOf } from '../../text/error.ts'
 import { readLog } from '../evidence/log.ts'
 import { judge } from '../judge/judge.ts'
@@ -14,7 +15,7 @@ import { masterOf } from './master.ts'
 import { readProcessTree, type ProcessTree } from './process.ts'
 import { readOutputs } from './outputs.ts'
 import { pollRas } from './ras.ts'
-import { MOST_EVIDENCE, type LookReply, type LookRequest } from './request.ts'
+import type { LookReply, LookRequest } from './request.ts'
 import { writersOf } from './writers.ts'
 
 /** A job may be in several containers of this host, one rank in each. */
@@ -86,5 +87,5 @@ export async function gather(request: LookRequest, self: string): Promise<LookRe
   const reply = replyOf(evidence, judge(evidence))
   const master = reply.complete ? undefined : roots.map((root) => masterOf(root, tree)?.shared).find((shared) => shared !== undefined)
   const saved = master === undefined ? undefined : saveEvidence(evidence)
-  return master === undefined || saved === undefined || saved.length > MOST_EVIDENCE ? reply : { ...reply, elsewhere: { master, evidence: saved } }
+  return master === undefined || saved === undefined || Buffer.byteLength(saved) > MOST_EVIDENCE ? reply : { ...reply, elsewhere: { master, evidence: saved } }
 }

@@ -1,5 +1,6 @@
 // What the agent asks of the process that looks at a job, and what comes back: one JSON text each way.
 import * as z from 'zod/mini'
+import { MOST_EVIDENCE } from '../../model/hosts.ts'
 
 /** The table of ranks, and the evidence for other hosts. */
 const MOST_REPLY = 6_000_000
@@ -34,9 +35,8 @@ export const lookRequest = z.object({
 })
 export type LookRequest = z.infer<typeof lookRequest>
 
-/** More of one host is not sent to another. */
-export const MOST_EVIDENCE = 4_000_000
-const MOST_HOSTS = 512
+/** This one, and as many as can be named under `hosts`, with room. */
+const MOST_HOSTS = 64
 /** Evidence of several hosts, of this one first, to be judged together. */
 export const joinRequest = z.object({ join: z.array(z.string().check(z.maxLength(MOST_EVIDENCE))).check(z.maxLength(MOST_HOSTS)) })
 export type JoinRequest = z.infer<typeof joinRequest>

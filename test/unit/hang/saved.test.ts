@@ -99,6 +99,7 @@ describe('evidence of several hosts', () => {
     const [op] = me?.ops ?? []
     if (me === undefined || op === undefined) throw new Error('expected a rank with its steps')
     me.exception = 'RuntimeError: token=hf_abcdefghijklmnopqrstuvwxyz0123456789 was refused'
+    evidence.problems.push('y'.repeat(9_000))
     me.ops = Array.from({ length: 5_000 }, (_, seq) => ({ ...op, seq }))
     const text = saveEvidence(evidence)
     expect(text).not.toContain('hf_abcdefghijklmnopqrstuvwxyz')

@@ -90,7 +90,7 @@ test('a look that ends after its job is no hang again', async () => {
   expect(states()).toEqual(['hangs', 'over'])
 })
 
-test('with ranks on other hosts it is told what their agents know, and theirs and ours are judged together', async () => {
+test('a job with ranks on other hosts is judged with the evidence of their agents', async () => {
   const shared: string[] = []
   const { looks, told } = await standing({
     share: (master, evidence) => void shared.push(master, evidence),
@@ -105,7 +105,7 @@ test('with ranks on other hosts it is told what their agents know, and theirs an
   expect(told()).toMatchObject([{ state: 'hangs', culprits: [3], text: 'Rank 3 waits for a lock' }])
 })
 
-test('where no other agent knows the job, and where theirs cannot be judged, what is known here is told', async () => {
+test('without evidence of other hosts, and with evidence that cannot be judged, the answer of this host stands', async () => {
   const alone = await standing({ share: () => {}, elsewhere: async () => [] })
   alone.looks[0]?.resolve({ ...REPLY, complete: false, elsewhere: { master: 'node-a:29500', evidence: 'of node-a' } })
   await settled()

@@ -37,7 +37,7 @@ let spare: Worker | undefined
 
 const create = (): Worker => new Worker(new URL('./reader/worker.ts', import.meta.url), { type: 'module' })
 
-/** Fetches and compiles what reads a log, while somebody looks for one; without it the first log waits for that. Gives its end. */
+/** Loads the log reader before there is a log, so that the first one does not wait for it. Returns its clean-up. */
 export function prepare(): () => void {
   spare ??= create()
   // Its file could not be loaded: the next one tries again, and says so.
