@@ -106,6 +106,13 @@ describe('throttling', () => {
     expect(fault?.verdict).toContain('container trainer')
   })
 
+  test('a clock that is as high as before has lost nothing', () => {
+    const [fault] = faults(watch(throttling, 90, during(60, 90, { [reason('sw_thermal_slowdown')]: 1 })))
+    expect(fault?.facts).toMatchObject({ speed_loss_ratio: 0 })
+    expect(fault?.verdict).toContain('At the moment its SM clock is as high as before (1755 MHz).')
+    expect(fault?.verdict).not.toContain('0 %')
+  })
+
   test.each<[name: string, tell: (second: number) => readonly (Values | 'gone')[]]>([
     ['a busy card under its power limit', () => [{}]],
     ['a card of 70 W at 37 % of its highest clock: its base clock', () => [{ 'gpu_clock_hertz domain=sm': 585e6, 'gpu_clock_max_hertz domain=sm': 1_590e6 }]],

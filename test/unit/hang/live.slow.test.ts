@@ -122,6 +122,7 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
     expect(doingOf(me, standingOf(me))).toBe('stopped')
   })
 
+  const MOST_PAUSES = 50
   /** How often a thread has left its processor without being made to: a stop, a sleep, a wait for anything, however short. */
   const pausesOf = (pid: number): number => Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/task/${pid}/status`, 'utf8'))?.[1])
 
@@ -143,7 +144,8 @@ describe.skipIf(!available)('a Python process that waits (needs root)', () => {
     }
     expect(stopped).toBe(0)
     expect(found).toBeGreaterThan(100)
-    expect(pausesOf(pid) - pauses, 'it never did anything but compute or wait for a processor').toBe(0)
+    // One whom the looks stop leaves its processor at each of them. On a busy host the kernel makes anybody wait now and then, for a page that it moves.
+    expect(pausesOf(pid) - pauses, 'it never did anything but compute or wait for a processor').toBeLessThan(MOST_PAUSES)
     // A stop of a moment counts.
     process.kill(pid, 'SIGSTOP')
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) T /)

@@ -19,6 +19,8 @@ export type SpeedCost = { readonly facts: Facts; readonly text: string }
 
 /** Of each new reading; the rest is the mean of about half a minute before. */
 const WEIGHT = 1 / 30
+/** What rounds to no per cent. */
+const LEAST_LOSS = 0.005
 const MAX_GPUS = 1_024
 
 export function createSpeeds(): Speeds {
@@ -41,6 +43,9 @@ export function createSpeeds(): Speeds {
         ...(clockMax === undefined ? {} : { sm_clock_max_hertz: clockMax }),
         ...(loss === undefined ? {} : { speed_loss_ratio: loss }),
       }
+      // A slowdown that comes and goes is off at the moment: nothing is lost then, and "1980 MHz instead of 1980 MHz" tells nobody anything.
+      if (loss !== undefined && loss < LEAST_LOSS)
+        return { facts, text: ` At the moment its SM clock is ${mean === undefined ? 'at its maximum' : 'as high as before'} (${megahertz(clock)}).` }
       const share = loss === undefined ? '' : `: about ${Math.round(loss * 100)} % of its speed is lost`
       const highest = clockMax === undefined ? '' : ` (its maximum is ${megahertz(clockMax)})`
       const than = mean === undefined ? highest : ` instead of ${megahertz(mean)} before${highest}`
