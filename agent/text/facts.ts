@@ -2,7 +2,7 @@
 import type { Facts, OomCause } from '../model/facts.ts'
 import type { IncidentKind } from '../model/kinds.ts'
 import { gib } from './bytes.ts'
-import { clockText, percent } from './figures.ts'
+import { megahertz, percent } from './figures.ts'
 import { twoUnitSpan } from './span.ts'
 import { throttleWord } from './throttle.ts'
 
@@ -117,7 +117,7 @@ function numberText(name: string, value: number, { moment, celsius }: FactFormat
   if (name.endsWith('_ratio')) return percent(value)
   if (name.endsWith('_celsius')) return celsius(value)
   if (name.endsWith('_watts')) return `${value.toFixed(0)} W`
-  if (name.endsWith('_hertz')) return clockText(value)
+  if (name.endsWith('_hertz')) return megahertz(value)
   if (MOMENTS.has(name)) return moment(value)
   if (name.endsWith('_ms')) return value < 1000 ? `${plain(value)} ms` : twoUnitSpan(value)
   if (name === 'sample_age_seconds') return `${twoUnitSpan(value * 1_000)} old`

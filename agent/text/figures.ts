@@ -14,8 +14,6 @@ export function shareText(part: number, whole: number): string {
 
 /** A clock in whole megahertz, as nvidia-smi and NVML count: `1980 MHz`. */
 export const megahertz = (hertz: number): string => `${Math.round(hertz / 1e6)} MHz`
-/** A clock on the dashboard: `1.98 GHz`, below 1 GHz `345 MHz`. */
-export const clockText = (hertz: number): string => (hertz >= 1e9 ? `${(hertz / 1e9).toFixed(2)} GHz` : `${(hertz / 1e6).toFixed(0)} MHz`)
 
 /** Parameters of a model: two decimals. `7.24 billion`, `125.00 million`, `1.00 thousand`. */
 export function parametersText(count: number): string {

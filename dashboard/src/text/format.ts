@@ -1,6 +1,6 @@
 // How figures read on the page: a dash for what is not known, and the unit apart where it is set smaller. Roundings are those of agent/text.
 import { GIB, memoryFigure as knownMemoryFigure, type Figure } from '../../../agent/text/bytes.ts'
-import { clockText, percent as knownPercent } from '../../../agent/text/figures.ts'
+import { megahertz, percent as knownPercent } from '../../../agent/text/figures.ts'
 import { unitsNow } from './units.ts'
 
 export const DASH = '–'
@@ -33,7 +33,7 @@ export const percent = (ratio: number | undefined): string => orDash(ratio, know
 export const wattsFigure = (watts: number | undefined): Figure => orNone(watts, (known) => ({ value: fixed(known, 0), unit: 'W' }))
 export const celsiusFigure = (celsius: number | undefined): Figure =>
   orNone(celsius, (known) => (unitsNow().temperature === '°F' ? { value: fixed((known * 9) / 5 + 32, 0), unit: '°F' } : { value: fixed(known, 0), unit: '°C' }))
-export const clock = (hertz: number | undefined): string => orDash(hertz, clockText)
+export const clock = (hertz: number | undefined): string => orDash(hertz, megahertz)
 /** Two decimals below one core, one above. */
 export const cores = (value: number | undefined): string => orDash(value, (known) => fixed(known, known < 0.995 ? 2 : 1))
 

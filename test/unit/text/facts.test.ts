@@ -22,7 +22,7 @@ test.each([
   ['slope_bytes_per_second', 2 ** 20, '1 MiB per second'],
   ['temperature_celsius', 85.4, '85 °C'],
   ['power_watts', 418.106, '418 W'],
-  ['sm_clock_hertz', 1.2e9, '1.20 GHz'],
+  ['sm_clock_hertz', 1.2e9, '1200 MHz'],
   ['speed_loss_ratio', 0.394, '39 %'],
   ['gpu_seconds_lost', 350, '5 min 50 s'],
   ['step_seconds', 0.25, '0.25 s'],

@@ -32,7 +32,7 @@ describe('facts', () => {
       'Grows by': '260 MiB per second',
       Temperature: '91 °C',
       'Power limit': '650 W',
-      'SM clock': '1.98 GHz',
+      'SM clock': '1980 MHz',
       'Speed loss': '25 %',
       Timeout: '10 min',
       Latency: '12 ms',

@@ -21,7 +21,7 @@ describe('figures', () => {
 
   test('others', () => {
     expect([percent(0.936), percent(undefined)]).toEqual(['94 %', '–'])
-    expect([clock(1.98e9), clock(345e6), clock(undefined)]).toEqual(['1.98 GHz', '345 MHz', '–'])
+    expect([clock(1.98e9), clock(345e6), clock(undefined)]).toEqual(['1980 MHz', '345 MHz', '–'])
   })
 })
 

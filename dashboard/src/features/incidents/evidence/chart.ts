@@ -135,8 +135,7 @@ export function createEvidenceChart(host: HTMLElement, width: number, height: nu
         base: chart.unit === 'bytes' ? 1024 : 10,
         whole: chart.unit === 'count',
         top: () => top,
-        // One unit on one axis, not MHz below GHz.
-        valueText: chart.unit === 'hertz' && top >= 1e9 ? (hertz) => `${(hertz / 1e9).toFixed(2)} GHz` : spec.valueText,
+        valueText: spec.valueText,
       }),
     ],
     hooks: { draw: [(plot) => drawMarks(plot, spec)] },
