@@ -102,7 +102,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       line,
     )
   ) {
-    if (/OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line))
+    // A format asks for it: the answer stands below.
+    if (/\{\{[^}]{0,80}OOMKilled|OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line))
       return undefined
     const { code, line: codeAt } = exitCodeNear(text, at)
     const limit = limitNear(text, at)

@@ -3,6 +3,7 @@
 import { comfyReport } from './comfyui.ts'
 import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts'
 import { learnedPrefix } from './learned-prefix.ts'
+import { withNamedAnswers } from './inspected.ts'
 import { withoutIndent } from './indent.ts'
 import { inEnglish } from './locale.ts'
 import { withoutNumbers } from './numbered.ts'
@@ -34,7 +35,7 @@ const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => l
 /** The lines of a text that is held, as its program printed them; each keeps its number, unless the text is a notebook in one line. */
 export function unwrapped(lines: readonly string[]): readonly string[] {
   const packed = lines.length <= 3 ? packedNotebook(lines.join('\n')) : undefined
-  const whole = packed ?? withoutIndent(withoutNumbers(withoutQuotes(lines)))
+  const whole = packed ?? withNamedAnswers(withoutIndent(withoutNumbers(withoutQuotes(lines))))
   let plain = comfyReport(whole) ?? whole
   for (const layer of LAYERS) {
     const found = layer(plain)

@@ -148,6 +148,22 @@ const RICH = [
   '                             GiB is free.',
 ].join('\n')
 
+test.each<[question: string, answer: string, kinds: readonly string[]]>([
+  ["$ docker inspect fit --format '{{.State.ExitCode}} {{.State.OOMKilled}}'", '137 false', ['job_killed']],
+  ["$ docker inspect fit --format '{{.State.ExitCode}} {{.State.OOMKilled}}'", '137 true', ['host_oom_kill']],
+  ['podman inspect -f "{{.State.Status}} exit={{.State.ExitCode}} oom={{.State.OOMKilled}}" fit', 'exited exit=137 oom=true', ['host_oom_kill']],
+  ["docker inspect --format='{{.State.OOMKilled}}' fit", 'false', []],
+  ["docker inspect --format='{{json .State}}' fit", '{"Status":"exited","OOMKilled":true,"ExitCode":137}', ['host_oom_kill']],
+  ["docker container inspect -f '{{.State.ExitCode}}' fit", '139', ['segfault']],
+  // What is printed depends on the braces.
+  ["docker inspect -f '{{if .State.OOMKilled}}memory{{end}} {{.State.ExitCode}}' fit", ' 0', []],
+  ["docker inspect -f '{{.State.ExitCode}}' fit", 'Error: No such object: fit', []],
+])('an answer to a format has the names of its question: %s %s', (question, answer, kinds) => {
+  const told = explainText(logScanner(), `${question}\n${answer}\n`)
+  expect(told.map(({ kind }) => kind)).toEqual(kinds)
+  for (const { verdict } of told) expect(verdict).not.toMatch(/<CONTAINER>/)
+})
+
 test('the place that Rich prints at the right is no part of the sentence, in a file and live', () => {
   const figures = { requested_bytes: 2 * 2 ** 30, gpu_index: 0 }
   expect(explainText(logScanner(), RICH)[0]?.facts).toMatchObject(figures)

@@ -91,6 +91,12 @@ export const jobKilled: EndKind = {
             command: 'nohup <COMMAND> > train.log 2>&1 &',
           }),
     pattern === undefined && signal === 'SIGKILL' && !NOT_MEMORY.test(situation.text) && KERNEL_LOG,
+    pattern === undefined &&
+      signal === 'SIGKILL' &&
+      NOT_MEMORY.test(situation.text) && {
+        text: 'See whether the engine was asked to end it: a kill event names the signal. It remembers its last 256 events.',
+        command: `${situation.programs.has('podman') ? 'podman' : 'docker'} events --since 24h --until 1s --filter event=kill --filter container=${situation.subject.container ?? '<CONTAINER>'}`,
+      },
     pattern === 'node_failed' && lostNode(situation),
     situation.programs.has('slurm') && slurmRecord(job ?? situation.subject.slurmJob),
     situation.programs.has('kubernetes') && pattern === undefined && podEnded(situation),
