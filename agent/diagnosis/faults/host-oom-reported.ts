@@ -98,12 +98,16 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       title: 'Out of host memory',
     }
   if (
-    /"?[Oo][Oo][Mm]Killed"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(
+    /\bcontainer oom [0-9a-f]{12,64} \(|"?[Oo][Oo][Mm]Killed"?["' ]{0,2}[:=] {0,20}"?true|(?:[Rr]eason"?[:=] {0,20}"?|\breason ")OOMKilled|\bOOMKilled\b(?! ?["']? ?[:=])(?!.{0,12}false)/.test(
       line,
     )
   ) {
     // A format asks for it: the answer stands below.
-    if (/\{\{[^}]{0,80}OOMKilled|OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(line))
+    if (
+      /\{\{[^}]{0,80}OOMKilled|OOMKilled"?["' ]{0,2}[:=] {0,20}"?false|\b(?:if|avoid|prevent|not|no|never|what|why|when|how|does) (?:[\w-]{1,20} ){0,3}["'`]?OOMKilled/i.test(
+        line,
+      )
+    )
       return undefined
     const { code, line: codeAt } = exitCodeNear(text, at)
     const limit = limitNear(text, at)
@@ -243,6 +247,7 @@ export const hostOomReported: FaultFamily = {
   kinds: ['host_oom_kill', 'host_memory'],
   literals: [
     'OOMKilled',
+    'container oom ',
     'oomKilled',
     'out of memory: OOM victim ',
     'oom-kill event',

@@ -22,7 +22,7 @@ export type Subject = {
 
 const COMPOSE = /^([a-z][\w.-]{1,40}?)-\d{1,3} {1,10}\| /im
 const CONTAINER =
-  /\/docker[/-]([0-9a-f]{12})[0-9a-f]{0,52}\b|\bdocker-([0-9a-f]{12})[0-9a-f]{52}\.scope|\bdocker (?:exec|logs|restart|inspect|start)(?: -[\w-]{1,20}){0,4} ([\w][\w.-]{1,60})\b|\b(?:docker|podman)(?: container)? inspect (?:--format|-f)[= ]?(?:'[^'\n]{1,300}'|"[^"\n]{1,300}") ([\w][\w.-]{1,60})\b|"Name": ?"\/?([\w.-]{1,60})"|\broot@([0-9a-f]{12}):|failed to start container \\?"([\w.-]{1,60})\\?"/
+  /\/docker[/-]([0-9a-f]{12})[0-9a-f]{0,52}\b|\bdocker-([0-9a-f]{12})[0-9a-f]{52}\.scope|\bdocker (?:exec|logs|restart|inspect|start)(?: -[\w-]{1,20}){0,4} ([\w][\w.-]{1,60})\b|\b(?:docker|podman)(?: container)? inspect (?:--format|-f)[= ]?(?:'[^'\n]{1,300}'|"[^"\n]{1,300}") ([\w][\w.-]{1,60})\b|\bcontainer (?:kill|die|oom) [0-9a-f]{12,64} \([^()\n]{0,300}\bname=([\w.-]{1,60})|"Name": ?"\/?([\w.-]{1,60})"|\broot@([0-9a-f]{12}):|failed to start container \\?"([\w.-]{1,60})\\?"/
 const POD =
   /^\s{0,4}Name: {1,20}([a-z0-9][a-z0-9.-]{1,80})\s*\n(?:Namespace|Priority): |\[pod\/([a-z0-9.-]{1,80})\/|\bpods?=?[ :]?\\?"(?:[a-z0-9-]{1,60}\/)?([a-z0-9][a-z0-9.-]{1,80}?)(?:_[a-z0-9-]{1,60}\([0-9a-f-]{36}\))?\\?"|\bkubectl (?:(?:-n|--namespace)[ =][a-z0-9-]{1,60} )?(?:logs|exec|(?:describe|delete|get) pods?)(?: -(?!-|n\b)\w{1,3}| (?:-n|--namespace)[ =][a-z0-9-]{1,60}){0,3} ([a-z0-9](?:[a-z0-9.-]{0,80})[a-z0-9])(?: |$)|\bpods?[/ "']{1,2}(?!anti-|topology-)([a-z0-9](?:[a-z0-9.-]{0,60})-[a-z0-9]{5,10}(?:-[a-z0-9]{5})?|[a-z0-9-]{3,60}-\d{1,4})\b|^(?:[a-z0-9-]{1,60} {1,40})?([a-z0-9][a-z0-9.-]{2,80}) {1,40}\d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|Error|CrashLoop|Pending|Evicted|Init:)/m
 const NAMESPACE =

@@ -1,9 +1,9 @@
 // Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, numbers of lines, quotes, indentation, the prefix of a collector that we do not know. What the system says
 // in another language is put into English.
+import { withNamedAnswers } from './answers.ts'
 import { comfyReport } from './comfyui.ts'
 import { jsonLines, notebookLines, packedNotebook, type Unwrap } from './json.ts'
 import { learnedPrefix } from './learned-prefix.ts'
-import { withNamedAnswers } from './inspected.ts'
 import { withoutIndent } from './indent.ts'
 import { inEnglish } from './locale.ts'
 import { withoutNumbers } from './numbered.ts'

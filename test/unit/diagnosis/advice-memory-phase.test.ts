@@ -205,12 +205,6 @@ test.each([
   ],
   ['a container that was stopped', 'State:{\nExitCode:137,\nOOMKilled:false,\nStatus:"exited"\n}', /saw no kill for memory/, /dmesg/],
   [
-    'a container whose end was asked for by a format',
-    "$ docker inspect -f '{{.State.ExitCode}} {{.State.OOMKilled}}' fit\n137 false",
-    /saw no kill for memory[^]*docker events [^\n]*container=fit$/m,
-    /memory limit|dmesg/,
-  ],
-  [
     'a link that failed',
     'NVRM: Xid (PCI:0003:00:00): 74, NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)',
     /nvidia-smi nvlink -e[^]*gpu-reset/,

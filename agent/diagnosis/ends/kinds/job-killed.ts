@@ -36,6 +36,21 @@ function lostNode({ programs, text }: Situation): Piece {
 /** `docker compose up` says so of the container whose lines stand above. */
 const COMPOSED = /^([\w.-]{1,80}) exited with code 137\b/m
 const NOT_MEMORY = /OOMKilled["']?[:=] ?false/
+/** `docker events` and `podman events` tell each signal that the engine was asked to send. */
+const ASKED_TO_KILL = /\bcontainer kill \S{1,80} \((?:[^()\n]{0,300}[ ,(])?name=([\w.-]{1,80})[^()\n]{0,200}?\bsignal=(\w{1,8})/g
+function askedEngine({ text }: Situation): { readonly name: string; readonly first: string; readonly last: string } | undefined {
+  const asked = [...text.matchAll(ASKED_TO_KILL)].map(([, name = '', signal]) => ({ name, signal: signalName(signal) ?? `signal ${signal}` }))
+  const last = asked.at(-1)
+  const first = asked.find(({ name }) => name === last?.name)
+  return last && first && { name: last.name, first: first.signal, last: last.signal }
+}
+function moreTime(situation: Situation): readonly Piece[] {
+  const asked = askedEngine(situation)
+  if (asked === undefined || asked.first === asked.last) return []
+  return [
+    { text: 'If it shall have time to save a checkpoint: a stop leaves it 10 s unless it is told otherwise.', command: `docker stop -t 120 ${asked.name}` },
+  ]
+}
 const composedIn = ({ facts: { signal }, situation: { text } }: EndTold): string | undefined => (signal === 'SIGKILL' ? COMPOSED.exec(text)?.[1] : undefined)
 export const jobKilled: EndKind = {
   kind: 'job_killed',
@@ -61,9 +76,15 @@ export const jobKilled: EndKind = {
       return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource'}: ${bytesText(Number(left) * 1024)} were left, below the node's limit.${usedBy(told.situation.text)}`
     if (pattern === 'evicted') return `The kubelet evicted the pod, because its node ran low on ${reason ?? 'a resource (memory, disk or processes)'}.`
     if (pattern === 'node_failed') return 'The node on which the job ran failed or was shut down.'
+    const asked = askedEngine(told.situation)
+    if (asked !== undefined)
+      return asked.first === asked.last
+        ? `The engine was asked to send ${asked.last} to container ${asked.name}: somebody or something stopped it.`
+        : `The engine was asked to stop container ${asked.name}: it sent ${asked.first}, and then ${asked.last}, as the program did not end in time. No memory ran out.`
     return `${who(told, composedIn(told) === undefined ? 'A process' : `Container ${composedIn(told)}`)} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(told.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
   },
   remedies: ({ facts: { signal, pattern, reason, job_id: job }, situation }) => [
+    ...moreTime(situation),
     signal === 'SIGKILL' &&
       !NOT_MEMORY.test(situation.text) &&
       COMPOSED.test(situation.text) && {
@@ -90,7 +111,7 @@ export const jobKilled: EndKind = {
             text: 'Start long jobs so that they survive the end of the session: tmux, nohup, systemd-run or the scheduler.',
             command: 'nohup <COMMAND> > train.log 2>&1 &',
           }),
-    pattern === undefined && signal === 'SIGKILL' && !NOT_MEMORY.test(situation.text) && KERNEL_LOG,
+    pattern === undefined && signal === 'SIGKILL' && !NOT_MEMORY.test(situation.text) && askedEngine(situation) === undefined && KERNEL_LOG,
     pattern === undefined &&
       signal === 'SIGKILL' &&
       NOT_MEMORY.test(situation.text) && {

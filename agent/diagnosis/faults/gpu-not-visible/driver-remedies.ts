@@ -41,6 +41,13 @@ export const SECURE_BOOT: Piece = {
 }
 /** What a user of Slurm sees, not who runs the node. */
 export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
+/** `dkms status` beside `uname -r`: built for these kernels, and another one runs. */
+export function builtForOther(text: string): { readonly running: string; readonly built: string } | undefined {
+  const running = /\buname -r\s*\n\s*(\d[\w.+-]{3,60})\s*$/m.exec(text)?.[1]
+  const built = [...text.matchAll(/^nvidia[\w-]{0,20}[/, ]{1,2}[\d.]{3,14}, (\d[\w.+-]{3,60}), \w{3,10}: installed/gm)].map(([, kernel = '']) => kernel)
+  const last = built.at(-1)
+  return running === undefined || last === undefined || built.includes(running) ? undefined : { running, built: last }
+}
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -70,6 +77,16 @@ export function driver({ situation }: Matched): readonly Piece[] {
     /not found in directory \/lib\/modules\/([\w.+-]{3,60})/.exec(text)?.[1] ??
     (/FATAL: Module nvidia not found\.?$/m.test(text) ? /^Linux \S{1,64} (\d[\w.+-]{3,60}) #/m.exec(text)?.[1] : undefined)
   const unsigned = /Key was rejected|Required key/.test(text)
+  const other = builtForOther(text)
+  if (other !== undefined)
+    return [
+      {
+        text: 'Install the headers of the running kernel, let DKMS build the module for it, and load it.',
+        command: `sudo ${/\.(?:el|fc)\d/.test(other.running) ? 'dnf install -y kernel-devel' : 'apt-get install -y linux-headers'}-${other.running} && sudo dkms autoinstall -k ${other.running} && sudo modprobe nvidia && nvidia-smi`,
+      },
+      { text: `Or boot ${other.built} again, for which the module is there (in the boot menu under advanced options).` },
+      unsigned && SECURE_BOOT,
+    ]
   return [
     nouveau && NO_NOUVEAU,
     unsigned && SECURE_BOOT,

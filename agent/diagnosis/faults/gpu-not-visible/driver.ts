@@ -1,8 +1,8 @@
 // What nvidia-smi, NVML, modprobe and the kernel say when the driver shows no GPU.
-import type { Rule, Seen } from '../parts/rules.ts'
+import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
+import { builtForOther, driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -53,6 +53,11 @@ const unsupported = ({ text, at }: Pick<Seen, 'text' | 'at'>): readonly (string 
   ) ?? []
 const nvmlLine = /NVIDIA-SMI|nvidia-smi|NVML/
 
+function notBuilt({ situation }: Matched): string | undefined {
+  const other = builtForOther(situation().text)
+  return other && `The kernel module of the NVIDIA driver was built for kernel ${other.built}, and kernel ${other.running} runs: it has no module.`
+}
+
 export const driverRules: readonly Rule[] = [
   {
     pattern: /GPU access blocked by the operating system/,
@@ -70,7 +75,8 @@ export const driverRules: readonly Rule[] = [
     verdict: (matched) =>
       inJob(matched.situation())
         ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
-        : 'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.',
+        : (notBuilt(matched) ??
+          'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.'),
     remedies: driver,
   },
   {
