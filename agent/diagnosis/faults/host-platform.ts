@@ -1,4 +1,4 @@
-// What Slurm's nodes, compose files, the WSL and tables of containers say of jobs that cannot start or were ended.
+// What Slurm's nodes, compose files and the WSL say of jobs that cannot start or were ended.
 import { ruleFamily, type Seen } from './parts/rules.ts'
 
 const nodeOf = ({ text, at }: Seen): string =>
@@ -19,7 +19,6 @@ export const hostPlatform = ruleFamily({
     'Prolog or job env setup failure',
     'Windows Subsystem for Linux instance has terminated',
     '.deploy.resources.reservations.devices',
-    ' Exited (137) ',
   ],
   rules: [
     {
@@ -128,21 +127,6 @@ export const hostPlatform = ruleFamily({
           text: 'An entry of devices takes driver: nvidia, capabilities: [gpu], and either count (a number or all) or device_ids (a list of strings such as ["0", "1"]); nothing else.',
           command: 'docker compose config --quiet',
         },
-      ],
-    },
-    {
-      pattern: /^(\S{1,80}) .{1,300}? Exited \(137\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago/,
-      kind: 'job_killed',
-      severity: 'warning',
-      title: ({ match }) => `${/^[0-9a-f]{12}$/.test(match[1] ?? '') ? 'A container' : match[1]} was ended by SIGKILL`,
-      verdict: ({ match }) =>
-        `${match[1]} ended with exit code 137, which is SIGKILL: from the kernel where memory ran out, or from docker kill or a stop that took too long. The table does not say which.`,
-      remedies: ({ match }) => [
-        {
-          text: 'See which: OOMKilled true means its memory limit; else look for the kernel having killed it.',
-          command: `docker inspect --format '{{.State.OOMKilled}} {{.State.FinishedAt}}' ${match[1]}; sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail`,
-        },
-        { text: 'Read what it said last.', command: `docker logs --tail 100 ${match[1]}` },
       ],
     },
   ],

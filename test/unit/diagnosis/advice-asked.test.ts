@@ -61,9 +61,67 @@ test.each<[name: string, text: string, kind: string, says: RegExp, not: RegExp]>
     /built for CUDA 12\.4, sees no GPU[^]*nvidia-smi -L/,
     /build for the CPU|torch\.version\.cuda/,
   ],
+  [
+    'a card of which lspci reads only ones',
+    '$ lspci | grep -i nvidia\n0a:00.0 3D controller: NVIDIA Corporation GA100 [A100 PCIe 40GB] (rev ff)',
+    'gpu_lost',
+    /The GPU at 0a:00\.0 does not answer on the bus[^]*dmesg/,
+    /No fault/,
+  ],
+  [
+    'a model of Ollama of which a part stands on the CPU',
+    'NAME ID SIZE PROCESSOR UNTIL\nqwen:32b    0a1b2c3d4e5f    30 GB    40%/60% CPU/GPU    2 minutes from now',
+    'precision_fallback',
+    /keeps 40 % of qwen:32b[^]*hold about 18 GB of it/,
+    /GPU_OVERHEAD|fewer layers/,
+  ],
+  [
+    'a model of Ollama on the CPU',
+    'NAME ID SIZE PROCESSOR UNTIL\nqwen:7b    0a1b2c3d4e5f    6.0 GB    100% CPU    2 minutes from now',
+    'precision_fallback',
+    /on the CPU only[^]*journalctl -u ollama/,
+    /hold about/,
+  ],
+  ['CDI without devices', '$ nvidia-ctk cdi list\nINFO[0000] Found 0 CDI devices', 'gpu_not_visible', /nvidia-ctk cdi generate/, /--gpus all/],
+  [
+    'a node without GPUs to give',
+    'Name:               node-7\nCapacity:\n  cpu:             16\n  nvidia.com/gpu:  4\nAllocatable:\n  cpu:             16\n  nvidia.com/gpu:  0\nSystem Info:\n  Kernel Version:  6.1',
+    'gpu_unschedulable',
+    /Node node-7 offers no GPU[^]*spec\.nodeName=node-7 \| grep -i device-plugin/,
+    /<NODE>/,
+  ],
+  [
+    'a job of Slurm by its table',
+    '$ sacct -j 88 --format=JobID,State,ExitCode\nJobID             State ExitCode\n------------ ---------- --------\n88              TIMEOUT      0:0\n88.batch      CANCELLED     0:15',
+    'time_limit',
+    /job 88 [^]*sbatch --time/,
+    /cancelled the job/,
+  ],
+  [
+    'a node that failed, by the record of the job',
+    'JobId=88 JobName=fit\n   UserId=ada(1000) GroupId=ada(1000)\n   JobState=NODE_FAIL Reason=NodeDown Dependency=(null)\n   Requeue=0 Restarts=0 ExitCode=0:0',
+    'job_killed',
+    /node on which the job ran failed/,
+    /exit code/,
+  ],
+  ['a container that crashed, by the table', 'fit Exited (139) 2 minutes ago', 'segfault', /segmentation fault/, /No fault/],
 ])('%s', (_, text, kind, says, not) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)
   expect(said.all).toMatch(says)
   expect(said.all).not.toMatch(not)
+})
+
+test.each([
+  ['a card that answers', '$ lspci\n01:00.0 VGA compatible controller: NVIDIA Corporation AD102 (rev a1)'],
+  ['a model on the GPU', 'NAME ID SIZE PROCESSOR UNTIL\nqwen:7b    0a1b2c3d4e5f    6.0 GB    100% GPU    2 minutes from now'],
+  ['a node of which all GPUs are in use', 'Allocatable:\n  nvidia.com/gpu:  4\nAllocated resources:\n  Resource  Requests\n  nvidia.com/gpu:  0'],
+  ['several jobs', 'JobID             State ExitCode\n------------ ---------- --------\n88              TIMEOUT      0:0\n89            COMPLETED      0:0\n'],
+  [
+    'a job that completed',
+    'JobID             State ExitCode\n------------ ---------- --------\n88            COMPLETED      0:0\n88.batch      COMPLETED      0:0',
+  ],
+  ['a container that ended days ago', 'fit Exited (139) 3 days ago'],
+])('nothing is wrong with %s', (_, text) => {
+  expect(answer(text).kind).toBeUndefined()
 })

@@ -17,6 +17,8 @@ const EXACT: readonly RegExp[] = [
   /MPI_ABORT was invoked .{0,80}errorcode (?<code>\d{1,5})/,
   // MPICH, Intel and Cray MPI: the error of MPI itself is a number beyond all exit codes
   /(?:^|- )Abort\((?<code>\d{1,10})\) (?:on node \d{1,6} )?\(rank (?<rank>\d{1,6}) in comm \d{1,6}\)/,
+  // docker ps, of what a signal ended lately; 137 has a rule of its own
+  /\bExited \((?<code>13[24569])\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago\b/,
   // docker compose up
   /^[\w.-]{1,80} exited with code (?<code>\d{1,3})$/,
   /code=exited, status=(?<code>\d{1,3})\//,
