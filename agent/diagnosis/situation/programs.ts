@@ -10,7 +10,7 @@ const PATTERNS = {
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,
   lmdeploy: /lmdeploy|turbomind|\[TM\]\[/i,
   ollama:
-    /\bollama\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process|\bllama-server process (?:has|no) |\[GIN\] [^\n]{0,160}"\/api\/(?:generate|chat|embed|tags|show|pull)/i,
+    /\bollama\b|\bPROCESSOR {1,12}(?:CONTEXT {1,12})?UNTIL\b|\bsource=(?:gpu|routes|server|sched|types|images|runner|llama_server|ggml)\.go:\d|\bllama runner process|\bllama-server process (?:has|no) |\[GIN\] [^\n]{0,160}"\/api\/(?:generate|chat|embed|tags|show|pull)/i,
   llamacpp:
     /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp|gpttype_load_model|^(?:srv|slot) {1,12}\w{3,40}: /im,
   comfyui:
