@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium).each([
       await opened.page.waitForLoadState('networkidle')
     }
     await Promise.all([
-      ...Object.entries(SIZES).map(([name, size]) => open(name, size, '', '.incidents-head .over')),
+      ...Object.entries(SIZES).map(([name, size]) => open(name, size, '', '.incidents-head .over:not(:empty), .incident, .incident-new')),
       open('gpu', DESKTOP, '#/gpus/5', '.gpu.large .line-figures'),
     ])
     if ((await reader('desktop').locator('.incident, .incident-new').count()) > 0) return false
