@@ -7,6 +7,10 @@ import { Mixed } from './test/setup/sequencer.ts'
  * tests then run file by file, three at a time where the file says that they may.
  */
 const TOGETHER = { maxWorkers: 6, sequence: { groupOrder: 1 } }
+/** Left to `npm run test:all`, unless a file is named on the command line (test/setup/rounds.ts). */
+const WITH_VALUE = /^(?:-t|--(?:project|reporter|testNamePattern|shard|outputFile|maxWorkers|bail|retry))$/
+const namesFiles = process.argv.slice(3).some((arg, at, args) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''))
+const LEFT = namesFiles || process.env['TEST_ALL'] === '1' || process.env['TEST_LONG'] === '1' ? [] : ['test/**/*.all.{test,*.test}.ts']
 const SLOW = 'test/unit/**/*.slow.test.ts'
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
@@ -29,19 +33,19 @@ export default defineConfig({
           ...IN_MEMORY,
           name: 'unit',
           include: ['test/{unit,repo,golden}/**/*.test.ts'],
-          exclude: [SLOW],
+          exclude: [SLOW, ...LEFT],
           isolate: false,
         },
       },
-      { test: { ...setup, ...TOGETHER, ...PATIENCE, ...IN_MEMORY, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'] } },
-      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL] } },
+      { test: { ...setup, ...TOGETHER, ...PATIENCE, ...IN_MEMORY, name: 'slow', include: [SLOW, 'test/{suites,property}/**/*.test.ts'], exclude: LEFT } },
+      { test: { ...setup, ...TOGETHER, ...PATIENCE, name: 'integration-parallel', include: [PARALLEL], exclude: LEFT } },
       {
         test: {
           ...setup,
           ...PATIENCE,
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: [PARALLEL],
+          exclude: [PARALLEL, ...LEFT],
           fileParallelism: false,
           maxConcurrency: 3,
         },

@@ -1,5 +1,5 @@
 // What public dashboards and tools ask of dcgm-exporter, in the shape in which they ask it: names, labels, grouping. docs/dcgm-exporter.md lists it with the outcome,
-// and test/integration/dcgm-dashboards.parallel.test.ts asks a real Prometheus. Variables have values of the simulated hosts in their place.
+// and test/integration/dcgm-dashboards.all.parallel.test.ts asks a real Prometheus. Variables have values of the simulated hosts in their place.
 
 /** How the host is scraped: target labels that collide with the series' own make them `exported_…`, unless `honor_labels` is set. */
 export type Scraped = 'kubernetes' | 'kubernetes, honor_labels' | 'slurm'

@@ -1,4 +1,4 @@
-// `npm test`, `npm run test:long` (`--long`: the full number of kills, hours and seeds): installs what is missing (as root also the Debian packages of the integration tests), builds, runs the tests.
+// `npm test`, `npm run test:all` (`--all`), `npm run test:long` (`--long`; what they add: test/setup/rounds.ts): installs what is missing (as root also the Debian packages of the integration tests), builds, runs the tests.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuild, ensurePackages, nodeBinary, root } from './ensure.mjs'
@@ -51,7 +51,8 @@ async function ensureBuilt() {
 // Debian's packages and npm's come from different servers and mostly wait for them, so both are fetched at once.
 await Promise.all([ensureDebianPackages(), ensureBuilt()])
 const given = process.argv.slice(2)
-const args = given.filter((arg) => arg !== '--long')
+const args = given.filter((arg) => arg !== '--long' && arg !== '--all')
 const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'slow', '--project', 'integration*']
-if (args.length < given.length) process.env.TEST_LONG = '1'
+if (given.includes('--all')) process.env.TEST_ALL = '1'
+if (given.includes('--long')) process.env.TEST_LONG = '1'
 foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root })

@@ -8,6 +8,7 @@ import * as z from 'zod'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { freePort } from '../setup/free-port.ts'
 import { poll } from '../setup/poll.ts'
+import { variants } from '../setup/rounds.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const MAX_BYTES = 4_000
@@ -50,22 +51,26 @@ const SCENARIOS = [
 ] as const
 
 describe('over HTTP', () => {
-  test.concurrent.each(SCENARIOS)('%s: cause and remedy in at most three calls and 4 kB', { timeout: 240_000 }, async (scenario, cause, remedy) => {
-    await using agent = await startAgent({ args: [`--simulate=${scenario}`], env: FAST })
-    const client = await connected(agent)
-    await poll(
-      async () => {
-        const found = z.array(z.looseObject({ kind: z.string() })).parse(await agent.json('/api/v1/incidents'))
-        return found.some(({ kind }) => cause.test(kind))
-      },
-      { what: `an incident of ${scenario}`, deadlineMs: 220_000 },
-    )
-    const text = await ask(client, 'why')
-    expect(text).toMatch(cause)
-    expect(text).toMatch(/^Cause: .{20}/m)
-    expect(text.match(/^Remedy \d: .*$/gm)?.join('\n')).toMatch(remedy)
-    await client.close()
-  })
+  test.concurrent.each(variants(SCENARIOS, 3))(
+    '%s: cause and remedy in at most three calls and 4 kB',
+    { timeout: 240_000 },
+    async (scenario, cause, remedy) => {
+      await using agent = await startAgent({ args: [`--simulate=${scenario}`], env: FAST })
+      const client = await connected(agent)
+      await poll(
+        async () => {
+          const found = z.array(z.looseObject({ kind: z.string() })).parse(await agent.json('/api/v1/incidents'))
+          return found.some(({ kind }) => cause.test(kind))
+        },
+        { what: `an incident of ${scenario}`, deadlineMs: 220_000 },
+      )
+      const text = await ask(client, 'why')
+      expect(text).toMatch(cause)
+      expect(text).toMatch(/^Cause: .{20}/m)
+      expect(text.match(/^Remedy \d: .*$/gm)?.join('\n')).toMatch(remedy)
+      await client.close()
+    },
+  )
 
   test('every tool answers, read-only; wrong input is an error with a reason', async () => {
     const client = await connected(calm)

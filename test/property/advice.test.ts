@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from '../setup/fast-check.ts'
+import { rounds } from '../setup/rounds.ts'
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../agent/diagnosis/explain.ts'
 import { MOST_REMEDIES } from '../../agent/diagnosis/faults/remedies/plan.ts'
@@ -207,7 +208,7 @@ describe('advice', () => {
           expect(explainText(logScanner(), text).flatMap((fault) => breaches(text, fault))).toEqual([])
         },
       ),
-      { numRuns: 600 },
+      { numRuns: rounds({ full: 600, quick: 150 }) },
     )
   })
 
