@@ -133,11 +133,17 @@ function writeText(path: string, text: string, mode: number): void {
 
 /** One of each in the temporary directory: a scene gets a hard link of it, for hundreds of scenes have the same nodes, and a process for each takes most of their time. */
 const nodes = new Map<string, string>()
+function removeNodes(): void {
+  for (const node of nodes.values()) rmSync(dirname(node), { recursive: true, force: true })
+}
 function writeNode(path: string, numbers: readonly [number, number]): void {
   const key = [tmpdir(), ...numbers].join(' ')
   let made = nodes.get(key)
   if (made === undefined) {
-    made = join(mkdtempSync(join(tmpdir(), 'warpwatch-node-')), 'node')
+    const folder = mkdtempSync(join(tmpdir(), 'warpwatch-node-'))
+    // `npm run generate` has scenes too, and no folder of a test that is removed with it.
+    if (nodes.size === 0) process.once('exit', removeNodes)
+    made = join(folder, 'node')
     execFileSync('mknod', [made, 'c', ...numbers.map(String)])
     nodes.set(key, made)
   }
