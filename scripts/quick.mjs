@@ -1,16 +1,46 @@
-// `npm run test:quick [PATH …]`: types, lint, layout, units and golden files, all at once, for the inner loop; what each says is printed when it ends. Left to `npm test`: suites, property tests,
-// and what takes long by itself (`NAME.slow.test.ts`).
-import { spawn } from 'node:child_process'
+// `npm run test:quick [PATH …]`: types, lint, layout, and of the units and golden files those that what has changed can break, all at once, for the inner loop; what each says is printed when it
+// ends. Changed is what is not as it was when all of it was well last; the first time, and with `--whole`, every unit is run. Left to `npm test`: suites, property tests, and what
+// takes long by itself (`NAME.slow.test.ts`).
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './ensure.mjs'
 
+const CACHE = join(root, 'node_modules/.cache/warpwatch')
+const WELL = join(CACHE, 'quick')
 const TSC = 'node_modules/typescript/bin/tsc'
-const paths = process.argv.slice(2)
+const given = process.argv.slice(2)
+const paths = given.filter((arg) => arg !== '--whole')
+
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+
+/** The files that are not as they were when all was well last; undefined where nobody knows, and where each test may need one of them. */
+function changedFiles() {
+  if (given.includes('--whole') || paths.length > 0) return undefined
+  try {
+    const files = [git('diff', '--name-only', readFileSync(WELL, 'utf8').trim()), git('ls-files', '--others', '--exclude-standard')].join('\n').split('\n')
+    return files.some((file) => /^(?:package(?:-lock)?\.json$|vitest\.config\.ts$|test\/setup\/)/.test(file)) ? undefined : files.filter((file) => file !== '')
+  } catch {
+    return undefined
+  }
+}
+const changed = changedFiles()
+const VITEST = 'node_modules/vitest/vitest.mjs'
+const UNITS = ['--project', 'unit', '--reporter=dot']
+const units =
+  changed === undefined
+    ? { tests: [VITEST, 'run', ...UNITS, ...paths] }
+    : {
+        // Golden files and pages are read, not imported: no graph of imports leads to their tests.
+        'pages and golden files': [VITEST, 'run', ...UNITS, 'test/repo', 'test/golden'],
+        ...(changed.length > 0 && { tests: [VITEST, 'related', '--run', '--passWithNoTests', ...UNITS, ...changed] }),
+      }
+const compile = (name, project) => [TSC, '--noEmit', '--incremental', '--tsBuildInfoFile', join(CACHE, `${name}.tsbuildinfo`), '-p', project]
 
 const PARTS = {
-  tests: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--reporter=dot', ...paths],
-  types: [TSC, '--noEmit', '-p', 'tsconfig.json'],
-  'types of the dashboard': [TSC, '--noEmit', '-p', 'dashboard/tsconfig.json'],
+  ...units,
+  types: compile('agent', 'tsconfig.json'),
+  'types of the dashboard': compile('dashboard', 'dashboard/tsconfig.json'),
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'],
   layout: ['node_modules/prettier/bin/prettier.cjs', '--check', '--cache', '--cache-strategy', 'content', '--log-level', 'warn', '.'],
 }
@@ -37,5 +67,18 @@ async function part(name, [program, ...args]) {
   return well
 }
 
+mkdirSync(CACHE, { recursive: true })
+if (changed !== undefined)
+  process.stdout.write(`${changed.length} files changed since all was well: the units that they can break. All units: npm run test:quick -- --whole\n`)
 const done = await Promise.all(Object.entries(PARTS).map(([name, command]) => part(name, command)))
-process.exitCode = done.every(Boolean) ? 0 : 1
+if (done.every(Boolean)) {
+  // Not after a part of the units.
+  if (paths.length === 0) {
+    try {
+      // A commit of the files as they are, on no branch; empty where they are those of the last commit.
+      writeFileSync(WELL, git('stash', 'create') || git('rev-parse', 'HEAD'))
+    } catch {
+      // No git here: all are run each time.
+    }
+  }
+} else process.exitCode = 1

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { useSimulatedPage } from '../setup/dashboard-pages.ts'
+import { FULL_PAST } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
 const rows = z.array(z.record(z.string(), z.unknown()))
@@ -36,7 +37,7 @@ const COLUMNS = `(() => {
 })()`
 
 describe.skipIf(!hasChromium)('overview in a real Chromium (needs Debian’s chromium)', () => {
-  const scene = useSimulatedPage()
+  const scene = useSimulatedPage('--simulate', FULL_PAST)
 
   const open = (hash: string, options = DESKTOP, prepare?: (page: Page) => Promise<unknown>): Promise<Opened> =>
     openPage(scene.browser, `${scene.agent.url}${hash}`, options, prepare)

@@ -66,7 +66,7 @@ function difference(card: CardFigures, row: Readonly<Record<string, unknown>>): 
 }
 
 describe.skipIf(!hasChromium)('dashboard in a real Chromium (needs Debian’s chromium)', () => {
-  const scene = useSimulatedPage()
+  const scene = useSimulatedPage('--simulate', FULL_PAST)
 
   const open = (url: string, options: BrowserContextOptions = DESKTOP, prepare?: (page: Page) => Promise<void>): Promise<Opened> =>
     openPage(scene.browser, url, options, prepare)

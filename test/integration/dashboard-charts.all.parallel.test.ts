@@ -7,10 +7,11 @@ import { incident as incidentDetail } from '../../agent/http/api/incident-schema
 import { DESKTOP, hasChromium, openPage, PHONE, STICKING_OUT, type Opened } from '../setup/browser.ts'
 import { changed, drag, lengthOf, live, secondOfDay, shows, tipAt, windowIn } from '../setup/chart-hands.ts'
 import { useIncidentScene } from '../setup/dashboard-pages.ts'
+import { FULL_PAST } from '../setup/agent.ts'
 import { poll } from '../setup/poll.ts'
 
 describe.skipIf(!hasChromium)('charts in a real Chromium (needs Debian’s chromium)', () => {
-  const scene = useIncidentScene('oom-neighbour', 'cuda_oom')
+  const scene = useIncidentScene('oom-neighbour', 'cuda_oom', FULL_PAST)
   const open = (hash: string, options = DESKTOP): Promise<Opened> => openPage(scene.browser, `${scene.agent.url}${hash}`, { ...options, timezoneId: 'UTC' })
   const ready = async (page: Page): Promise<Locator> => {
     await page.waitForSelector('.memory-chart.has-tools')
