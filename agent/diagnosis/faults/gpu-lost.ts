@@ -185,6 +185,19 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 
   if (OFF_THE_BUS.test(line)) {
     if (/\bXid \([^)]{1,40}\): 79\b/.test(around(text, at, 6, 6))) return undefined
+    if (/bbswitch: disabling discrete graphics/.test(around(text, at, 40, 40)))
+      return {
+        ...base,
+        title: 'GPU is switched off',
+        verdict: `${which} does not answer because its power is off: bbswitch has disabled it, as Bumblebee does to save power in a laptop.`,
+        remedies: plan(
+          { text: 'Switch it on, then load the driver.', command: 'echo ON | sudo tee /proc/acpi/bbswitch; sudo modprobe nvidia' },
+          {
+            text: 'Or do without bbswitch: the driver and the kernel switch the GPU by themselves today (runtime power management).',
+            command: 'systemctl status bumblebeed; cat /proc/acpi/bbswitch',
+          },
+        ),
+      }
     const link = linkEvidence(around(text, at, 40, 10))
     const verdict = `${which} has fallen off the PCIe bus: the driver no longer reaches it. ${link ?? 'Likely causes: power, heat, the link or the board.'}`
     return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts, situation()) }

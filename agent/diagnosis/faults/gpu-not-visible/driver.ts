@@ -2,7 +2,7 @@
 import type { Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
+import { builtModule, driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, updated, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -64,14 +64,17 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
+      /NVIDIA-SMI has failed because it couldn['’‘`´]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: (matched) => (inJob(matched.situation()) ? 'No GPU in the job' : 'NVIDIA driver is not loaded'),
     verdict: (matched) =>
       inJob(matched.situation())
         ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
-        : 'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.',
+        : `The kernel module of the NVIDIA driver is not loaded or does not answer: ${builtModule(matched.situation()) === undefined ? 'often it was not built for a new kernel, or Secure Boot refused it' : `modinfo finds it (${builtModule(matched.situation())}), so it is built for this kernel, and something keeps it from being loaded`}.${updated(matched.situation())}`,
     remedies: driver,
+    // Of the build that failed driver-not-loaded tells.
+    unless: ({ text }) =>
+      text.some((line) => line.includes('Bad return status for module build on kernel')) && text.some((line) => /nvidia[-/ ,v]{1,6}\d{3}\./.test(line)),
   },
   {
     // The greeting of NVIDIA's images, which look for the driver's libraries and device files.
@@ -96,7 +99,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVIDIA-SMI couldn['’]t find libnvidia-ml|NVMLError_LibraryNotFound|\bnvml\b[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML Shared Library Not Found|NVML doesn['’]t exist/,
+      /NVIDIA-SMI couldn['’‘`´]t find libnvidia-ml|NVMLError_LibraryNotFound|\bnvml\b[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML Shared Library Not Found|NVML doesn['’]t exist/,
     severity: 'critical',
     title: 'NVML library not found',
     verdict:
