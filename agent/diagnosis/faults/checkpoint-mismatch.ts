@@ -84,6 +84,25 @@ export const checkpointMismatch = ruleFamily({
   ],
   facts,
   rules: [
+    {
+      ...rule,
+      // The first eight bytes are the length of the header: what they give here is no length, or what follows is no JSON.
+      pattern: /Error while deserializing header: ?(?:HeaderTooLarge|header too large|InvalidHeader\w{0,20}|invalid (?:UTF-8|JSON) in header)/,
+      verdict: ({ facts: { path }, match }) =>
+        `${path ?? 'The file that was to be loaded'} does not begin as a safetensors file does ("${match[0]}"): mostly it is another file, such as a pointer of Git LFS, a web page or a checkpoint of another format.`,
+      remedies: (matched) => {
+        const path = matched.facts.path
+        return [
+          {
+            text: 'See how it begins, and how large it is: "version https://git-lfs" is a pointer, "<" a web page, "PK" a file of PyTorch.',
+            ...(matched.situation().system === 'windows' ? {} : { command: `ls -lL ${path ?? '<FILE>'}; head -c 200 ${path ?? '<FILE>'} | cat -v` }),
+          },
+          ...remedies(matched)
+            .slice(1)
+            .filter((one) => one !== CUT_CHECKPOINT),
+        ]
+      },
+    },
     { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40}(?:,? [a-z]{2,14}\b){0,5})?|MetadataIncompleteBuffer/ },
     { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
     {

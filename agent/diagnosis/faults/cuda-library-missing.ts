@@ -7,7 +7,10 @@ import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
-import { linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { linkerRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { ownerOf, symbolRemedies } from './remedies/cuda-symbol.ts'
+import { l4tLibrary } from './parts/l4t-libraries.ts'
+import { jaxPackages } from './parts/jax-libraries.ts'
 import { driverRemedies } from './remedies/driver-reach.ts'
 import { TORCH_OWN } from './remedies/torch-own.ts'
 
@@ -92,7 +95,7 @@ const torchOnWindows = ({ situation }: Seen): readonly Piece[] => [
 ]
 const L = `(${CUDA_LIBRARY})`
 // The container toolkit's own refusal is found by gpu-not-visible.
-const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || message.includes('detected non-NVML platform')
+const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || /detected non-NVML platform/i.test(message)
 
 export const cudaLibraryMissing = ruleFamily({
   id: 'cuda-library-missing',
@@ -125,6 +128,7 @@ export const cudaLibraryMissing = ruleFamily({
     'Failed to load libcu',
     'Unable to load libcu',
     'Unable to load cu',
+    ' library was not found',
     'No libcudart.so found',
     'WinError 126',
     'LoadLibrary failed with error',
@@ -169,18 +173,11 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`${L}: file too short`, 'is an empty or cut file'),
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
-    missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', {
-      remedies: ({ situation }) => [
-        {
-          text: 'Install jax, jaxlib and the plugin in one command.',
-          command: pipInstall(situation(), `'jax[cuda${/cuda-?13/i.test(situation().text) ? 13 : 12}]'`, '--upgrade'),
-        },
-        {
-          text: 'If LD_LIBRARY_PATH puts another CUDA first: without it JAX finds its own.',
-          command: 'printenv LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH python -c "import jax; print(jax.devices())"',
-        },
-      ],
+    missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', { remedies: jaxPackages }),
+    missing('operation cu\\w{3,40}\\([^\\n]{0,80}?\\) failed: The (cu[A-Z]{2,8}|CUPTI|CUDA) library was not found', 'was not found by JAX', {
+      remedies: jaxPackages,
     }),
+    l4tLibrary,
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed', {
       remedies: (seen) => (OF_TORCH.test(seen.message) ? torchOnWindows(seen) : toolkitRemedies(file(seen.match[1] ?? ''), seen)),

@@ -101,8 +101,10 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
-    pattern: /operator torchvision::\w{1,40} does not exist/,
-    says: 'torchvision was built for another PyTorch than the one that is installed.',
+    pattern: /operator torchvision::\w{1,40} does not exist|No such operator torchvision::\w{1,40}|Could not find the operator torchvision::\w{1,40}/,
+    title: 'torchvision does not fit the installed PyTorch',
+    says: ([words]) =>
+      `Its compiled operators are not there: torchvision was built for another PyTorch than the one that is installed${words.startsWith('No such') ? ', or the code calls them by torch.ops without "import torchvision" before' : ''}.`,
     remedies: (_, { situation }) => {
       const torch = situation.versions.torch
       const release = madeFor('torchvision', torch)
