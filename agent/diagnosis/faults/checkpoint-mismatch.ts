@@ -37,7 +37,7 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
       ? { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` }
       : { text: `If it was downloaded: delete ${path ?? 'the file'}, then let the program fetch it again; while it is there, it is taken for complete.` },
     // Nobody trains into GGUF.
-    path?.endsWith('.gguf') !== true && CUT_CHECKPOINT,
+    path?.endsWith('.gguf') !== true && !situation().programs.has('comfyui') && CUT_CHECKPOINT,
   ]
 }
 /** Pickle says the first byte of what it could not read. */
@@ -67,7 +67,10 @@ function loaded(key = ''): { readonly is: string; readonly remedy: Piece } | und
   return undefined
 }
 const verdict = ({ facts: { path }, match }: Matched): string =>
-  `${path ?? 'A model file'} cannot be read ("${match[0].slice(0, 90)}"): likely an incomplete download or save.`
+  `${path ?? 'A model file'} cannot be read ("${match[0]
+    .replace(/ Traceback\s*$/, '')
+    .trim()
+    .slice(0, 90)}"): likely an incomplete download or save.`
 const rule = { severity: 'critical', title: 'A model file cannot be read', verdict, remedies } as const
 
 export const checkpointMismatch = ruleFamily({

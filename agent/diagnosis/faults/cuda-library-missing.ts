@@ -7,6 +7,7 @@ import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
+import { NVRTC, nvrtcRemedies } from './remedies/nvrtc.ts'
 import { linkerRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
 import { ownerOf, symbolRemedies } from './remedies/cuda-symbol.ts'
 import { l4tLibrary } from './parts/l4t-libraries.ts'
@@ -33,9 +34,20 @@ function besides({ text, at, match }: Seen): string {
     if (name !== match[1]) others.add(name)
     last = n
   }
-  return others.size === 0 ? '' : `, nor were ${[...others].join(', ')}`
+  return others.size === 0 ? '' : `, nor ${others.size === 1 ? 'was' : 'were'} ${[...others].join(', ')}`
 }
 
+/** From CUDA 12 on cuSOLVER and cuSPARSE need nvJitLink, and cuSOLVER kept its number 11: programs for CUDA 11 then meet the newer one. */
+const newerNamesake = (found: string, needs: string, { situation }: Seen): readonly Piece[] | undefined =>
+  /^libcusolver\.so\.11/.test(found) && /^libnvJitLink\.so\.12/.test(needs) && /libcudart\.so\.11/.test(situation().text)
+    ? [
+        {
+          text: `The ${found} that was found is that of CUDA 12, which kept the name, and the program is for CUDA 11: let the folder of CUDA 11 come first.`,
+          command: 'ldconfig -p | grep -E "libcusolver|libcudart"; printenv LD_LIBRARY_PATH',
+        },
+        { text: 'Or take a build of the program for CUDA 12.' },
+      ]
+    : undefined
 const lacks = ({ message }: Seen): string | undefined => {
   const owner = ownerOf(message)
   return owner === undefined ? undefined : `needs ${owner.symbol}, which the ${owner.name} that was loaded does not have`
@@ -62,7 +74,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so ${NVRTC.test(library(seen)) ? 'kernels cannot be compiled while the program runs' : `the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}`}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)
@@ -72,7 +84,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
           ? driverRemedies(library(seen), seen)
           : TENSORRT.test(library(seen))
             ? tensorRtRemedies(library(seen), seen)
-            : toolkitRemedies(library(seen), seen)
+            : (newerNamesake(file(seen.match[1] ?? ''), library(seen), seen) ?? nvrtcRemedies(library(seen), seen) ?? toolkitRemedies(library(seen), seen))
     },
     facts: (seen) => known({ library: library(seen) }),
     ...more,

@@ -96,7 +96,12 @@ function remedies(matched: Matched): readonly Piece[] {
     {
       text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${builtFor !== undefined ? `${builtFor}, by the name that it looks for` : wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
     },
-    {
+    name === 'apex' && {
+      text: 'Or do without apex: PyTorch 2 has layer norm, fused optimizers and mixed precision of its own, and most programs use apex only where it is installed.',
+      command: 'pip uninstall apex',
+      destroys: true,
+    },
+    name !== 'apex' && {
       text: 'See for what a wheel must be made here: Python, PyTorch, CUDA and the C++ ABI (cxx11abi) must all be those of its name.',
       command: 'python -c "import sys, torch; print(sys.version[:4], torch.__version__, torch.version.cuda, torch._C._GLIBCXX_USE_CXX11_ABI)"',
     },

@@ -22,7 +22,7 @@ const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('vllm') ||
   programs.has('ctranslate2') ||
   WHISPER.test(text) ||
-  /\bpython|OSError|ImportError|site-packages|dist-packages|\b[\w-]{2,40}\.py\b|\b(?:gunicorn|uvicorn)\b|\bWorker \(pid:\d/i.test(text)
+  /\bpython|OSError|ImportError|site-packages|dist-packages|^Epoch \d+: +\d+%\||\b[\w-]{2,40}\.py\b|\b(?:gunicorn|uvicorn)\b|\bWorker \(pid:\d/im.test(text)
 
 /** Where the loader looks, in the words of its system. */
 function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
@@ -124,10 +124,10 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
       },
       {
-        text: `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`.replace(
-          /^Or i/,
-          compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 ? 'Or i' : 'I',
-        ),
+        text:
+          compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0
+            ? `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`
+            : `Install ${which} in exactly that version, or use the image of this TensorFlow release.`,
       },
       loaderPath(situation, file, name),
     ]

@@ -16,6 +16,8 @@ const OWNERS: readonly (readonly [RegExp, name: string, stem: string])[] = [
   [/^curand/, 'cuRAND', 'curand'],
   [/^_{0,2}cuda[A-Z]/, 'CUDA runtime (libcudart)', 'cuda-runtime'],
 ]
+/** A module of Python's, not one of NVIDIA's own packages: `fused_layer_norm_cuda.cpython-36m-x86_64-linux-gnu.so`. */
+const EXTENSION = /-packages\/(?!nvidia\/|torch\/)(?:([A-Za-z]\w{1,40})\/[^\s:]{0,200}|([A-Za-z]\w{1,60}))\.(?:cpython|abi3)[\w-]{0,40}\.so: undefined symbol/
 export type SymbolOwner = { readonly name: string; readonly stem: string; readonly symbol: string }
 /** The library that should bring a symbol which was not found: the one that was loaded is another release of it. */
 export function ownerOf(message: string): SymbolOwner | undefined {
@@ -44,6 +46,14 @@ export function symbolRemedies({ name, stem, symbol }: SymbolOwner, seen: Seen):
   const situation = seen.situation()
   const found = foundIn(stem, situation)
   const conda = condaFolder(seen.message)
+  const extension = EXTENSION.exec(seen.message)
+  if (extension !== null && stem === 'cuda-runtime')
+    return [
+      {
+        text: `${extension[1] ?? extension[2]} is an extension that was compiled with a newer CUDA toolkit than the CUDA of this PyTorch: compile it again, with the toolkit whose version PyTorch names.`,
+        command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"; nvcc --version',
+      },
+    ]
   const major = /[_.]so\.(1[123])\b/.exec(seen.message)?.[1] ?? /_(1[123])_\d{1,2}$/.exec(symbol)?.[1]
   const pip = inPythonText(situation, situation.text) && stem !== 'cudnn' && major !== '13' ? `nvidia-${stem}-cu${major ?? '12'}` : undefined
   return [
