@@ -39,7 +39,7 @@ function besides({ text, at, match }: Seen): string {
 
 /** From CUDA 12 on cuSOLVER and cuSPARSE need nvJitLink, and cuSOLVER kept its number 11: programs for CUDA 11 then meet the newer one. */
 const newerNamesake = (found: string, needs: string, { situation }: Seen): readonly Piece[] | undefined =>
-  /^libcusolver\.so\.11/.test(found) && /^libnvJitLink\.so\.12/.test(needs) && /libcudart\.so\.11/.test(situation().text)
+  found.startsWith('libcusolver.so.11') && needs.startsWith('libnvJitLink.so.12') && /libcudart\.so\.11/.test(situation().text)
     ? [
         {
           text: `The ${found} that was found is that of CUDA 12, which kept the name, and the program is for CUDA 11: let the folder of CUDA 11 come first.`,
