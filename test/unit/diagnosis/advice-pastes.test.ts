@@ -8,6 +8,42 @@ const LIBS = '/opt/venv/lib/python3.11/site-packages'
 
 test.each([
   [
+    'bitsandbytes with a list of its libraries: none of them was looked for',
+    `'NoneType' object has no attribute 'cadam32bit_grad_fp32'\n+++ CUDA PATHS +++\n${LIBS}/bitsandbytes/libbitsandbytes_cuda114.so\n${LIBS}/bitsandbytes/libbitsandbytes_cuda122.so`,
+    /bitsandbytes cannot use the GPU/,
+    /looked for CUDA/,
+  ],
+  [
+    'bitsandbytes on Windows, whose message is another',
+    "CUDA SETUP: Loading binary D:\\env\\Lib\\site-packages\\bitsandbytes\\libbitsandbytes_cpu.dll...\nfunction 'cadam32bit_grad_fp32' not found",
+    /before 0\.43 have no library for Windows/,
+    /libcudart/,
+  ],
+  [
+    'the CPU library of bitsandbytes, which lacks a function',
+    `${LIBS}/bitsandbytes/libbitsandbytes_cpu.so: undefined symbol: cadam32bit_grad_fp32`,
+    /loaded its CPU library, which has no 8-bit and 4-bit functions/,
+    /no compiled library/,
+  ],
+  [
+    'a device plugin that refuses with its own words',
+    '  Warning  UnexpectedAdmissionError  12s   kubelet  Allocate failed due to rpc error: code = Unknown desc = cannot map index 3 to a device, which is unexpected',
+    /answered "cannot map index 3 to a device"[^]*nvidia-smi -L/,
+    /exited or restarted/,
+  ],
+  [
+    'heads that do not divide by the shards of TGI',
+    'Traceback (most recent call last):\n  File "/srv/app/text_generation_server/models/heads.py", line 12, in __init__\n    raise ValueError(\nValueError: `num_heads` must be divisible by `num_shards` (got `num_heads`: 25 and `num_shards`: 4\n2024-02-10T08:00:00.000001Z ERROR text_generation_launcher: Shard 0 failed to start\nError: ShardCannotStart',
+    /25 attention heads cannot be split over 4 GPUs[^]*--num-shard 1/,
+    /Correct num_heads/,
+  ],
+  [
+    "the host's memory as DeepSpeed counted it last",
+    "[2024-02-10 08:00:00,101] [INFO] [utils.py:838:see_memory_usage] CPU Virtual Memory:  used = 31.20 GB, percent = 24.8%\n[2024-02-10 08:00:40,101] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python3', '-u', 'tune.py', '--deepspeed', 'zero2.json'] exits with return code = -9",
+    /last counted 31\.20 GB of it \(24\.8 %\)[^]*a container has a lower limit/,
+    /illegal/,
+  ],
+  [
     'an extension of apex, whose build leaves it out without its options',
     `ImportError: ${LIBS}/fused_layer_norm_cuda.cpython-311-x86_64-linux-gnu.so: undefined symbol: THPVariableClass`,
     /--build-option=--cuda_ext[^]*pip uninstall apex/,
