@@ -216,6 +216,8 @@ export const platform = ruleFamily({
         },
         !/libdcgm/.test(match[0]) && { text: 'Or leave the fields DCGM_FI_PROF_… out of the list of metrics of the exporter.' },
       ],
+      // Without them the exporter goes on, as on every card for desktops.
+      unless: ({ message }) => /Not collecting DCP metrics/.test(message),
     },
     {
       pattern: /Could not unload NVIDIA driver kernel modules, driver is in use/,

@@ -44,6 +44,48 @@ test.each([
     /illegal/,
   ],
   [
+    'the host engine of DCGM without NVML',
+    'ERROR [1:7] Cannot load NVML; DCGM will proceed without managing GPUs. [/src/HostEngine.cpp:1201] [LoadNvml]',
+    /NVML cannot be started[^]*was a GPU requested/,
+    /undefined/,
+  ],
+  [
+    'the plugin library of TensorRT-LLM',
+    '| my_llm | 1 | UNAVAILABLE: Not found: unable to load shared library: libnvinfer_plugin_tensorrt_llm.so.10: cannot open shared object file: No such file |',
+    /part of TensorRT-LLM, in a release for TensorRT 10/,
+    /pip install 'tensorrt==/,
+  ],
+  [
+    'a platform of Triton in place of a backend',
+    "E0301 10:00:00.000001 1 model_lifecycle.cc:597] failed to load 'encoder' version 1: Invalid argument: unable to find 'libtriton_onnxruntime_onnx.so' for model 'encoder', searched: /models/encoder/1, /opt/tritonserver/backends/onnxruntime_onnx",
+    /no backend onnxruntime_onnx for encoder[^]*or backend: "onnxruntime"[^]*encoder\/config\.pbtxt/,
+    /undefined/,
+  ],
+  [
+    'the driver in a machine without a card of NVIDIA',
+    '[   12.345678] NVRM: No NVIDIA graphics adapter found!\n[   12.345700] NVRM: NVIDIA init module failed!',
+    /there is none in this machine, another driver holds it/,
+    /undefined/,
+  ],
+  [
+    'JAX without code for the GPU',
+    "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: custom call 'xla.gpu.custom_call' failed: jaxlib/gpu/solver_kernels.cc:45: operation gpuGetLastError() failed: no kernel image is available for execution on the device",
+    /jaxlib that holds code for this GPU[^]*'jax\[cuda12\]'/,
+    /torch/,
+  ],
+  [
+    'a model that JAX exported for the CPU alone',
+    'Traceback (most recent call last):\n  File "/srv/run.py", line 8, in <module>\n    out = served(batch)\ntensorflow.python.framework.errors_impl.NotFoundError: Graph execution error:\n\nThe current platform CUDA is not among the platforms required by the module: [CPU]',
+    /exported from JAX for the CPU alone[^]*CUDA_VISIBLE_DEVICES=-1/,
+    /pdb/,
+  ],
+  [
+    'JAX on the CPU',
+    'No GPU/TPU found, falling back to CPU. (Set TF_CPP_MIN_LOG_LEVEL=0 and rerun for more info.)',
+    /which devices JAX finds/,
+    /one for the CPU never/,
+  ],
+  [
     'an extension of apex, whose build leaves it out without its options',
     `ImportError: ${LIBS}/fused_layer_norm_cuda.cpython-311-x86_64-linux-gnu.so: undefined symbol: THPVariableClass`,
     /--build-option=--cuda_ext[^]*pip uninstall apex/,
@@ -183,4 +225,12 @@ test('a cluster of Ray that grows is given time', () => {
       "INFO [ray_utils.py:464] Waiting for creating a placement group of specs for 70 seconds. specs=[{'GPU': 1.0}]. Check `ray status`",
     ),
   ).toEqual([])
+})
+
+test('an exporter of a card for desktops goes on without the profiling metrics', () => {
+  const lines = [
+    'time=2025-03-01T10:00:00.000Z level=INFO msg="DCGM successfully initialized!"',
+    'time=2025-03-01T10:00:01.000Z level=INFO msg="Not collecting DCP metrics: This request is serviced by a module of DCGM that is not currently loaded"',
+  ]
+  expect(explainText(logScanner(), lines.join('\n'))).toEqual([])
 })

@@ -21,6 +21,7 @@ export const LITERALS = [
   "NVML doesn't exist",
   'No devices were found',
   'No NVIDIA GPU found',
+  'No NVIDIA graphics adapter found',
   'requires use of the NVIDIA open kernel modules',
   'NVIDIA probe routine',
   'None of the NVIDIA',
@@ -155,7 +156,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)|installed in this system is not supported by the\s{1,20}(?:NVRM: )?(?:NVIDIA \d|\d{3}\.)/,
+      /NVRM: No NVIDIA (?:GPU|graphics adapter) found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)|installed in this system is not supported by the\s{1,20}(?:NVRM: )?(?:NVIDIA \d|\d{3}\.)/,
     severity: 'critical',
     title: 'The driver took no GPU',
     verdict: (seen) => {
@@ -164,7 +165,7 @@ export const driverRules: readonly Rule[] = [
         return `Release ${release} of the driver does not support the GPU at ${card}: the GPU is newer than this release, or too old for it. No program can use it.`
       const holder = holderOf(seen)
       const count = /not called for (\d{1,3}) device/.exec(seen.message)?.[1]
-      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
+      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? `${/No NVIDIA/.test(seen.message) ? 'there is none in this machine, ' : ''}another driver holds it (nouveau, vfio-pci), or this driver version does not support it` : `${holder} holds it`}.`
     },
     remedies: (matched) => [
       holderOf(matched) === 'vfio-pci' && {

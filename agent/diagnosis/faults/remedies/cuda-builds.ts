@@ -88,6 +88,15 @@ export function architecture({ situation, message, match }: Matched): readonly P
       programs.has('vllm') && { text: 'Or let vLLM use other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).' },
       WHICH_GPU,
     ]
+  if (programs.has('jax') && !programs.has('pytorch'))
+    return [
+      {
+        text: 'Take a jaxlib that holds code for this GPU: newer releases know newer GPUs, and drop the oldest.',
+        command: pipInstall(at, "'jax[cuda12]'", '--upgrade'),
+      },
+      WHICH_GPU,
+      { text: 'See which release it is, and what it finds.', command: 'python -c "import jax; print(jax.__version__, jax.devices())"' },
+    ]
   if (programs.has('onnxruntime') && !programs.has('pytorch'))
     return [
       {

@@ -245,6 +245,13 @@ export function linkerRemedies(name: string, { situation }: Seen): readonly Piec
 
 export const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
   const major = /\.so\.(\d{1,3})/.exec(library)?.[1]
+  if (library.includes('plugin_tensorrt_llm'))
+    return [
+      {
+        text: `The file is part of TensorRT-LLM${major === undefined ? '' : `, in a release for TensorRT ${major}`}: use the image (Triton: -trtllm-python-py3) and the files of the model's repository of one release, and build the engine with it.`,
+        command: 'pip list | grep -i tensorrt; find / -name "libnvinfer_plugin_tensorrt_llm*" 2>/dev/null',
+      },
+    ]
   return [
     {
       text: `Install TensorRT${major === undefined ? '' : ` ${major}`}: the number after .so. is its major version.`,
