@@ -144,6 +144,23 @@ const GUEST: Reason = {
     },
   ],
 }
+/** Two cards seldom break at once. */
+const SEVERAL: Reason = {
+  pattern: /GPU (\S{7,16}): RmInitAdapter failed[^]*GPU (?!\1)\S{7,16}: RmInitAdapter failed/,
+  says: 'Another GPU of this host fails alike, so likely the cause is what they share: the driver and its firmware files, or the virtual machine.',
+  pieces: (facts, situation) => [
+    kernelLines(facts),
+    {
+      text: `Install the driver anew, or another release${driverVersion(situation) === '' ? '' : ` than${driverVersion(situation)}`}: it must suit all of these cards.`,
+      command: 'lspci -nn -d 10de:; cat /proc/driver/nvidia/version',
+    },
+    {
+      text: 'In a virtual machine: pass all functions of each card, and power it off and on from the host: a restart inside does not reset the cards.',
+      command: 'systemd-detect-virt',
+    },
+    rebootFor({}),
+  ],
+}
 const powerCycle: Piece = {
   text: 'Drain the host and power-cycle it: switch it off completely, then on. A warm reboot may leave the card dead.',
   command: 'sudo poweroff',
@@ -209,7 +226,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (INIT_FAILED.test(line)) {
     const at2 = text.findIndex((other, number) => number > at && number < at + 4 && INIT_FAILED.test(other))
     const near = around(text, at, 24, 8)
-    const reason = [...REASONS, ATTACH, GUEST].find(({ pattern }) => pattern.test(near))
+    const reason = [...REASONS, ATTACH, GUEST, SEVERAL].find(({ pattern }) => pattern.test(near))
     const version = situation().versions.driver
     return {
       ...base,

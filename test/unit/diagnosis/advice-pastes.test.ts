@@ -68,6 +68,12 @@ test.each([
     /undefined/,
   ],
   [
+    'two GPUs that the driver cannot start',
+    '[ 90.000001] NVRM: GPU 0000:05:00.0: RmInitAdapter failed! (0x11:0x45:2525)\n[ 90.000002] NVRM: GPU 0000:05:00.0: rm_init_adapter failed, device minor number 0\n[ 94.000001] NVRM: GPU 0000:06:00.0: RmInitAdapter failed! (0x11:0x45:2525)',
+    /Another GPU of this host fails alike[^]*it must suit all/,
+    /reseat/,
+  ],
+  [
     'JAX without code for the GPU',
     "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: custom call 'xla.gpu.custom_call' failed: jaxlib/gpu/solver_kernels.cc:45: operation gpuGetLastError() failed: no kernel image is available for execution on the device",
     /jaxlib that holds code for this GPU[^]*'jax\[cuda12\]'/,
