@@ -98,8 +98,10 @@ const CELL = /[\\/](?:ipykernel_\d|ipython-input)|^<ipython-input/
 export function openFrame(told: Pick<EndTold, 'facts' | 'error'>): Piece {
   const { frame } = told.facts
   if (frame === undefined) return undefined
-  const { own } = failedCall(told)
+  const { own, deepest } = failedCall(told)
   const code = shown(own?.code)
+  // What fails below an import is not in that line.
+  if (deepest !== own && /^(?:from \S{1,80} import|import) /.test(code ?? '')) return undefined
   const where = own !== undefined && CELL.test(own.file) ? `line ${own.line} of the cell of the notebook` : frame
   return { text: `Open ${where}: the deepest line of your own code in the traceback${code === undefined ? '' : `, \`${code}\``}.` }
 }

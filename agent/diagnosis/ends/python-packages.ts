@@ -2,6 +2,8 @@
 import { lookup } from '../../text/lookup.ts'
 import type { Situation } from '../situation/situation.ts'
 
+/** Without its options apex installs only what is Python (its README, for pip 23.1 and newer). */
+const APEX = `--no-build-isolation --config-settings "--build-option=--cpp_ext" --config-settings "--build-option=--cuda_ext" git+https://github.com/NVIDIA/apex.git`
 const git = (repository: string): string => `--no-build-isolation git+https://github.com/${repository}.git`
 /** What pip is given for a module, where that is not its name: some names on PyPI belong to other programs. */
 const INSTALLED_AS: Readonly<Record<string, string>> = {
@@ -32,10 +34,10 @@ const INSTALLED_AS: Readonly<Record<string, string>> = {
   causal_conv1d: 'causal-conv1d --no-build-isolation',
   transformer_engine: "--no-build-isolation 'transformer-engine[pytorch]'",
   transformer_engine_torch: "--no-build-isolation 'transformer-engine[pytorch]'",
-  apex: git('NVIDIA/apex'),
-  amp_C: git('NVIDIA/apex'),
-  fused_layer_norm_cuda: git('NVIDIA/apex'),
-  fused_weight_gradient_mlp_cuda: git('NVIDIA/apex'),
+  apex: APEX,
+  amp_C: APEX,
+  fused_layer_norm_cuda: APEX,
+  fused_weight_gradient_mlp_cuda: APEX,
   oneccl_bindings_for_pytorch: 'oneccl_bind_pt --extra-index-url https://pytorch-extension.intel.com/release-whl/stable/xpu/us/',
   detectron2: git('facebookresearch/detectron2'),
   pytorch3d: git('facebookresearch/pytorch3d'),

@@ -14,10 +14,13 @@ import { around, known } from './parts/window.ts'
 const NEWEST: Readonly<Record<string, string>> = { '11': '118', '12': '128', '13': '130' }
 const SUPPORTED_FROM = 118
 
+/** Several lines that are a path and nothing else: the list of what the wheel holds, which a report prints. */
+const LISTED = /^\S{0,300}[/\\]libbitsandbytes_\w{1,40}\.(?:so|dll|dylib)$/gm
+const unlisted = (lines: string): string => ((lines.match(LISTED)?.length ?? 0) > 1 ? lines.replaceAll(LISTED, '') : lines)
 function wanted({ facts, situation }: Matched): string | undefined {
   const file = /_cuda(\d{3})/.exec(facts.library ?? '')?.[1]
   const { text } = situation()
-  return file ?? /_cuda(\d{3})/.exec(text)?.[1] ?? group(/CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/.exec(text))
+  return file ?? /_cuda(\d{3})/.exec(unlisted(text))?.[1] ?? group(/CUDA_VERSION=(\d{3})\b|Detected CUDA version (\d{3})\b/.exec(text))
 }
 /** libbitsandbytes_rocm72 is of ROCm 7.2, _rocm714 of 7.14. */
 function rocmIn(text: string): string | undefined {
@@ -122,8 +125,12 @@ function remedies(matched: Matched): readonly Piece[] {
 
 const BINARY = /libbitsandbytes_(?:cuda|rocm|hip|xpu)\w{0,40}\.(?:so|dll|dylib)/
 /** The binary that was looked for stands in the message or, in its older form, some lines around. */
-const library = ({ message, text, at }: Seen): string | undefined =>
-  BINARY.exec(message)?.[0] ?? BINARY.exec(around(text, at, 12, 12))?.[0] ?? /libbitsandbytes_cpu\.so(?=: undefined)/.exec(message)?.[0]
+function library({ message, text, at }: Seen): string | undefined {
+  const lines = unlisted(around(text, at, 12, 12))
+  const inMessage = BINARY.exec(message)?.[0]
+  if (inMessage !== undefined && lines.includes(inMessage)) return inMessage
+  return BINARY.exec(lines)?.[0] ?? /libbitsandbytes_cpu\.so(?=: undefined)/.exec(message)?.[0]
+}
 const facts = (seen: Seen): ReturnType<typeof known> => known({ library: library(seen) })
 
 const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'critical'): Rule => ({
@@ -150,6 +157,7 @@ const rule = (pattern: RegExp, verdict: string, severity: Rule['severity'] = 'cr
 })
 const NO_BINARY = 'bitsandbytes has no compiled library for the CUDA version that it detected, so 8-bit and 4-bit quantization do not work.'
 const NO_GPU = 'The bitsandbytes that is installed was built without GPU support, or fell back to its CPU library; quantization on the GPU does not work.'
+const CPU_LIBRARY = 'bitsandbytes loaded its CPU library, which has no 8-bit and 4-bit functions: it found no CUDA runtime (libcudart) or no GPU.'
 const NOT_SET_UP = 'bitsandbytes could not set itself up for the GPU: its CUDA library did not load.'
 
 export const bitsandbytesSetup = ruleFamily({
@@ -171,6 +179,7 @@ export const bitsandbytesSetup = ruleFamily({
     'CUDA is required but not available for bitsandbytes',
     'metadata was found for bitsandbytes',
     "'NoneType' object has no attribute 'c",
+    "function 'c",
     'quantizer_bnb_',
     'The 8-bit optimizer is not available',
     'the latest version of bitsandbytes',
@@ -183,6 +192,7 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/Configured (?:CUDA|ROCm) binary not found at/, NO_BINARY),
     rule(/Could not find the bitsandbytes (?:CUDA|ROCm) binary at/, NO_BINARY),
     rule(/bitsandbytes library load error|Forgot to compile the bitsandbytes library/, NO_BINARY),
+    rule(/libbitsandbytes_cpu\.(?:so|dll): undefined symbol/, CPU_LIBRARY),
     rule(/libbitsandbytes_\w{1,40}\.(?:so|dll): (?:undefined symbol|cannot open shared object file)/, NO_BINARY),
     rule(/CUDA Setup failed despite (?:GPU|CUDA) being available/, NOT_SET_UP),
     rule(/CUDA SETUP: (?:CUDA detection failed|Setup Failed|Something unexpected)/, NOT_SET_UP),
@@ -193,7 +203,7 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/CUDA SETUP: Loading binary \S{0,300}libbitsandbytes_cpu\.so/, NO_GPU, 'warning'),
     rule(/bitsandbytes.{0,40} was compiled without GPU support/, NO_GPU, 'warning'),
     rule(
-      /'NoneType' object has no attribute 'c(?:adam|quantize|dequantize|lamb|lion|momentum|rmsprop|adagrad|percentile|igemm|gemm|get_|ig|histogram)\w{0,60}'/,
+      /(?:'NoneType' object has no attribute|^function) 'c(?:adam|quantize|dequantize|lamb|lion|momentum|rmsprop|adagrad|percentile|igemm|gemm|get_|ig|histogram)\w{0,60}'(?: not found)?/,
       NO_GPU,
     ),
     rule(/[Aa]ttempted to use bitsandbytes native library functionality but it's not available/, NOT_SET_UP),

@@ -82,10 +82,12 @@ const facts = (seen: Seen): Facts =>
       announced(seen) ??
       // As written: a folder's first letter is no escape.
       (/: '[A-Za-z]:/.test(seen.match[0]) ? WINDOWS_PATH.exec(seen.text[seen.at] ?? '')?.[1]?.replaceAll('\\\\', '\\') : undefined) ??
-      PATH.exec(seen.match[0])?.[1] ??
-      PATH.exec(message(seen))?.[1],
+      folderOf(PATH.exec(seen.match[0])?.[1]) ??
+      folderOf(PATH.exec(message(seen))?.[1]),
     errno: whole(/\[Errno (13|30)\]/.exec(message(seen))?.[1]),
   })
+/** The hub's folder, of a file in it. */
+const folderOf = (path: string | undefined): string | undefined => path?.replace(/(\/hub)\/(?:models|datasets|spaces)--.*$/, '$1')
 /** What every program keeps there, not models alone. */
 const ANY_CACHE = /\/\.cache\/?$/
 const what = (seen: Seen): string => {

@@ -37,7 +37,7 @@ function remedies({ facts: { path }, situation, message }: Matched): readonly Pi
       ? { text: 'Download the model again: the incomplete file is replaced.', command: `hf download ${name} --force-download` }
       : { text: `If it was downloaded: delete ${path ?? 'the file'}, then let the program fetch it again; while it is there, it is taken for complete.` },
     // Nobody trains into GGUF.
-    path?.endsWith('.gguf') !== true && CUT_CHECKPOINT,
+    path?.endsWith('.gguf') !== true && !situation().programs.has('comfyui') && CUT_CHECKPOINT,
   ]
 }
 /** Pickle says the first byte of what it could not read. */
@@ -67,7 +67,10 @@ function loaded(key = ''): { readonly is: string; readonly remedy: Piece } | und
   return undefined
 }
 const verdict = ({ facts: { path }, match }: Matched): string =>
-  `${path ?? 'A model file'} cannot be read ("${match[0].slice(0, 90)}"): likely an incomplete download or save.`
+  `${path ?? 'A model file'} cannot be read ("${match[0]
+    .replace(/ Traceback\s*$/, '')
+    .trim()
+    .slice(0, 90)}"): likely an incomplete download or save.`
 const rule = { severity: 'critical', title: 'A model file cannot be read', verdict, remedies } as const
 
 export const checkpointMismatch = ruleFamily({
@@ -84,6 +87,25 @@ export const checkpointMismatch = ruleFamily({
   ],
   facts,
   rules: [
+    {
+      ...rule,
+      // The first eight bytes are the length of the header: what they give here is no length, or what follows is no JSON.
+      pattern: /Error while deserializing header: ?(?:HeaderTooLarge|header too large|InvalidHeader\w{0,20}|invalid (?:UTF-8|JSON) in header)/,
+      verdict: ({ facts: { path }, match }) =>
+        `${path ?? 'The file that was to be loaded'} does not begin as a safetensors file does ("${match[0]}"): mostly it is another file, such as a pointer of Git LFS, a web page or a checkpoint of another format.`,
+      remedies: (matched) => {
+        const path = matched.facts.path
+        return [
+          {
+            text: 'See how it begins, and how large it is: "version https://git-lfs" is a pointer, "<" a web page, "PK" a file of PyTorch.',
+            ...(matched.situation().system === 'windows' ? {} : { command: `ls -lL ${path ?? '<FILE>'}; head -c 200 ${path ?? '<FILE>'} | cat -v` }),
+          },
+          ...remedies(matched)
+            .slice(1)
+            .filter((one) => one !== CUT_CHECKPOINT),
+        ]
+      },
+    },
     { ...rule, pattern: /Error while deserializing header(?:: ?\w{4,40}(?:,? [a-z]{2,14}\b){0,5})?|MetadataIncompleteBuffer/ },
     { ...rule, pattern: /PytorchStreamReader failed reading zip archive(?:: [\w ]{1,60})?|failed finding central directory/ },
     {

@@ -288,7 +288,12 @@ export const cudaApiError = ruleFamily({
   rules: [
     ...ROWS.map(rule),
     // The loader's words for a function of the driver that is newer than the driver.
-    { ...rule(SYMBOL), pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w/ },
+    {
+      ...rule(SYMBOL),
+      pattern: /undefined symbol: cu(?:Stream|Ctx|Mem|Device|Launch|Kernel|Library|Module|Tensor|Graph|Multicast|Green|Event|Func)[A-Z]\w/,
+      // Ollama says it itself.
+      unless: ({ text, at }) => text.slice(Math.max(0, at - 2), at + 3).some((line) => line.includes('symbol lookup for cu')),
+    },
     // XLA's words for the same: xla/stream_executor/cuda/cuda_dnn.cc
     { ...rule(SYMBOL), pattern: /error before creating cudnn handle \(30[23]\)|cudaGetErrorName symbol not found/ },
   ],

@@ -7,7 +7,11 @@ import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
 import { windowsProvider } from './remedies/onnx-provider.ts'
-import { linkerRemedies, ownerOf, symbolRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { NVRTC, nvrtcRemedies } from './remedies/nvrtc.ts'
+import { linkerRemedies, tensorRtRemedies, toolkitRemedies } from './remedies/cuda-library.ts'
+import { ownerOf, symbolRemedies } from './remedies/cuda-symbol.ts'
+import { l4tLibrary } from './parts/l4t-libraries.ts'
+import { jaxPackages } from './parts/jax-libraries.ts'
 import { driverRemedies } from './remedies/driver-reach.ts'
 import { TORCH_OWN } from './remedies/torch-own.ts'
 
@@ -30,9 +34,20 @@ function besides({ text, at, match }: Seen): string {
     if (name !== match[1]) others.add(name)
     last = n
   }
-  return others.size === 0 ? '' : `, nor were ${[...others].join(', ')}`
+  return others.size === 0 ? '' : `, nor ${others.size === 1 ? 'was' : 'were'} ${[...others].join(', ')}`
 }
 
+/** From CUDA 12 on cuSOLVER and cuSPARSE need nvJitLink, and cuSOLVER kept its number 11: programs for CUDA 11 then meet the newer one. */
+const newerNamesake = (found: string, needs: string, { situation }: Seen): readonly Piece[] | undefined =>
+  found.startsWith('libcusolver.so.11') && needs.startsWith('libnvJitLink.so.12') && /libcudart\.so\.11/.test(situation().text)
+    ? [
+        {
+          text: `The ${found} that was found is that of CUDA 12, which kept the name, and the program is for CUDA 11: let the folder of CUDA 11 come first.`,
+          command: 'ldconfig -p | grep -E "libcusolver|libcudart"; printenv LD_LIBRARY_PATH',
+        },
+        { text: 'Or take a build of the program for CUDA 12.' },
+      ]
+    : undefined
 const lacks = ({ message }: Seen): string | undefined => {
   const owner = ownerOf(message)
   return owner === undefined ? undefined : `needs ${owner.symbol}, which the ${owner.name} that was loaded does not have`
@@ -59,7 +74,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
     severity: (seen) => (mayBeIgnored(seen) ? 'warning' : 'critical'),
     title: 'CUDA library cannot be loaded',
     verdict: (seen) =>
-      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
+      `${library(seen) === file(seen.match[1] ?? '') ? library(seen) : `${file(seen.match[1] ?? '')} needs ${library(seen)}, which`} ${lacks(seen) ?? how}${besides(seen)}, so ${NVRTC.test(library(seen)) ? 'kernels cannot be compiled while the program runs' : `the program cannot use ${TENSORRT.test(library(seen)) ? 'TensorRT' : 'the GPU'}`}${DRIVERS_OWN.test(library(seen)) ? '; it is part of the NVIDIA driver' : TORCH_OWN.test(library(seen)) ? '; it is part of PyTorch, and what looks for it was built for another one' : ''}.`,
     remedies: (seen) => {
       const owner = ownerOf(seen.message)
       if (/^libdevice$|^ptxas$/.test(library(seen))) return compilerOfXla(seen)
@@ -69,7 +84,7 @@ const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule =
           ? driverRemedies(library(seen), seen)
           : TENSORRT.test(library(seen))
             ? tensorRtRemedies(library(seen), seen)
-            : toolkitRemedies(library(seen), seen)
+            : (newerNamesake(file(seen.match[1] ?? ''), library(seen), seen) ?? nvrtcRemedies(library(seen), seen) ?? toolkitRemedies(library(seen), seen))
     },
     facts: (seen) => known({ library: library(seen) }),
     ...more,
@@ -92,7 +107,7 @@ const torchOnWindows = ({ situation }: Seen): readonly Piece[] => [
 ]
 const L = `(${CUDA_LIBRARY})`
 // The container toolkit's own refusal is found by gpu-not-visible.
-const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || message.includes('detected non-NVML platform')
+const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || /detected non-NVML platform/i.test(message)
 
 export const cudaLibraryMissing = ruleFamily({
   id: 'cuda-library-missing',
@@ -125,6 +140,7 @@ export const cudaLibraryMissing = ruleFamily({
     'Failed to load libcu',
     'Unable to load libcu',
     'Unable to load cu',
+    ' library was not found',
     'No libcudart.so found',
     'WinError 126',
     'LoadLibrary failed with error',
@@ -169,18 +185,11 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`${L}: file too short`, 'is an empty or cut file'),
     missing(`Could not locate ${L}`, 'was not found in PATH'),
     missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
-    missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', {
-      remedies: ({ situation }) => [
-        {
-          text: 'Install jax, jaxlib and the plugin in one command.',
-          command: pipInstall(situation(), `'jax[cuda${/cuda-?13/i.test(situation().text) ? 13 : 12}]'`, '--upgrade'),
-        },
-        {
-          text: 'If LD_LIBRARY_PATH puts another CUDA first: without it JAX finds its own.',
-          command: 'printenv LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH python -c "import jax; print(jax.devices())"',
-        },
-      ],
+    missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', { remedies: jaxPackages }),
+    missing('operation cu\\w{3,40}\\([^\\n]{0,80}?\\) failed: The (cu[A-Z]{2,8}|CUPTI|CUDA) library was not found', 'was not found by JAX', {
+      remedies: jaxPackages,
     }),
+    l4tLibrary,
     missing(`Could not find module ['"]?[^'"]{0,200}?${L}`, 'was not found in PATH'),
     missing(`WinError 126\\][^"']{0,80}["'](?:[^"']{0,200}[\\\\/])?${L}`, 'or a library that it needs is not installed', {
       remedies: (seen) => (OF_TORCH.test(seen.message) ? torchOnWindows(seen) : toolkitRemedies(file(seen.match[1] ?? ''), seen)),

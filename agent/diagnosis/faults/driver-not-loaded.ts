@@ -11,7 +11,7 @@ const near = ({ text, at }: Seen): string => around(text, at, 24, 12)
 const kernel = (seen: Seen): string | undefined => group(KERNEL.exec(near(seen)))
 const facts = (seen: Seen): Facts => known({ kernel_version: kernel(seen) })
 /** The release of the driver whose module it is. */
-const DRIVER = /nvidia[-/ ,v]{1,6}(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/
+const DRIVER = /(?:nvidia[-/ ,v]{1,6}|NVIDIA driver version )(\d{3}\.\d{2,3}(?:\.\d{2})?)\b/
 const SIGNATURE = /unsigned module|Required key|Key was rejected|Secure ?Boot/i
 
 function remedies({ situation, facts: { kernel_version: version }, text, at }: Matched): readonly Piece[] {
@@ -20,6 +20,18 @@ function remedies({ situation, facts: { kernel_version: version }, text, at }: M
   // The compiler's own word says why: another rule tells it.
   const compiler = /unrecognized command-line option/.test(lines)
   const compiled = /bad exit status|\.[co](?::\d|\] Error)/.test(lines)
+  // NVIDIA's installer: it compiled the module to the end, and the kernel did not take it.
+  if (/Building kernel modules\s{1,4}:? ?\[#{20,40}\] 100%/.test(lines) && !SIGNATURE.test(lines))
+    return [
+      {
+        text: 'The module was compiled to the end, so headers and compiler are there: read why the kernel did not take it.',
+        command: 'sudo dmesg | grep -iE "nvidia|nouveau|module verification|lockdown|key" | tail; mokutil --sb-state; lsmod | grep nouveau',
+      },
+      {
+        text: 'With Secure Boot on: the module must be signed with a key that the firmware trusts. Install the driver as packages of the distribution, which sign it, or switch Secure Boot off in the firmware.',
+      },
+      NO_NOUVEAU,
+    ]
   const module = DRIVER.exec(lines)?.[1]
   const release = version ?? '$(uname -r)'
   const apt = programs.has('apt') || /ubuntu|debian|apport/i.test(lines)

@@ -186,17 +186,19 @@ const ROWS: readonly Row[] = [
   {
     kind: 'gpu_not_visible',
     pattern: /NvRmMemInitNvmap failed with (No such file or directory|Permission denied)|NvRmMemMgrInit failed/,
-    title: "The container cannot reach the Jetson's GPU",
+    title: "The Jetson's memory driver cannot be opened",
     verdict: ({ match }) =>
       `A library of the Jetson could not open the memory driver of the board (/dev/nvmap${match[1] === undefined ? '' : `: ${match[1]}`}).`,
     remedies: ({ match }) => [
       match[1] === 'Permission denied'
         ? step('Add the user to the group video, or run the container as one that is in it.', 'ls -l /dev/nvmap; id')
         : step(
-            'Start it with the NVIDIA runtime, from an image for the L4T of this board: it brings the devices in.',
+            'In a container: start it with the NVIDIA runtime, from an image for the L4T of this board: it brings the devices in.',
             'head -n 1 /etc/nv_tegra_release; docker run --runtime=nvidia <IMAGE>',
           ),
-      step('Inside, libraries of another JetPack release do the same: do not install nvidia-l4t packages into the image.'),
+      step(
+        'Libraries of another JetPack release than that of the board do the same: install no nvidia-l4t packages into an image, and none of another release.',
+      ),
     ],
   },
   {

@@ -13,6 +13,9 @@ export const FABRIC_STATE: Piece = {
   command: 'nvidia-smi -q | grep -A3 -i fabric',
 }
 
+/** Names of cards that no NVSwitch joins, as nvidia-smi writes them. */
+const PCIE_CARD = /\b(?:GeForce(?: [GR]TX \d{3,4}(?: \w{2,5})?)?|Quadro(?: \w{2,4} ?\d{4})?|RTX A\d{4}|Tesla T4|A10G?|A40|L4|L40S?|RTX 6000)(?= |$)/
+
 function sameVersion({ match, situation }: Matched): readonly Piece[] {
   const driver = match[2]
   const branch = driver?.split('.')[0]
@@ -35,6 +38,7 @@ export const fabricManager = ruleFamily({
     'fabric manager NVIDIA GPU driver interface version',
     'NVSwitch driver failed with error',
     'nvidia-fabricmanager.service: ',
+    'Job for nvidia-fabricmanager.service failed',
     'abric manager detected',
     'nv-fabricmanager',
     'Unknown option: /usr/share/nvidia/nvswitch/',
@@ -103,6 +107,29 @@ export const fabricManager = ruleFamily({
         },
         LOG,
       ],
+    },
+    {
+      // What systemctl says; a GeForce, a workstation card or an inference card never has an NVSwitch.
+      pattern: /Job for nvidia-fabricmanager\.service failed/,
+      severity: 'warning',
+      title: ({ situation }) => (PCIE_CARD.test(situation().text) ? 'Fabric Manager on a host without NVSwitch' : 'Fabric Manager failed'),
+      verdict: ({ situation }) => {
+        const card = PCIE_CARD.exec(situation().text)?.[0]
+        return card === undefined
+          ? 'The service nvidia-fabricmanager did not start. On hosts with NVSwitches CUDA fails with error 802 until it runs; others do not need it.'
+          : `The service nvidia-fabricmanager did not start. It manages NVSwitches, and a host with a ${card} has none: it is not needed there.`
+      },
+      remedies: ({ situation }) =>
+        PCIE_CARD.test(situation().text)
+          ? [{ text: 'Switch the service off, or remove its package.', command: 'sudo systemctl disable --now nvidia-fabricmanager' }]
+          : [
+              LOG,
+              {
+                text: 'Its version must be exactly that of the driver: compare, and install the matching one.',
+                command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version',
+              },
+              FABRIC_STATE,
+            ],
     },
     {
       pattern: /nvidia-fabricmanager\.service: (?:Control process exited|Main process exited|Failed with result)/,

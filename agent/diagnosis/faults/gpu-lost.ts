@@ -144,6 +144,23 @@ const GUEST: Reason = {
     },
   ],
 }
+/** Two cards seldom break at once. */
+const SEVERAL: Reason = {
+  pattern: /GPU (\S{7,16}): RmInitAdapter failed[^]*GPU (?!\1)\S{7,16}: RmInitAdapter failed/,
+  says: 'Another GPU of this host fails alike, so likely the cause is what they share: the driver and its firmware files, or the virtual machine.',
+  pieces: (facts, situation) => [
+    kernelLines(facts),
+    {
+      text: `Install the driver anew, or another release${driverVersion(situation) === '' ? '' : ` than${driverVersion(situation)}`}: it must suit all of these cards.`,
+      command: 'lspci -nn -d 10de:; cat /proc/driver/nvidia/version',
+    },
+    {
+      text: 'In a virtual machine: pass all functions of each card, and power it off and on from the host: a restart inside does not reset the cards.',
+      command: 'systemd-detect-virt',
+    },
+    rebootFor({}),
+  ],
+}
 const powerCycle: Piece = {
   text: 'Drain the host and power-cycle it: switch it off completely, then on. A warm reboot may leave the card dead.',
   command: 'sudo poweroff',
@@ -185,6 +202,19 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
 
   if (OFF_THE_BUS.test(line)) {
     if (/\bXid \([^)]{1,40}\): 79\b/.test(around(text, at, 6, 6))) return undefined
+    if (/bbswitch: disabling discrete graphics/.test(around(text, at, 40, 40)))
+      return {
+        ...base,
+        title: 'GPU is switched off',
+        verdict: `${which} does not answer because its power is off: bbswitch has disabled it, as Bumblebee does to save power in a laptop.`,
+        remedies: plan(
+          { text: 'Switch it on, then load the driver.', command: 'echo ON | sudo tee /proc/acpi/bbswitch; sudo modprobe nvidia' },
+          {
+            text: 'Or do without bbswitch: the driver and the kernel switch the GPU by themselves today (runtime power management).',
+            command: 'systemctl status bumblebeed; cat /proc/acpi/bbswitch',
+          },
+        ),
+      }
     const link = linkEvidence(around(text, at, 40, 10))
     const verdict = `${which} has fallen off the PCIe bus: the driver no longer reaches it. ${link ?? 'Likely causes: power, heat, the link or the board.'}`
     return { ...base, title: 'GPU has fallen off the bus', verdict, remedies: lost(facts, situation()) }
@@ -196,7 +226,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (INIT_FAILED.test(line)) {
     const at2 = text.findIndex((other, number) => number > at && number < at + 4 && INIT_FAILED.test(other))
     const near = around(text, at, 24, 8)
-    const reason = [...REASONS, ATTACH, GUEST].find(({ pattern }) => pattern.test(near))
+    const reason = [...REASONS, ATTACH, GUEST, SEVERAL].find(({ pattern }) => pattern.test(near))
     const version = situation().versions.driver
     return {
       ...base,

@@ -62,6 +62,7 @@ export const gpuUnschedulable = ruleFamily({
     'devices unavailable for amd.com/',
     'devices unavailable for gpu.intel.com/',
     'Allocate failed due to rpc error',
+    'Allocate failed due to device plugin ',
     'OutOfnvidia.com/',
     'OutOfamd.com/gpu',
     ' nodes are available: ',
@@ -145,6 +146,27 @@ export const gpuUnschedulable = ruleFamily({
         { text: 'A rejected pod is not tried again: delete it, and create it again when the plugin runs.' },
         events(matched),
       ],
+    },
+    {
+      pattern:
+        /Allocate failed due to (?:device plugin \w{4,40} rpc failed with err: )?rpc error: code = (?!Unavailable)\w{4,20} desc = ([^\n]{3,160}?),? which is unexpected/,
+      severity: 'critical',
+      title: 'The device plugin refused to give the pod its GPUs',
+      verdict: ({ match }) => `The kubelet rejected the pod, because the device plugin of its node answered "${match[1]}".`,
+      remedies: (matched) => [
+        {
+          text: 'See on the node whether all GPUs are still there: a lost, hidden or replaced one changes the numbers that the plugin knows.',
+          command: 'nvidia-smi -L; ls /dev/nvidia*',
+        },
+        {
+          text: 'Then recreate the pod of the device plugin on that node, so that it lists them anew. Running work is not stopped.',
+          command: 'kubectl get pods -A -o wide | grep -i device-plugin; kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
+        },
+        { text: 'A rejected pod is not tried again: delete it, and create it again.' },
+        events(matched),
+      ],
+      // A lost GPU and too large a request are told by themselves.
+      unless: ({ message }) => /GPU is lost|ERROR_GPU_IS_LOST|Unknown Error|maximum request size/i.test(message),
     },
     {
       pattern: new RegExp(`OutOf${RESOURCE}|Node didn't have enough resource: ${RESOURCE}, requested: (\\d{1,6}), used: (\\d{1,6}), capacity: (\\d{1,6})`),

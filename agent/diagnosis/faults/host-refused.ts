@@ -45,10 +45,10 @@ const ROWS: readonly Row[] = [
   {
     kind: 'config_error',
     pattern:
-      /Unable to create a (GPU|compute) instance on GPU {1,2}(\d{1,3})[^\n]{0,60}?using profile (\d{1,3}): Insufficient Resources|Failed to create (GPU|compute) instances: Insufficient Resources/,
+      /Unable to create a (GPU|compute) instance on GPU {1,2}(\d{1,3})[^\n]{0,60}?using profile (\d{1,3}): Insufficient Resources|Failed to create (GPU|compute) instances: Insufficient Resources|error creating (?:GPU|compute) instance for '([\w.+]{3,20})': Insufficient Resources/,
     title: 'The GPU has no room for that MIG instance',
     verdict: ({ match }) =>
-      `${match[3] === undefined ? 'The instance' : `Profile ${match[3]} on GPU ${match[2]}`} was not created: its slices of memory and compute are not free, or not in a row.`,
+      `${match[5] !== undefined ? `The instance ${match[5]}` : match[3] === undefined ? 'The instance' : `Profile ${match[3]} on GPU ${match[2]}`} was not created: its slices of memory and compute are not free, or not in a row.`,
     remedies: [
       step('See how many of each profile still fit, and what there is.', 'nvidia-smi mig -lgip; nvidia-smi mig -lgi'),
       step('Create large instances before small ones: the places of a profile are fixed.', 'nvidia-smi mig -lgipp'),
@@ -62,7 +62,17 @@ const ROWS: readonly Row[] = [
     title: 'MIG cannot be changed from here',
     verdict:
       'Only root on the host may see and change all MIG instances; a container needs NVIDIA_MIG_CONFIG_DEVICES, and in a virtual machine with vGPU the hypervisor decides.',
-    remedies: [step('Do it on the host as root.', 'sudo nvidia-smi mig -lgi')],
+    remedies: ({ situation }) =>
+      // The prompt of root.
+      /^(?:\[root@|root@)|^# nvidia-smi/m.test(situation().text)
+        ? [
+            step(
+              'This is root already. In a container: give it the right to administer the system, and the devices of MIG.',
+              `docker run --gpus all --cap-add SYS_ADMIN -e NVIDIA_MIG_CONFIG_DEVICES=all ${situation().subject.image ?? '<IMAGE>'}`,
+            ),
+            step('In a virtual machine with vGPU, change it on the hypervisor.'),
+          ]
+        : [step('Do it on the host as root.', 'sudo nvidia-smi mig -lgi')],
   },
   {
     kind: 'driver_not_loaded',

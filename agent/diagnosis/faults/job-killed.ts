@@ -77,10 +77,13 @@ export const jobKilled = ruleFamily({
       title: 'A process was killed by SIGKILL',
       verdict: ({ facts: { pid, rank }, situation }) => {
         const memory = hostMemory(situation().text)
+        const likely = 'likely the kernel, because host memory ran out'
         const why =
-          memory === undefined || memory.percent < NEARLY_FULL
-            ? 'likely the kernel, because host memory ran out'
-            : `most likely the kernel, because host memory ran out: shortly before, ${memory.used} GB of it (${memory.percent} %) were in use`
+          memory === undefined
+            ? likely
+            : memory.percent < NEARLY_FULL
+              ? `${likely}, though DeepSpeed last counted ${memory.used} GB of it (${memory.percent} %) in use: it ran out quickly, or a container has a lower limit`
+              : `most likely the kernel, because host memory ran out: shortly before, ${memory.used} GB of it (${memory.percent} %) were in use`
         return `${pid === undefined ? 'A process' : `Process ${pid}`}${rank === undefined ? '' : ` (local rank ${rank})`} was killed by SIGKILL (exit code -9). The text does not say by whom; ${why}.`
       },
       remedies,

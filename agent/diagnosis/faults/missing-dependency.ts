@@ -1,4 +1,5 @@
 // A compiled Python extension that does not fit the installed PyTorch: the loader misses a name of its C++ interface.
+import { lookup } from '../../text/lookup.ts'
 import { printTorch } from './remedies/environment.ts'
 import { mayBeIgnored } from './parts/optional-libraries.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
@@ -27,9 +28,22 @@ const DISTRIBUTIONS: readonly (readonly [module: RegExp, name: string])[] = [
   [/^(?:causal_conv1d)/, 'causal-conv1d'],
   [/^(?:deep_gemm)/, 'deep-gemm'],
   [/^(?:sgl_kernel|common_ops)/, 'sgl-kernel'],
+  [/^transformer_engine_torch/, 'transformer-engine-torch'],
+  [/^transformer_engine/, 'transformer-engine'],
 ]
+/** Its name on PyPI is a package of packages: the extension itself is the one for PyTorch, or comes with the sources. */
+const TRANSFORMER_ENGINE: Readonly<Record<string, string>> = {
+  'transformer-engine-torch': '--no-build-isolation transformer-engine-torch',
+  'transformer-engine': '--no-build-isolation git+https://github.com/NVIDIA/TransformerEngine.git@stable',
+}
 const moduleOf = (file: string): string => file.replace(/\.(?:cpython|abi3)?[\w.-]*$/, '').replace(/^lib/, '')
-function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
+/** The package whose code imports the file, by the frame above it in the traceback. */
+function importer({ text, at }: Pick<Seen, 'text' | 'at'>, module: string): string | undefined {
+  const above = text.slice(Math.max(0, at - 6), at)
+  const line = above.findLastIndex((one) => new RegExp(`\\b(?:from|import) ${module}\\b`).test(one))
+  return line < 0 ? undefined : /[\\/](?:site|dist)-packages[\\/]([A-Za-z]\w{1,40})[\\/]/.exec(above[line - 1] ?? '')?.[1]?.replaceAll('_', '-')
+}
+function distribution({ match, text, at }: Pick<Seen, 'match' | 'text' | 'at'>): string | undefined {
   const module = moduleOf(match[1] ?? '')
   const folder = /(?:site|dist)-packages\/([\w-]{1,60})\/[^\s]*$/.exec(match[0].split(': undefined')[0] ?? '')?.[1]
   // A package that was built in place has its folder's name twice: vllm/vllm/_C.abi3.so.
@@ -37,7 +51,7 @@ function distribution({ match }: Pick<Seen, 'match'>): string | undefined {
   return (
     DISTRIBUTIONS.find(([pattern]) => pattern.test(module))?.[1] ??
     inPlace ??
-    (folder === undefined || folder === 'torch' ? undefined : folder.replaceAll('_', '-'))
+    (folder === undefined || folder === 'torch' ? (/^\w{2,60}$/.test(module) ? importer({ text, at }, module) : undefined) : folder.replaceAll('_', '-'))
   )
 }
 
@@ -71,14 +85,23 @@ function remedies(matched: Matched): readonly Piece[] {
       text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
       command: pipInstall(
         matched.situation(),
-        release !== undefined ? `'${name}==${release}'` : name === undefined ? '<PACKAGE>' : rebuilds(name.replaceAll('-', '_'), matched.situation()),
+        release !== undefined
+          ? `'${name}==${release}'`
+          : name === undefined
+            ? '<PACKAGE>'
+            : (lookup(TRANSFORMER_ENGINE, name) ?? rebuilds(name.replaceAll('-', '_'), matched.situation())),
         '--force-reinstall --no-cache-dir --no-deps',
       ),
     },
     {
       text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${builtFor !== undefined ? `${builtFor}, by the name that it looks for` : wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
     },
-    {
+    name === 'apex' && {
+      text: 'Or do without apex: PyTorch 2 has layer norm, fused optimizers and mixed precision of its own, and most programs use apex only where it is installed.',
+      command: 'pip uninstall apex',
+      destroys: true,
+    },
+    name !== 'apex' && {
       text: 'See for what a wheel must be made here: Python, PyTorch, CUDA and the C++ ABI (cxx11abi) must all be those of its name.',
       command: 'python -c "import sys, torch; print(sys.version[:4], torch.__version__, torch.version.cuda, torch._C._GLIBCXX_USE_CXX11_ABI)"',
     },

@@ -63,6 +63,9 @@ const STATES = [
 ] as const
 const stateOf = (message: string) => STATES.find(({ pattern }) => pattern.test(message))
 
+/** What `hf auth login` prints. */
+const fineGrained = (text: string): boolean => /Token is valid \(permission: fineGrained\)/.test(text)
+
 function remedies({ facts: { path: repository }, text, at, situation }: Matched): readonly Piece[] {
   const state = stateOf(near({ text, at }))
   const name = repository ?? 'the model'
@@ -71,10 +74,15 @@ function remedies({ facts: { path: repository }, text, at, situation }: Matched)
     state === undefined && {
       text: `Accept the terms of ${name} once on its page${repository === undefined ? '' : ` (https://huggingface.co/${repository})`}, with the account whose token is used.`,
     },
-    state === undefined && {
-      text: 'Give the program the token of that account; a fine-grained token needs the right to read gated repositories.',
-      command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
-    },
+    state === undefined &&
+      (fineGrained(situation().text)
+        ? {
+            text: 'The token that was logged in with is fine-grained: switch on "Read access to contents of all public gated repos you can access" for it (https://huggingface.co/settings/tokens).',
+          }
+        : {
+            text: 'Give the program the token of that account; a fine-grained token needs the right to read gated repositories.',
+            command: setVariables(situation(), { HF_TOKEN: '<TOKEN>' }),
+          }),
     state !== STATES[0] && {
       text: 'See which account the token is of, where the program runs.',
       command: `python -c "from huggingface_hub import whoami; print(whoami()['name'])"`,

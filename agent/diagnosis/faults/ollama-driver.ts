@@ -28,6 +28,8 @@ const restart = ({ situation }: Matched): Piece =>
         command: `docker restart ${situation().subject.container ?? 'ollama'}`,
       }
 
+/** Paths as Ollama prints them there; in Docker Desktop it runs on Linux. */
+const WINDOWS = /[A-Z]:\\\\?(?:Users|Windows|Program Files)/
 const RELOAD_UVM: Piece = {
   text: 'Reload the module for CUDA (nothing may use the GPU; after suspend it often hangs).',
   command: 'sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm',
@@ -51,6 +53,7 @@ export const ollamaDriver = ruleFamily({
     'init failure: ',
     'cuInit err: ',
     'symbol lookup for cu',
+    'your nvidia driver is too old or missing',
     'requires a newer version of Ollama',
     'model runner has unexpectedly stopped',
     'llama runner terminated',
@@ -94,14 +97,21 @@ export const ollamaDriver = ruleFamily({
       pattern: /cuda driver library failed to get device context (\d{1,3})/,
       severity: 'critical',
       title: 'Ollama lost its access to the GPU',
-      verdict: ({ match }) =>
-        `Ollama found the GPU when it started, and the driver now refuses it (CUDA error ${match[1]}). In a container: its access to the device files was taken away while it ran, mostly by systemctl daemon-reload on the host. Models then run on the CPU, or fail.`,
+      verdict: ({ match, situation }) =>
+        `${WINDOWS.test(situation().text) ? `Ollama found the GPU, and the driver refuses it (CUDA error ${match[1]}): it was updated or reset while Ollama ran, or is in a bad state.` : `Ollama found the GPU when it started, and the driver now refuses it (CUDA error ${match[1]}). In a container: its access to the device files was taken away while it ran, mostly by systemctl daemon-reload on the host.`} Models then run on the CPU, or fail.`,
       remedies: (seen) => [
-        restart(seen),
-        {
+        WINDOWS.test(seen.situation().text) && [
+          { text: 'Quit Ollama in the tray and start it again; if that is not enough, restart Windows.' },
+          { text: 'Install the current driver of NVIDIA (as a clean installation), then update Ollama.', command: 'nvidia-smi' },
+        ],
+        !WINDOWS.test(seen.situation().text) && restart(seen),
+        !WINDOWS.test(seen.situation().text) && {
           text: 'To keep it: let Docker manage control groups itself ("exec-opts": ["native.cgroupdriver=cgroupfs"] in /etc/docker/daemon.json), or request the GPUs by CDI.',
         },
-        { text: 'If the driver was updated while it ran, reboot the host.', command: 'nvidia-smi; cat /proc/driver/nvidia/version' },
+        !WINDOWS.test(seen.situation().text) && {
+          text: 'If the driver was updated while it ran, reboot the host.',
+          command: 'nvidia-smi; cat /proc/driver/nvidia/version',
+        },
       ],
     },
     {
@@ -155,6 +165,29 @@ export const ollamaDriver = ruleFamily({
             },
         { text: 'Update Ollama: newer releases wait longer.' },
       ],
+    },
+    {
+      // gpu.go: cudaErrorInsufficientDriver of the runtime's own library.
+      pattern: /your nvidia driver is too old or missing/,
+      kind: 'cuda_version_mismatch',
+      severity: 'critical',
+      title: 'Ollama finds no driver that is new enough',
+      verdict: ({ message }) => {
+        const cuda = /libcudart\.so\.(1[0-9])\b/.exec(message)?.[1]
+        return `${cuda === undefined ? 'The CUDA runtime' : `The runtime of CUDA ${cuda}`} found no NVIDIA driver, or one that is too old for it (error 35). Models run on the CPU.`
+      },
+      remedies: ({ situation }) => [
+        { text: 'See which driver there is, and which CUDA it supports at most.', command: 'nvidia-smi' },
+        /\/nix\/store\//.test(situation().text)
+          ? {
+              text: 'On NixOS switch the driver on for the system (hardware.graphics.enable, and "nvidia" in services.xserver.videoDrivers), rebuild and reboot: libcuda comes from /run/opengl-driver.',
+              command: 'ls -l /run/opengl-driver/lib/libcuda.so*',
+            }
+          : { text: 'Update the driver, then reboot.' },
+        { text: 'Then restart Ollama: it looks for GPUs only when it starts.' },
+      ],
+      // One of several libraries that it tries.
+      unless: ({ text, at }) => text.slice(at + 1, at + 80).some((line) => /\blibrary=cuda\b|\bid=GPU-/.test(line)),
     },
     {
       pattern: /symbol lookup for (cu\w{3,40}) failed/,

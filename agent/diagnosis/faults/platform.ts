@@ -173,18 +173,19 @@ export const platform = ruleFamily({
       ],
     },
     {
-      pattern: /(nvidia-driver-daemonset-\w{4,10}) {1,20}\d\/\d {1,20}(CrashLoopBackOff|Error|Init:\S{1,30}|ImagePullBackOff|ErrImagePull)/,
+      pattern:
+        /(nvidia-driver-daemonset-\w{4,10}) {1,20}\d\/\d {1,20}(CrashLoopBackOff|Error|Init:\S{1,30}|ImagePullBackOff|ErrImagePull)|Back-off restarting failed container [\w-]{3,40} in pod (?<pod>nvidia-driver-daemonset-\w{4,10})_(?<namespace>[a-z0-9-]{2,60})\(/,
       kind: 'driver_not_loaded',
       severity: 'critical',
       title: "The GPU Operator's driver pod does not start",
       verdict: ({ match }) =>
-        `${match[1]} is in ${match[2]}: it loads the driver of its node. The toolkit, the validator and the device plugin there wait for it.`,
+        `${match.groups?.['pod'] ?? match[1]} is in ${match[2] ?? 'CrashLoopBackOff'}: it loads the driver of its node. The toolkit, the validator and the device plugin there wait for it.`,
       remedies: ({ match, situation, message }) => {
-        const namespace = situation().subject.namespace ?? /^(\S{1,60}) {1,20}nvidia-driver/.exec(message)?.[1] ?? 'gpu-operator'
+        const namespace = match.groups?.['namespace'] ?? situation().subject.namespace ?? /^(\S{1,60}) {1,20}nvidia-driver/.exec(message)?.[1] ?? 'gpu-operator'
         return [
           {
             text: 'Read why: the kernel has no headers or ready-made module, nouveau or a driver of the host is loaded, or Secure Boot refuses the module.',
-            command: `kubectl logs -n ${namespace} ${match[1]} -c nvidia-driver-ctr --tail=60`,
+            command: `kubectl logs -n ${namespace} ${match.groups?.['pod'] ?? match[1]} -c nvidia-driver-ctr${match[1] === undefined ? ' --previous' : ''} --tail=60`,
           },
           { text: 'Where the driver is installed on the node itself, switch the pod off: driver.enabled=false in the chart.' },
           { text: 'See how far the others of that node are.', command: `kubectl get pods -n ${namespace} -o wide` },
@@ -215,6 +216,8 @@ export const platform = ruleFamily({
         },
         !/libdcgm/.test(match[0]) && { text: 'Or leave the fields DCGM_FI_PROF_… out of the list of metrics of the exporter.' },
       ],
+      // Without them the exporter goes on, as on every card for desktops.
+      unless: ({ message }) => /Not collecting DCP metrics/.test(message),
     },
     {
       pattern: /Could not unload NVIDIA driver kernel modules, driver is in use/,

@@ -27,6 +27,7 @@ export const rayCluster = ruleFamily({
     'that cannot be fulfilled by any node',
     'infeasible resource requests',
     'placement group cannot be',
+    'Waiting for creating a placement group',
     "Error: Can't find a `node_ip_address.json`",
     'Version mismatch: The cluster was started with',
     'Could not find any running Ray instance',
@@ -77,6 +78,31 @@ export const rayCluster = ruleFamily({
         },
         inPods(seen) && { text: 'In Kubernetes give rayStartParams num-gpus, and the pod limits of nvidia.com/gpu.' },
       ],
+    },
+    {
+      // vLLM, ray_utils.py: after 10 s, then each time twice as long. A cluster that grows by itself takes some minutes.
+      pattern: /Waiting for creating a placement group of specs for (\d{3,5}) seconds\. specs=\[([^\]\n]{2,400})\]/,
+      kind: 'gpu_unschedulable',
+      severity: 'warning',
+      title: 'vLLM waits for GPUs of the Ray cluster',
+      verdict: ({ match, situation }) => {
+        const asked = [...(match[2] ?? '').matchAll(/'GPU': (\d{1,3}(?:\.\d{1,3})?)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+        const [, used, all] = /^ *(\d{1,4}(?:\.\d{1,3})?)\/(\d{1,4}(?:\.\d{1,3})?) GPU$/m.exec(situation().text) ?? []
+        return `vLLM has waited ${match[1]} s for ${asked === 0 ? 'its workers' : `${asked} GPUs`} of the Ray cluster.${all === undefined ? ' The cluster has fewer free, or they are not where the group needs them.' : ` Ray counts ${Number(all)} in all, of which ${Number(used)} ${Number(used) === 1 ? 'is' : 'are'} in use.`}`
+      },
+      remedies: ({ situation }) => [
+        {
+          text: 'See how many GPUs Ray counts on each node: it counts at its start, and a node where the driver or the vendor was not recognised offers none.',
+          command: 'ray list nodes --detail; nvidia-smi -L',
+        },
+        {
+          text: 'On a node whose GPUs Ray does not count: start it again with their number.',
+          command: 'ray stop; ray start --address=<HEAD_ADDRESS> --num-gpus=<GPUS>',
+        },
+        { text: 'With several hosts VLLM_HOST_IP must be, on each, the address by which Ray knows it.', command: 'printenv VLLM_HOST_IP; hostname -I' },
+        situation().programs.has('kubernetes') && { text: 'In Kubernetes give rayStartParams num-gpus, and the pod limits of nvidia.com/gpu.' },
+      ],
+      unless: ({ match }) => Number(match[1]) < 150,
     },
     {
       pattern: /(?:cannot be scheduled right now\. It requires (\{[^}]{2,200}\})|placement group cannot be (?:created|scheduled))/,

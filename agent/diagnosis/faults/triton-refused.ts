@@ -18,6 +18,14 @@ const shm = ({ situation }: Matched): Piece =>
 /** The first column of the table of models. */
 const modelIn = (row = ''): string | undefined => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|\s{0,4}\S{1,8}\s{0,20}\|\s{0,4}UNAVAILABLE: /.exec(row)?.[1]
 const versionless = (row = ''): string => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|[^|\n]{0,30}\|\s{0,4}Not loaded/.exec(row)?.[1] ?? 'a model'
+/** Names of platforms that are written as names of backends. triton-inference-server/backend, README. */
+const BACKENDS: Readonly<Record<string, string>> = {
+  tensorrt_plan: 'tensorrt',
+  onnxruntime_onnx: 'onnxruntime',
+  pytorch_libtorch: 'pytorch',
+  tensorflow_savedmodel: 'tensorflow',
+  tensorflow_graphdef: 'tensorflow',
+}
 /** What has a family of its own. */
 const ELSEWHERE = /Protobuf parsing failed|CUDA|cuda|memory|PTX|\.so\b|ModuleNotFoundError|stub|plan file|Version tag|not provided/
 
@@ -28,6 +36,7 @@ export const tritonRefused = ruleFamily({
     'stub process',
     'Stub process ',
     'Poll failed for model directory',
+    "unable to find 'libtriton_",
     'backend API version does not support this backend',
     'model configuration is not provided for model',
     '| UNAVAILABLE: ',
@@ -76,6 +85,27 @@ export const tritonRefused = ruleFamily({
       remedies: [
         { text: 'Take backend and server from one release: the same tag for both (for example r24.05 and 24.05-py3), or an image that brings the backend.' },
       ],
+    },
+    {
+      ...critical,
+      pattern: /unable to find 'libtriton_([\w.-]{1,60})\.so' for model '([\w.-]{1,80})'/,
+      title: ({ match }) => `Triton has no backend ${match[1]} for ${match[2]}`,
+      verdict: ({ match }) => `config.pbtxt of ${match[2]} names the backend ${match[1]}, and this Triton has none of that name.`,
+      remedies: ({ match }) => {
+        const name = match[1] ?? ''
+        const backend = BACKENDS[name]
+        return [
+          backend !== undefined && {
+            text: `${name} is a platform: write platform: "${name}", or backend: "${backend}".`,
+            command: `grep -nE "backend|platform" <REPOSITORY>/${match[2]}/config.pbtxt`,
+          },
+          {
+            text: `See which backends this image holds${backend === undefined ? ', and use one that has it, or correct the name' : ''}.`,
+            command: 'ls /opt/tritonserver/backends',
+          },
+          OTHERS,
+        ]
+      },
     },
     {
       ...critical,

@@ -217,28 +217,43 @@ export function xidFacts(line: string): Facts | undefined {
   return known({ xid: number, pci_bus_id: address(match[1]), ...processOf(line.slice(match.index + match[0].length)) })
 }
 
-function switchXid(at: number, line: string): Recognised | undefined {
+/** Lines in which the switch adds registers to what it has said, or is about to say. */
+const REGISTERS = /\bSXid \([^)]{3,40}\): \d{4,6}, (?:Data \{|Severity \d)/
+/** Of no consequence by the Fabric Manager user guide, appendix D.4. */
+const HARMLESS_SXIDS: ReadonlySet<number> = new Set([22013])
+
+function switchXid(text: LogText, at: number, line: string): Recognised | undefined {
   const match = SXID.exec(line)
   const sxid = whole(match?.[3])
   if (match === null || sxid === undefined) return undefined
+  if (
+    REGISTERS.test(line) &&
+    [...text.slice(Math.max(0, at - 3), at), ...text.slice(at + 1, at + 4)].some((one) => whole(SXID.exec(one)?.[3]) === sxid && !REGISTERS.test(one))
+  )
+    return undefined
   const fatal = match[4]?.toLowerCase() === 'fatal'
-  const severity: Severity = fatal ? 'critical' : 'warning'
+  const harmless = !fatal && HARMLESS_SXIDS.has(sxid)
+  const severity: Severity = fatal ? 'critical' : harmless ? 'info' : 'warning'
   const link = /\bLink (\d{1,3})\b/i.exec(line.slice(match.index))?.[1]
   const words = wordsOf(line.slice(match.index + match[0].length).replace(/^[\s,]{1,4}Link \d{1,3}/i, ''))
   const where = `NVSwitch ${address(match[1]) ?? ''}`.trim()
   return {
     kind: 'xid',
     severity,
-    title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : 'error'}`,
+    title: `SXid ${sxid}: NVSwitch ${fatal ? 'fatal error' : harmless ? 'event without consequence' : 'error'}`,
     verdict: `${
-      fatal
-        ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
-        : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`
+      harmless
+        ? `${where} reports an event on ${link === undefined ? 'one of its links' : `link ${link}`} that NVIDIA says can be ignored: it disturbs no traffic.`
+        : fatal
+          ? `${where} reports a fatal error${link === undefined ? '' : ` on link ${link}`}: the links through it are down, and programs that use several GPUs fail.`
+          : `${where} reports an error on ${link === undefined ? 'one of its links' : `link ${link}`}; traffic through it may be disturbed.`
     }${words === undefined ? '' : ` It says: "${words}".`}`,
     facts: known({ sxid, pci_bus_id: address(match[1]) }),
     remedies: plan(
       {
-        text: 'See what the Fabric Manager says, and which GPUs report an Xid 74 beside it.',
+        text: harmless
+          ? 'Nothing is to be done. If programs fail all the same, look for other errors of the links.'
+          : 'See what the Fabric Manager says, and which GPUs report an Xid 74 beside it.',
         command: 'sudo journalctl -u nvidia-fabricmanager -n 50; nvidia-smi nvlink -e',
       },
       fatal && RESET_TOGETHER,
@@ -258,7 +273,7 @@ function eventXid(at: number, line: string, situation: () => Situation): Recogni
 
 function recognise(text: LogText, at: number, situation: () => Situation): Recognised | undefined {
   const line = text[at] ?? ''
-  return gpuXid(text, at, line, situation) ?? switchXid(at, line) ?? eventXid(at, line, situation)
+  return gpuXid(text, at, line, situation) ?? switchXid(text, at, line) ?? eventXid(at, line, situation)
 }
 
 export const xid: FaultFamily = {

@@ -17,7 +17,7 @@ const PATTERNS = {
     /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b|Device: cuda:\d{1,2} [^\n]{3,60} : (?:cudaMallocAsync|native)/im,
   sd_webui:
     /NansException|Torch active\/reserved: |use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bSys: [\d.]{1,8}\/[\d.]{1,8} GB \(|\bmodules[/\\](?:txt2img|img2img|call_queue|sd_models|sd_hijack)\w{0,24}\.py|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
-  jax: /\bjax(?:lib|line)?\b|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization|\bpjrt_|^(?![^]*(?:tensorflow|keras))[^]*RESOURCE_EXHAUSTED: Failed to (?:allocate request for|load in-memory)/i,
+  jax: /\bjax(?:lib|line)?\b|No GPU\/TPU found, falling back|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization|\bpjrt_|^(?![^]*(?:tensorflow|keras))[^]*RESOURCE_EXHAUSTED: Failed to (?:allocate request for|load in-memory)/i,
   tensorflow: /\btensorflow\b|ResourceExhaustedError(?!:?\s{1,6}Out of memory error on GPU)|TF_FORCE_GPU|tf_device|\bkeras\b/i,
   onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
   rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,

@@ -9,11 +9,12 @@ const SHOWN = 8
 const FIRMWARE: ReadonlySet<number> = new Set([119, 120])
 /** Programs that were merely asking the driver: that several of them met it says nothing. */
 const sameProgram = ({ kind, title, facts }: Fault): string | undefined =>
-  kind !== 'xid' || facts.process === undefined
+  kind !== 'xid' || (facts.process === undefined && (facts.pid === undefined || facts.pci_bus_id === undefined))
     ? undefined
     : FIRMWARE.has(facts.xid ?? 0) && facts.pci_bus_id !== undefined
       ? `${title} ${facts.pci_bus_id}`
-      : `${title} ${facts.process} ${facts.caused_by_xid ?? ''}`
+      : // Older drivers name no program: then the GPU tells that it is the same trouble.
+        `${title} ${facts.process ?? facts.pci_bus_id} ${facts.caused_by_xid ?? ''}`
 
 const listed = (items: readonly string[]): string =>
   items.length > SHOWN ? `${items.slice(0, SHOWN).join(', ')} and ${items.length - SHOWN} more` : items.join(', ')
@@ -21,7 +22,7 @@ const listed = (items: readonly string[]): string =>
 function asOne(first: Fault, same: readonly Fault[]): Fault {
   const gpus = new Set(same.map(({ facts }) => facts.pci_bus_id))
   const programs = new Set(same.map(({ facts }) => facts.process))
-  const pids = same.map(({ facts: { process, pid } }) => (programs.size > 1 ? `${process} (pid ${pid ?? 'not named'})` : String(pid)))
+  const pids = same.map(({ facts: { process, pid } }) => (programs.size > 1 && process !== undefined ? `${process} (pid ${pid ?? 'not named'})` : String(pid)))
   const said = new Set(same.map(({ verdict }) => SAID.exec(verdict)?.[1]))
   const where =
     gpus.size > 1

@@ -7,7 +7,7 @@ test.each([
     'each library of one start of TensorFlow in one answer, and none that needs itself',
     "W dso_loader.cc:64] Could not load dynamic library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory\nW dso_loader.cc:64] Could not load dynamic library 'libcublas.so.11'; dlerror: libcublas.so.11: cannot open shared object file: No such file or directory\nW gpu_device.cc:1850] Cannot dlopen some GPU libraries.\n",
     'cuda_library_missing',
-    /^(?![^]*needs libcudart)[^]*libcudart\.so\.11\.0 was not found where the loader looks, nor were libcublas\.so\.11, so/,
+    /^(?![^]*needs libcudart)[^]*libcudart\.so\.11\.0 was not found where the loader looks, nor was libcublas\.so\.11, so/,
   ],
   [
     'a GPU that nvdebugdump cannot ask, by its own number',

@@ -12,6 +12,11 @@ const status = (match: RegExpExecArray): { http_status?: number } => {
 const PATH =
   /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"]((?:\.{0,2}|~|[A-Za-z]:)[\\/][\w.\\/@+-]{2,160})['"]|^(\.{0,2}\/[\w./@+-]{2,160}) is not a local folder/
 const REPOSITORY = /huggingface\.co\/(?:datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96})\/(?:resolve|raw|blob)\//
+/** What it could not fetch: by the address, or as Transformers calls it. */
+const wantedIn = (text: string): string | undefined =>
+  /it looks like ([\w.-]{1,96}(?:\/[\w.-]{1,96})?) is not the path to a directory/.exec(text)?.[1] ??
+  /Max retries exceeded with url: \/([\w.-]{1,96}\/[\w.-]{1,96})\/resolve\//.exec(text)?.[1] ??
+  REPOSITORY.exec(text)?.[1]
 const pathIn = (message = ''): string | undefined => {
   const match = PATH.exec(message)
   return match?.[1] ?? match?.[2]
@@ -69,7 +74,7 @@ export const modelAccess: EndKind = {
       return [
         {
           text: 'The host has no way to the hub. Download the model where there is one, and give the job the folder or a filled cache.',
-          command: `hf download <REPOSITORY>\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
+          command: `hf download ${wantedIn(situation.text) ?? '<REPOSITORY>'}\n${setVariables(situation, { HF_HUB_OFFLINE: '1' })}`,
         },
         {
           text: 'If it should have one: see whether the hub answers from where the job runs; behind a proxy it needs HTTPS_PROXY.',

@@ -11,6 +11,13 @@ const RENDEZVOUS = /rendezvous|client socket has |TCPStore|c10d|MASTER_|clients 
 /** As HTTP clients and resolvers print it. */
 const SERVER =
   /\bhost='([a-zA-Z0-9][\w.-]{1,120})'|[Ff]ailed to resolve '([a-zA-Z0-9][\w.-]{1,120})'|Could not resolve host: ([a-zA-Z0-9][\w.-]{1,120})|https:\/\/([a-zA-Z0-9][\w.-]{1,120})|lookup ([a-zA-Z0-9][\w.-]{1,120}) on /
+/** What the program says of it in other words than those of the error, where it names one host alone. */
+function onlyHost(text: string): string | undefined {
+  const hosts = new Set(
+    [...text.matchAll(/connect to ['"]?https:\/\/([a-zA-Z0-9][\w.-]{1,120})|\bhost='([a-zA-Z0-9][\w.-]{1,120})'/g)].map(([, said, pool]) => said ?? pool),
+  )
+  return hosts.size === 1 ? [...hosts][0] : undefined
+}
 /** Of databases, queues and other servers that do not speak HTTP. */
 const SOCKET =
   /server at "([\w.-]{1,120})"(?: \([^)\n]{1,60}\))?, port (\d{2,5})|connecting to ([\w.-]{1,120}):(\d{2,5})|\b(?!https?:)[a-z]{3,10}:\/\/(?:[^@\s/]{1,120}@)?([\w.-]{1,120}):(\d{2,5})|\('([\w.-]{1,120})', (\d{2,5})\)/g
@@ -132,7 +139,9 @@ export const networkError: EndKind = {
     const server =
       SERVER.exec(`${error?.message} ${error?.tail}`)
         ?.slice(1)
-        .find((one) => one !== undefined) ?? '<HOST>'
+        .find((one) => one !== undefined) ??
+      onlyHost(situation.text) ??
+      '<HOST>'
     const socket = socketIn(`${error?.message} ${error?.tail}`) ?? socketIn(situation.text)
     if (!rendezvous && server === '<HOST>' && socket !== undefined)
       return [

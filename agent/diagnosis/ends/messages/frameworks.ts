@@ -92,6 +92,14 @@ const ROWS: readonly Row[] = [
   ],
   [/jaxlib version \S{1,20} is (?:newer|older) than/, 'Install jax, jaxlib and the CUDA plugin in one command, so that they belong together.', JAX],
   [
+    // docs.jax.dev, jax.export: platforms.
+    /The current platform (?:CUDA|ROCM|GPU) is not among the platforms required by the module: \[CPU\]/i,
+    'Run the exported model on the CPU (hide the GPU from TensorFlow), or export it anew for both: platforms=("cpu", "cuda") in jax.export, native_serialization_platforms in jax2tf.convert.',
+    'export CUDA_VISIBLE_DEVICES=-1',
+    'The model was exported from JAX for the CPU alone.',
+    'The exported model runs on the CPU only',
+  ],
+  [
     /Encountered an unexpected tracer/,
     'Do not keep values that are computed inside jit or grad anywhere outside (self.x, a global, a list): return them from the function, and set jax_check_tracer_leaks to find where.',
     'export JAX_CHECK_TRACER_LEAKS=1',

@@ -5,6 +5,8 @@ import type { Situation } from '../../situation/situation.ts'
 import { OF_WEIGHT } from '../kinds/checkpoint-mismatch.ts'
 import type { Known } from './message.ts'
 
+const repositoryIn = (text: string): string | undefined =>
+  /(?:huggingface\.co\/|models--)([\w.-]{1,96})(?:\/|--)([\w.-]{1,96})(?:\/|\s|$)/.exec(text)?.slice(1).join('/')
 const QUANTIZED = /qweight|qzeros|g_idx|scale|zero_point|_packed|absmax|quant_state|nested/
 const server = ({ programs }: Situation): string => (programs.has('sglang') ? 'SGLang' : 'vLLM')
 /** By the name of the tensor: of which sort it is. */
@@ -40,6 +42,22 @@ const why = (tensor: string): string =>
     : 'the files are of another variant, or newer than the release'
 
 export const LOADING: readonly Known[] = [
+  {
+    // huggingface_hub, file_download.py: what came has another length than the hub announced.
+    pattern: /Consistency check failed: file should be of size (\d{1,14}) but has size (\d{1,14}) \(([^)\n]{1,120})\)/,
+    title: ([, , , file]) => `The download of ${/^[\w./-]+$/.test(file ?? '') ? file : 'a file'} is not complete`,
+    says: ([, whole, got]) =>
+      Number(whole) > Number(got)
+        ? `${Math.floor((Number(got) / Number(whole)) * 100)} % of the file came: the connection was cut, a proxy or mirror gave a part of it, or the disk is full.`
+        : 'More came than the hub announced: a proxy or a mirror answered in its place.',
+    remedies: (_, { situation }) => [
+      { text: 'Fetch it again: what is there is replaced.', command: `hf download ${repositoryIn(situation.text) ?? '<REPOSITORY>'} --force-download` },
+      ...(situation.system === 'windows'
+        ? []
+        : [{ text: 'See that the disk has room for it.', command: 'df -h ~/.cache/huggingface; printenv HF_ENDPOINT HTTPS_PROXY' }]),
+      { text: 'If it is cut each time: another network, or without the mirror or proxy that stands between.' },
+    ],
+  },
   {
     pattern: /Unrecognized model in (\S{1,200}?)\.? Should have a `model_type` key in its config\.json/,
     title: ([, where]) => `${where} is no model that Transformers knows by its config.json`,

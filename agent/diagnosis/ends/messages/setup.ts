@@ -69,12 +69,13 @@ export const SETUP: readonly Known[] = [
   },
   {
     // Powers of two: the heads of keys and values, which the message does not name, must divide as well.
-    pattern: /heads?(?: \(|=)(\d{1,4})\)? must be divisible by .{0,30}(?:tensor.parallel\w{0,10}|tp)(?:[ _]size)?(?: \(|=)(\d{1,3})/i,
+    pattern:
+      /heads?(?: \(|=|`: )(\d{1,4})\)? (?:must be divisible by .{0,30}(?:tensor.parallel\w{0,10}|tp)(?:[ _]size)?(?: \(|=)|and `num_shards`: )(\d{1,3})/i,
     title: ([, heads, size]) => `${heads} attention heads cannot be split over ${size} GPUs`,
     remedies: ([, heads, size], { situation: { programs } }) => {
       const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
-      const text = `Split the model over ${fits} GPUs: ${heads} heads divide by that, and not by ${size}.`
-      const option = programs.has('vllm') ? '--tensor-parallel-size' : programs.has('sglang') ? '--tp-size' : undefined
+      const text = `${fits === 1 ? 'Run the model on one GPU' : `Split the model over ${fits} GPUs`}: ${heads} heads divide by that, and not by ${size}.`
+      const option = programs.has('vllm') ? '--tensor-parallel-size' : programs.has('sglang') ? '--tp-size' : programs.has('tgi') ? '--num-shard' : undefined
       return [option === undefined ? { text } : { text, command: `${option} ${fits}` }]
     },
   },
@@ -101,8 +102,10 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
-    pattern: /operator torchvision::\w{1,40} does not exist/,
-    says: 'torchvision was built for another PyTorch than the one that is installed.',
+    pattern: /operator torchvision::\w{1,40} does not exist|No such operator torchvision::\w{1,40}|Could not find the operator torchvision::\w{1,40}/,
+    title: 'torchvision does not fit the installed PyTorch',
+    says: ([words]) =>
+      `Its compiled operators are not there: torchvision was built for another PyTorch than the one that is installed${words.startsWith('No such') ? ', or the code calls them by torch.ops without "import torchvision" before' : ''}.`,
     remedies: (_, { situation }) => {
       const torch = situation.versions.torch
       const release = madeFor('torchvision', torch)

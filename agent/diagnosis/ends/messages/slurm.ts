@@ -12,11 +12,33 @@ const LIMITS = do1(
 
 const ROWS: readonly Row[] = [
   [
+    /GRES option unsupported by configured SelectType/,
+    "The cluster's way of choosing nodes (SelectType) does not know --gpus and the options beside it, which need select/cons_tres; the job was not queued.",
+    [
+      do1('Ask for the GPUs of each node, which every Slurm knows.', 'sbatch --gres=gpu:<GPUS> <SCRIPT>'),
+      do1(
+        'If the cluster gives only whole nodes (select/linear), leave the request out: their GPUs come with them.',
+        'scontrol show config | grep -i SelectType; sinfo -o "%P %G"',
+      ),
+    ],
+  ],
+  [
+    /SLURM_MEM_PER_\w{3,4}[^\n]{0,60}mutually exclusive/,
+    'srun found more than one of these in its environment: it was started inside another job and inherited the memory of that one beside its own.',
+    [
+      do1('Take those of the outer job out of the environment, then start it again.', 'unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE'),
+      do1('Ask for memory in one way only: --mem, --mem-per-cpu or --mem-per-gpu.'),
+    ],
+  ],
+  [
     /Requested node configuration is not available|Invalid generic resource \(gres\)/,
     'No node of the partition can ever give what was asked for, so the job was not queued.',
     [
       NODES,
-      do1('Then ask for less on each node, for another type of GPU, or in another partition.', 'sbatch --partition=<PARTITION> --gres=gpu:<GPUS> <SCRIPT>'),
+      do1(
+        'Then ask for less on each node, for another type of GPU, or in another partition (some also want a --qos of their own).',
+        'sbatch --partition=<PARTITION> --gres=gpu:<GPUS> <SCRIPT>',
+      ),
     ],
   ],
   [
@@ -160,7 +182,32 @@ const titleOf = ({ source }: RegExp): string =>
       ? 'Slurm does not take a node in'
       : 'Slurm did not accept the job'
 
+/** A plugin of the site (job_submit) says why in a line of its own. */
+const PLUGIN = /^(?:\S{0,40} )?(?:sbatch|srun|salloc): error: (?!Batch job|Unable to)([^\n]{8,240})$/m
+/** srun and salloc take the same options as sbatch, and no script. */
+const asTyped = (remedies: readonly Piece[], text: string): readonly Piece[] => {
+  const typed = /\b(srun|salloc): error: Unable to allocate/.exec(text)?.[1]
+  return typed === undefined
+    ? remedies
+    : remedies.map((one) =>
+        typeof one === 'object' && 'command' in one && one.command !== undefined
+          ? { ...one, command: one.command.replace(/\bsbatch ((?:--\S{3,40} )+)<SCRIPT>/, `${typed} $1${typed === 'srun' ? '<COMMAND>' : ''}`).trim() }
+          : one,
+      )
+}
+
 export const SLURM: readonly Known[] = [
+  {
+    pattern: /Batch job submission failed: Unspecified error|Unable to allocate resources: Unspecified error/,
+    title: 'The rules of the cluster refused the job',
+    when: ({ situation }) => PLUGIN.test(situation.text),
+    says: (_, { situation }) => `A check of the site (a job_submit plugin) says why: "${PLUGIN.exec(situation.text)?.[1]?.trim()}".`,
+    remedies: (_, { situation }) => [
+      /\bGPUs?\b|gres/i.test(PLUGIN.exec(situation.text)?.[1] ?? '')
+        ? { text: 'Ask for the GPUs as it wants it, or choose a partition without them.', command: 'sinfo -o "%P %G"; sbatch --gres=gpu:<GPUS> <SCRIPT>' }
+        : { text: 'Change the request as it says; the documentation of the cluster has its rules.', command: 'sinfo -o "%P %l %G"' },
+    ],
+  },
   {
     pattern: /Unable to create step for job (\d{1,12}): Invalid generic resource/,
     title: 'Slurm did not accept the step',
@@ -177,6 +224,6 @@ export const SLURM: readonly Known[] = [
     title: titleOf(pattern),
     when: ({ situation, error }) => FROM_SLURM.test(error?.message ?? '') || FROM_SLURM.test(situation.text),
     says,
-    remedies: () => remedies,
+    remedies: (_, { situation }) => asTyped(remedies, situation.text),
   })),
 ]

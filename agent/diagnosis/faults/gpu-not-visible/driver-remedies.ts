@@ -39,6 +39,15 @@ export const SECURE_BOOT: Piece = {
   text: 'Secure Boot refuses a module without a trusted signature: enrol the key with which it was signed (MOK), reboot and confirm it on the console; or switch Secure Boot off in the firmware.',
   command: 'mokutil --sb-state; sudo mokutil -i "$(ls /var/lib/dkms/mok.pub /var/lib/shim-signed/mok/MOK.der 2>/dev/null | head -n 1)"',
 }
+/** The release of the module that lies on the disk for the running kernel: what `modinfo -F version nvidia` prints. */
+export const builtModule = ({ text }: Situation): string | undefined =>
+  /\bmodinfo\b[^\n]{0,40}\bnvidia\b[^\n]{0,20}\n(?:[^\n]{0,200}\n){0,3}?(?:version: {1,12})?(\d{3}\.\d{2,3}(?:\.\d{2})?)\s/.exec(`${text}\n`)?.[1]
+/** What apt's history or dpkg's log says of the driver's packages. */
+const UPGRADE =
+  /Start-Date: (\d{4}-\d{2}-\d{2})[^\n]{0,20}\n(?:Commandline: [^\n]{0,60}unattended-upgrade[^\n]{0,20}\n)(?:[^\n]{0,200}\n){0,3}?Upgrade: [^\n]{0,400}?\b(?:lib)?nvidia-/
+const updateOf = ({ text }: Situation): string | undefined => UPGRADE.exec(text)?.[1]
+export const updated = (situation: Situation): string =>
+  updateOf(situation) === undefined ? '' : ` An automatic upgrade (unattended-upgrades) changed packages of the driver on ${updateOf(situation)}.`
 /** What a user of Slurm sees, not who runs the node. */
 export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
 /** `dkms status` beside `uname -r`: built for these kernels, and another one runs. */
@@ -87,6 +96,14 @@ export function driver({ situation }: Matched): readonly Piece[] {
       { text: `Or boot ${other.built} again, for which the module is there (in the boot menu under advanced options).` },
       unsigned && SECURE_BOOT,
     ]
+  if (builtModule(situation()) !== undefined && !unsigned && !nouveau)
+    return [
+      {
+        text: 'Load it, and read what the kernel says: Secure Boot, nouveau on the card, or a GPU that does not answer.',
+        command: "sudo modprobe nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau|secure boot' | tail -n 30; mokutil --sb-state",
+      },
+      { text: 'See that the card is on the bus, and which driver holds it.', command: 'lspci -nnk -d 10de:' },
+    ]
   return [
     nouveau && NO_NOUVEAU,
     unsigned && SECURE_BOOT,
@@ -110,6 +127,10 @@ export function driver({ situation }: Matched): readonly Piece[] {
           ? undefined
           : LOAD,
     !unsigned && /Secure ?Boot|signature/i.test(text) && SECURE_BOOT,
+    updateOf(situation()) !== undefined && {
+      text: 'Then keep automatic upgrades from changing the driver.',
+      command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'",
+    },
     // Modprobe looked on the host.
     !unsigned && missing === undefined && requestGpu(situation()),
   ]

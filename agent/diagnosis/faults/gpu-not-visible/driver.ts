@@ -2,7 +2,7 @@
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { builtForOther, driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, WSL } from './driver-remedies.ts'
+import { builtForOther, builtModule, driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, updated, WSL } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -21,6 +21,7 @@ export const LITERALS = [
   "NVML doesn't exist",
   'No devices were found',
   'No NVIDIA GPU found',
+  'No NVIDIA graphics adapter found',
   'requires use of the NVIDIA open kernel modules',
   'NVIDIA probe routine',
   'None of the NVIDIA',
@@ -69,15 +70,18 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVIDIA-SMI has failed because it couldn['’]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
+      /NVIDIA-SMI has failed because it couldn['’‘`´]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: (matched) => (inJob(matched.situation()) ? 'No GPU in the job' : 'NVIDIA driver is not loaded'),
     verdict: (matched) =>
       inJob(matched.situation())
         ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
         : (notBuilt(matched) ??
-          'The kernel module of the NVIDIA driver is not loaded or does not answer: often it was not built for a new kernel, or Secure Boot refused it.'),
+          `The kernel module of the NVIDIA driver is not loaded or does not answer: ${builtModule(matched.situation()) === undefined ? 'often it was not built for a new kernel, or Secure Boot refused it' : `modinfo finds it (${builtModule(matched.situation())}), so it is built for this kernel, and something keeps it from being loaded`}.${updated(matched.situation())}`),
     remedies: driver,
+    // Of the build that failed driver-not-loaded tells.
+    unless: ({ text }) =>
+      text.some((line) => line.includes('Bad return status for module build on kernel')) && text.some((line) => /nvidia[-/ ,v]{1,6}\d{3}\./.test(line)),
   },
   {
     // The greeting of NVIDIA's images, which look for the driver's libraries and device files.
@@ -102,7 +106,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVIDIA-SMI couldn['’]t find libnvidia-ml|NVMLError_LibraryNotFound|\bnvml\b[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML Shared Library Not Found|NVML doesn['’]t exist/,
+      /NVIDIA-SMI couldn['’‘`´]t find libnvidia-ml|NVMLError_LibraryNotFound|\bnvml\b[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML[^\n]{0,60}ERROR_LIBRARY_NOT_FOUND|NVML Shared Library Not Found|NVML doesn['’]t exist/,
     severity: 'critical',
     title: 'NVML library not found',
     verdict:
@@ -158,7 +162,7 @@ export const driverRules: readonly Rule[] = [
   },
   {
     pattern:
-      /NVRM: No NVIDIA GPU found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)|installed in this system is not supported by the\s{1,20}(?:NVRM: )?(?:NVIDIA \d|\d{3}\.)/,
+      /NVRM: No NVIDIA (?:GPU|graphics adapter) found|NVRM: None of the NVIDIA (?:graphics adapters|devices) were (?:initialized|probed)|NVRM: The NVIDIA probe routine (?:was not called|failed) for \d{1,3} device|NVIDIA GPU\b[^\n]{0,80}is not supported by the\s{1,3}(?:NVIDIA|NVRM|\d)|installed in this system is not supported by the\s{1,20}(?:NVRM: )?(?:NVIDIA \d|\d{3}\.)/,
     severity: 'critical',
     title: 'The driver took no GPU',
     verdict: (seen) => {
@@ -167,7 +171,7 @@ export const driverRules: readonly Rule[] = [
         return `Release ${release} of the driver does not support the GPU at ${card}: the GPU is newer than this release, or too old for it. No program can use it.`
       const holder = holderOf(seen)
       const count = /not called for (\d{1,3}) device/.exec(seen.message)?.[1]
-      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? 'another driver holds it (nouveau, vfio-pci), or this driver version does not support it' : `${holder} holds it`}.`
+      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? `${/No NVIDIA/.test(seen.message) ? 'there is none in this machine, ' : ''}another driver holds it (nouveau, vfio-pci), or this driver version does not support it` : `${holder} holds it`}.`
     },
     remedies: (matched) => [
       holderOf(matched) === 'vfio-pci' && {

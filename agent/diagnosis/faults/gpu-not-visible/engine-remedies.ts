@@ -135,6 +135,8 @@ export function cdi({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+/** Some releases leave the library's name out. */
+export const NO_LIBRARY = /load library failed|error: (?:\w[\w ]{2,20} error: )?cannot open shared object file/
 export const OPERATOR = /nvidia-operator-validator|toolkit-validation|\bgpu-operator\b/
 export const HOST_WORKS = /NVIDIA-SMI \d{3}\.[\d.]{2,9} {1,20}(?:Driver|KMD) Version/
 const ENGINE: Piece = {
@@ -193,7 +195,7 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly says: string; read
 export const refusal = (message: string) => REFUSALS.find(({ pattern }) => pattern.test(message))
 /** The toolkit's program runs on the host. */
 export function hook({ situation, message }: Matched): readonly Piece[] {
-  const noLibrary = /load library failed/.test(message)
+  const noLibrary = NO_LIBRARY.test(message)
   const known = refusal(message)
   if (known !== undefined) return [known.remedies, SEE_TOOLKIT]
   if (/error: timed out/.test(message))

@@ -3,7 +3,7 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, named, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -115,11 +115,11 @@ export const engineRules: readonly Rule[] = [
   },
   {
     pattern:
-      /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: (?:driver error: |nvml error: )?(?:driver not loaded|failed to process request|load library failed)/,
+      /nvidia-container-cli(?:\.real)?: [a-z ]{0,24}error: (?:driver error: |nvml error: )?(?:driver not loaded|failed to process request|load library failed|cannot open shared object file)/,
     severity: 'critical',
     title: 'The container toolkit finds no driver',
     verdict: ({ message, situation }) =>
-      `The NVIDIA container toolkit could not start because ${/load library failed/.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container${named(situation)} was not started.`,
+      `The NVIDIA container toolkit could not start because ${NO_LIBRARY.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container${named(situation)} was not started.`,
     remedies: hook,
     facts: library,
     unless: elsewhere,

@@ -22,6 +22,7 @@ export const LITERALS = [
   'unhealthy devices nvidia.com/',
 ]
 
+const PART_OF_GPU = /current_node_resource=\{[^}\n]{0,200}'GPU': (0\.\d{1,3})/
 /** Lists the GPUs by the vendor's own tool. */
 const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi -i' : vendor === 'intel' ? 'xpu-smi discovery' : 'nvidia-smi -L')
 
@@ -174,12 +175,21 @@ export const otherRules: readonly Rule[] = [
   {
     pattern: /Current node has no GPU available/,
     severity: 'critical',
-    title: 'Ray sees no GPU on this node',
-    verdict: 'vLLM was started on a Ray node without a GPU: the driver is not visible there, or Ray was started without GPUs.',
-    remedies: ({ situation }) => [
+    title: ({ message }) => (PART_OF_GPU.test(message) ? 'Ray has given the GPU of this node away' : 'Ray sees no GPU on this node'),
+    verdict: ({ message }) =>
+      PART_OF_GPU.test(message)
+        ? `Of the GPU of this node ${PART_OF_GPU.exec(message)?.[1]} is left: another actor of Ray has the rest, mostly the one that started vLLM.`
+        : 'vLLM was started on a Ray node without a GPU: the driver is not visible there, or Ray was started without GPUs.',
+    remedies: ({ situation, message }) => [
+      PART_OF_GPU.test(message) && {
+        text: 'Let the actor around vLLM ask for no GPU (ray_actor_options, num_gpus=0): vLLM asks for its own, by a placement group of the deployment.',
+        command: 'ray list actors --filter "state=ALIVE" --detail',
+      },
       { text: 'See how many GPUs Ray counts on each node, and whether the driver shows them there.', command: `ray status; ${lister(situation())}` },
-      { text: 'Start vLLM on a node with GPUs, or start Ray there again: it counts GPUs at its start.' },
-      requestGpu(situation()),
+      !PART_OF_GPU.test(message) && [
+        { text: 'Start vLLM on a node with GPUs, or start Ray there again: it counts GPUs at its start.' },
+        requestGpu(situation()),
+      ],
     ],
   },
   {

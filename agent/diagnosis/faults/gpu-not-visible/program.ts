@@ -44,6 +44,7 @@ export const LITERALS = [
   'No visible GPU devices',
   'failed to initialize CUDA',
   "Can't initialize NVML",
+  'Cannot load NVML; DCGM ',
   'Failed to initialize NVML',
   'Failed to infer device type',
   'Invalid CUDA ',
@@ -267,7 +268,7 @@ export const programRules: readonly Rule[] = [
   ...jaxRules,
   {
     // DCGM's host engine gives no reason.
-    pattern: /Can't initialize NVML|Failed to initialize NVML\s*$/,
+    pattern: /Can't initialize NVML|Failed to initialize NVML\s*$|Cannot load NVML; DCGM will proceed without/,
     severity: 'warning',
     title: 'NVML cannot be started',
     verdict: "The program could not start NVML: the driver's libraries are missing here, do not fit, or the GPU is not given to this container.",

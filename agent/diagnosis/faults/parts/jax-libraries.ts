@@ -1,7 +1,20 @@
 // JAX compares the CUDA libraries that the loader finds with those that it was built for.
 import { pipInstall } from '../remedies/pip.ts'
-import type { Rule } from './rules.ts'
+import type { Piece } from '../remedies/plan.ts'
+import type { Matched, Rule } from './rules.ts'
 import { around } from './window.ts'
+
+/** JAX brings its CUDA libraries along, unless the loader finds others first. */
+export const jaxPackages = ({ situation }: Pick<Matched, 'situation'>): readonly Piece[] => [
+  {
+    text: 'Install jax, jaxlib and the plugin in one command.',
+    command: pipInstall(situation(), `'jax[cuda${/cuda-?13/i.test(situation().text) ? 13 : 12}]'`, '--upgrade'),
+  },
+  {
+    text: 'If LD_LIBRARY_PATH puts another CUDA first: without it JAX finds its own.',
+    command: 'printenv LD_LIBRARY_PATH; env -u LD_LIBRARY_PATH python -c "import jax; print(jax.devices())"',
+  },
+]
 
 export const jaxLibraries: Rule = {
   pattern: /Found (?<library>cu[A-Z]\w{2,8}|CUDA|CUPTI) version (\d{2,6}), but JAX was built against version (\d{2,6})|Outdated cuDNN installation found/,

@@ -37,7 +37,7 @@ export function architecture({ situation, message, match }: Matched): readonly P
     return [
       { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
       {
-        text: `Install the build for your ROCm release${override === undefined ? '; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION)' : ''}.`,
+        text: `Install the build for your ROCm release${override === undefined ? '; some consumer GPUs run with the override of a supported neighbour (HSA_OVERRIDE_GFX_VERSION: 10.3.0 for RDNA 2, 11.0.0 for RDNA 3)' : ''}.`,
       },
       override !== undefined && {
         text: `Or let ${override[0]} run the code of its supported relative: nearly the same instructions.`,
@@ -48,9 +48,13 @@ export function architecture({ situation, message, match }: Matched): readonly P
     return [
       {
         text: 'Update Ollama, and the driver: its releases hold code for the GPUs of their time, and a library of an older installation may be found first.',
-        command: 'ollama --version; ls -d /usr/lib/ollama /usr/local/lib/ollama',
+        command: at.system === 'windows' ? 'ollama --version' : 'ollama --version; ls -d /usr/lib/ollama /usr/local/lib/ollama',
       },
-      WHICH_GPU,
+      // docs.ollama.com/gpu: ROCm knows fewer cards than Vulkan does.
+      /\brocm|\bHIP\b/i.test(at.text) && {
+        text: 'An AMD GPU: its ROCm build holds code for few architectures (docs.ollama.com/gpu lists them). Current releases reach most others through Vulkan; on Linux HSA_OVERRIDE_GFX_VERSION lets a card run the code of its relative.',
+      },
+      !/\brocm|\bHIP\b/i.test(at.text) && WHICH_GPU,
     ]
   // opennmt.net/CTranslate2, installation: CUDA_ARCH_LIST.
   if (programs.has('ctranslate2') || /\bCUDA failed with error\b/.test(message))
@@ -83,6 +87,23 @@ export function architecture({ situation, message, match }: Matched): readonly P
       programs.has('sglang') && { text: 'Or let SGLang use other kernels.', command: '--attention-backend triton --sampling-backend pytorch' },
       programs.has('vllm') && { text: 'Or let vLLM use other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).' },
       WHICH_GPU,
+    ]
+  if (programs.has('jax') && !programs.has('pytorch'))
+    return [
+      {
+        text: 'Take a jaxlib that holds code for this GPU: newer releases know newer GPUs, and drop the oldest.',
+        command: pipInstall(at, "'jax[cuda12]'", '--upgrade'),
+      },
+      WHICH_GPU,
+      { text: 'See which release it is, and what it finds.', command: 'python -c "import jax; print(jax.__version__, jax.devices())"' },
+    ]
+  if (programs.has('onnxruntime') && !programs.has('pytorch'))
+    return [
+      {
+        text: `Take a release of ONNX Runtime that holds code for this GPU${arch === undefined ? '' : ` (${capabilityText(arch)})`}; on a Jetson the wheel for the JetPack of the board.`,
+        command: COMPUTE_CAP,
+      },
+      { text: 'Built from source: name the capability, without its point, to the build: --cmake_extra_defines CMAKE_CUDA_ARCHITECTURES=<CAPABILITY>.' },
     ]
   const named = namedArchitecture(at.text)
   // PyTorch adds this to its message.

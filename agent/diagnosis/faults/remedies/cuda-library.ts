@@ -14,7 +14,7 @@ const IN_USE = /(?:\b(?:using|use|have|installed|running|with) (?:the )?|用的�
 /** Stacks of Java, .NET, Rust, Go and Node: pip is of no use to them. */
 const OTHER_LANGUAGE =
   /\bai\.onnxruntime\.|^\s+at [\w$.]{3,160}\([\w ]{1,60}(?:\.java:\d|\))|Microsoft\.ML\.|\.csproj\b|\bpanicked at |\.rs:\d|\bgoroutine \d|node_modules/m
-const inPythonText = ({ programs }: Situation, text: string): boolean => !OTHER_LANGUAGE.test(text) && inPython(programs, text)
+export const inPythonText = ({ programs }: Situation, text: string): boolean => !OTHER_LANGUAGE.test(text) && inPython(programs, text)
 const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('pytorch') ||
   programs.has('tensorflow') ||
@@ -22,7 +22,7 @@ const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('vllm') ||
   programs.has('ctranslate2') ||
   WHISPER.test(text) ||
-  /\bpython|OSError|ImportError|site-packages|dist-packages/i.test(text)
+  /\bpython|OSError|ImportError|site-packages|dist-packages|^Epoch \d+: +\d+%\||\b[\w-]{2,40}\.py\b|\b(?:gunicorn|uvicorn)\b|\bWorker \(pid:\d/im.test(text)
 
 /** Where the loader looks, in the words of its system. */
 function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
@@ -63,6 +63,14 @@ function otherMajor({ stem, cuda, version }: CudaFile, { text }: Situation): { r
     if (found !== undefined && found !== cuda) return { path, cuda: found }
   }
   return undefined
+}
+/** Who imports it, by the line of the traceback above: `from detectron2 import _C`. PyTorch itself is told of elsewhere. */
+function importing({ text, at }: Seen): string | undefined {
+  const name = /^\s{2,12}(?:from ([A-Za-z]\w{1,40})[\w.]{0,80} import |import ([A-Za-z]\w{1,40}))/.exec(
+    text[at - 1]?.includes('^') === true ? (text[at - 2] ?? '') : (text[at - 1] ?? ''),
+  )
+  const found = name?.[1] ?? name?.[2]
+  return found === undefined || /^(?:torch|importlib|ctypes)$/.test(found) ? undefined : found
 }
 /** Extensions of PyTorch: of each there is a build for every CUDA. */
 const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
@@ -116,10 +124,10 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         command: pipInstall(situation, "'tensorflow[and-cuda]'", '--upgrade'),
       },
       {
-        text: `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`.replace(
-          /^Or i/,
-          compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 ? 'Or i' : 'I',
-        ),
+        text:
+          compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0
+            ? `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`
+            : `Install ${which} in exactly that version, or use the image of this TensorFlow release.`,
       },
       loaderPath(situation, file, name),
     ]
@@ -141,10 +149,11 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     return [
       {
         text: `${importer} was built for ${which}, and PyTorch here likely for another CUDA: install its build for the CUDA of this PyTorch.`,
-        command: pipInstall(situation, importer.replaceAll('_', '-'), '--force-reinstall --no-deps --no-build-isolation'),
+        command: pipInstall(situation, importer.replaceAll('_', '-'), '--force-reinstall --no-cache-dir --no-deps --no-build-isolation'),
       },
       look,
     ]
+  const loads = importing(seen) ?? 'What loads it'
   // The text says for which CUDA PyTorch is, or its author which one is in use: then what loads the library is the stranger.
   const own = (programs.has('pytorch') ? situation.versions.cuda : undefined) ?? IN_USE.exec(situation.text)?.[1]
   const stranger: Piece = python &&
@@ -158,7 +167,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     other === undefined &&
     python &&
     file.stem === 'cudart' && {
-      text: `What loads it was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install its build for that one instead.`,
+      text: `${loads} was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install ${loads === 'What loads it' ? 'its build' : 'or compile it'} for that one instead.`,
     }
   return [
     stranger,
@@ -213,48 +222,6 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   ]
 }
 
-const OWNERS: readonly (readonly [RegExp, name: string, stem: string])[] = [
-  [/^_{0,2}nvJitLink/, 'nvJitLink', 'nvjitlink'],
-  [/^nccl/, 'NCCL', 'nccl'],
-  [/^cudnn/, 'cuDNN', 'cudnn'],
-  [/^cublas/, 'cuBLAS', 'cublas'],
-  [/^cusparse/, 'cuSPARSE', 'cusparse'],
-  [/^cusolver/, 'cuSOLVER', 'cusolver'],
-  [/^cufft/, 'cuFFT', 'cufft'],
-  [/^curand/, 'cuRAND', 'curand'],
-  [/^_{0,2}cuda[A-Z]/, 'CUDA runtime (libcudart)', 'cuda-runtime'],
-]
-export type SymbolOwner = { readonly name: string; readonly stem: string; readonly symbol: string }
-/** The library that should bring a symbol which was not found: the one that was loaded is another release of it. */
-export function ownerOf(message: string): SymbolOwner | undefined {
-  const symbol = /undefined symbol: ([\w@.]{3,120})|: symbol (\w{3,120}), version \S{1,80} not defined in file/.exec(message)?.slice(1).find(Boolean)
-  const owner = symbol === undefined ? undefined : OWNERS.find(([pattern]) => pattern.test(symbol))
-  return symbol === undefined || owner === undefined ? undefined : { name: owner[1], stem: owner[2], symbol }
-}
-/** Both libraries are there: the loader met an older copy of one first. */
-export function symbolRemedies({ name, stem, symbol }: SymbolOwner, seen: Seen): readonly Piece[] {
-  const situation = seen.situation()
-  const major = /[_.]so\.(1[123])\b/.exec(seen.message)?.[1] ?? /_(1[123])_\d{1,2}$/.exec(symbol)?.[1]
-  const pip = inPythonText(situation, situation.text) && stem !== 'cudnn' && major !== '13' ? `nvidia-${stem}-cu${major ?? '12'}` : undefined
-  return [
-    {
-      text: `Most likely an older ${name} comes first: take folders of other CUDA installations out of LD_LIBRARY_PATH, and try again.`,
-      command: 'printenv LD_LIBRARY_PATH; unset LD_LIBRARY_PATH',
-    },
-    pip !== undefined &&
-      (stem === 'nccl'
-        ? {
-            text: `Or pip holds another ${name} than this PyTorch asks for: see which it wants, and install that.`,
-            command: `python -m pip check; pip list | grep -iE "torch|${pip}"`,
-          }
-        : { text: `Or the ${name} of pip is older than what needs it.`, command: pipInstall(situation, pip, '--upgrade') }),
-    {
-      text: `See which ${name} the loader takes.`,
-      command: `LD_DEBUG=libs python -c "import torch" 2>&1 | grep -i "${stem === 'cuda-runtime' ? 'cudart' : stem}" | head`,
-    },
-  ]
-}
-
 /** The compiler's linker wants the name without a number, which the driver's packages often lack. */
 export function linkerRemedies(name: string, { situation }: Seen): readonly Piece[] {
   const library = `lib${name}.so`
@@ -278,6 +245,13 @@ export function linkerRemedies(name: string, { situation }: Seen): readonly Piec
 
 export const tensorRtRemedies = (library: string, seen: Seen): readonly Piece[] => {
   const major = /\.so\.(\d{1,3})/.exec(library)?.[1]
+  if (library.includes('plugin_tensorrt_llm'))
+    return [
+      {
+        text: `The file is part of TensorRT-LLM${major === undefined ? '' : `, in a release for TensorRT ${major}`}: use the image (Triton: -trtllm-python-py3) and the files of the model's repository of one release, and build the engine with it.`,
+        command: 'pip list | grep -i tensorrt; find / -name "libnvinfer_plugin_tensorrt_llm*" 2>/dev/null',
+      },
+    ]
   return [
     {
       text: `Install TensorRT${major === undefined ? '' : ` ${major}`}: the number after .so. is its major version.`,
