@@ -183,6 +183,8 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/Configured (?:CUDA|ROCm) binary not found at/, NO_BINARY),
     rule(/Could not find the bitsandbytes (?:CUDA|ROCm) binary at/, NO_BINARY),
     rule(/bitsandbytes library load error|Forgot to compile the bitsandbytes library/, NO_BINARY),
+    // Its CPU library has none of the functions for the GPU.
+    rule(/libbitsandbytes_cpu\.(?:so|dll): undefined symbol/, NO_GPU),
     rule(/libbitsandbytes_\w{1,40}\.(?:so|dll): (?:undefined symbol|cannot open shared object file)/, NO_BINARY),
     rule(/CUDA Setup failed despite (?:GPU|CUDA) being available/, NOT_SET_UP),
     rule(/CUDA SETUP: (?:CUDA detection failed|Setup Failed|Something unexpected)/, NOT_SET_UP),

@@ -2,6 +2,7 @@
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { WHICH_GPU } from '../../faults/remedies/gpu.ts'
+import { WRONG_RANKS, WRONG_RANKS_TITLE, wrongRanksRemedies, wrongRanksSays } from '../../faults/remedies/tensorrt-llm-ranks.ts'
 import type { Known } from './message.ts'
 
 const update = ({ programs }: Situation): Piece => ({
@@ -37,8 +38,6 @@ function moreForCache({ text }: Situation): Piece {
     more > Number(now) && { text: `Give the KV cache a larger share of the GPU memory: it is ${now} now.`, command: `--mem-fraction-static ${more.toFixed(2)}` }
   )
 }
-
-const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/
 
 /** Their all-reduce opens buffers of the other ranks over CUDA IPC. */
 const CUSTOM_REDUCE = /custom_all_reduce|register_graph_buffers|custom_ar\b/
@@ -249,27 +248,10 @@ export const ENGINES: readonly Known[] = [
     ],
   },
   {
-    pattern: /MPI size \d{1,4} != TP \* PP|mpiSize == tp \* pp/,
-    title: 'TensorRT-LLM was started with the wrong number of processes',
-    says: (_, { situation }) => {
-      const [, size, tp, pp] = RANKS.exec(situation.text) ?? []
-      return size === undefined
-        ? 'The engine was built for several GPUs, and one process for each must be started.'
-        : `The engine was built for ${Number(tp) * Number(pp)} GPUs (tensor times pipeline parallel), and ${size} ${size === '1' ? 'process was' : 'processes were'} started.`
-    },
-    remedies: (_, { situation }) => {
-      const [, , tp, pp] = RANKS.exec(situation.text) ?? []
-      const ranks = tp === undefined ? '<GPUS>' : String(Number(tp) * Number(pp))
-      return [
-        /model_lifecycle|triton/i.test(situation.text)
-          ? {
-              text: 'Start Triton with one process for each GPU of the engine.',
-              command: `python3 scripts/launch_triton_server.py --world_size=${ranks} --model_repo=<REPOSITORY>`,
-            }
-          : { text: 'Start one process for each GPU of the engine.', command: `mpirun -n ${ranks} --allow-run-as-root <COMMAND>` },
-        { text: 'Or build the engine again for the GPUs that there are.' },
-      ]
-    },
+    pattern: WRONG_RANKS,
+    title: WRONG_RANKS_TITLE,
+    says: (_, { situation }) => wrongRanksSays(situation),
+    remedies: (_, { situation }) => wrongRanksRemedies(situation),
   },
   {
     pattern: /cannot find tensor ((?:\w{1,30}\.){1,4}\w{1,30})/,

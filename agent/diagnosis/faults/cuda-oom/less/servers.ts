@@ -114,19 +114,20 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
 
 /** nvidia.github.io/TensorRT-LLM: kv_cache_free_gpu_memory_fraction is 0.9 of what is free after the engine was loaded. */
 const LEFT = /calculating max tokens in paged kv cache: total: ([\d.]{1,8}) GiB, available: ([\d.]{1,8}) GiB/
-export function lessInTensorrtLlm({ text }: Situation): readonly Piece[] {
+const TRITON = /tritonserver|model_lifecycle|config\.pbtxt|modelInstanceState|libtriton/
+export function lessInTensorrtLlm({ text }: Situation, building = false): readonly Piece[] {
   const [, total, left] = LEFT.exec(text) ?? []
   // Then the share of what is free is no matter.
   const full = left !== undefined && Number(left) < 0.05 * Number(total)
   const cache: Piece = {
-    text: "Give the KV cache a smaller share of the free memory: in the backend's config.pbtxt set kv_cache_free_gpu_mem_fraction below its default of 0.9.",
+    text: `Give the KV cache a smaller share of the free memory: ${TRITON.test(text) ? "in the backend's config.pbtxt set kv_cache_free_gpu_mem_fraction" : "set free_gpu_memory_fraction of the KV cache (kv_cache_config; in Triton's config.pbtxt kv_cache_free_gpu_mem_fraction)"} below its default of 0.9.`,
   }
   return [
     full
       ? {
           text: `The engine and what else is loaded left only ${left} GiB of ${total} for the KV cache: see that no second model or instance is on the same GPU.`,
         }
-      : cache,
+      : !building && cache,
     { text: 'Build the engine for less: smaller max_batch_size, max_num_tokens and max_input_len, one beam.' },
     { text: 'Build a quantized engine, or split it over more GPUs (tp_size).' },
   ]
