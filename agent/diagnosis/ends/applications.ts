@@ -12,6 +12,9 @@ const APPLICATIONS: readonly (readonly [path: RegExp, name: string])[] = [
   [/[\\/]axolotl[\\/]/, 'Axolotl'],
   [/[\\/](?:unsloth(?:_zoo)?|unsloth_compiled_cache)[\\/]/, 'Unsloth'],
   [/[\\/]ai-toolkit[\w-]{0,12}[\\/]/, 'AI Toolkit'],
+  [/[\\/]SimpleTuner[\w-]{0,12}[\\/]/, 'SimpleTuner'],
+  [/[\\/]diffusion-pipe[\w-]{0,12}[\\/]/, 'diffusion-pipe'],
+  [/[\\/]musubi-tuner[\w-]{0,12}[\\/]/, 'musubi-tuner'],
   [/[\\/]OneTrainer[\w-]{0,12}[\\/]/, 'OneTrainer'],
   [/[\\/](?:ms-swift|swift)[\\/](?:swift|llm|trainers|cli)[\\/]/, 'ms-swift'],
   [/[\\/](?:stable-diffusion-webui|sd-webui)[\w.-]{0,30}[\\/]/, 'Stable Diffusion web UI'],
@@ -21,7 +24,18 @@ const APPLICATIONS: readonly (readonly [path: RegExp, name: string])[] = [
   [/[\\/]Megatron-LM[\w.-]{0,20}[\\/]/i, 'Megatron-LM'],
   [/[\\/]ComfyUI[\w. -]{0,20}[\\/]/i, 'ComfyUI'],
 ]
-const CLONED = new Set(["kohya's sd-scripts", 'AI Toolkit', 'OneTrainer', 'Stable Diffusion web UI', 'text-generation-webui', 'Fooocus', 'ComfyUI'])
+const CLONED = new Set([
+  "kohya's sd-scripts",
+  'AI Toolkit',
+  'OneTrainer',
+  'SimpleTuner',
+  'diffusion-pipe',
+  'musubi-tuner',
+  'Stable Diffusion web UI',
+  'text-generation-webui',
+  'Fooocus',
+  'ComfyUI',
+])
 const PACKAGED: Readonly<Record<string, string>> = {
   Unsloth: 'unsloth unsloth_zoo',
   Axolotl: 'axolotl',

@@ -16,7 +16,7 @@ const LAUNCHER =
 
 /** Programs that are cloned and run as they are: their files, and those of their extensions, are not their user's. */
 const APPLICATION =
-  /[\\/](?:ComfyUI[\w.-]{0,20}|sgl-workspace|sglang|vllm-workspace|text_generation_server|stable-diffusion-webui[\w-]{0,20}|sd-webui[\w-]{0,20}|Fooocus|text-generation-webui[\w.-]{0,20}|tabbyAPI|lmdeploy|TensorRT-LLM|kserve-workspace|InvokeAI|axolotl|LLaMA-?Factory|kohya_ss|sd-scripts|ai-toolkit|OneTrainer|unsloth_compiled_cache|FastChat|[Mm]egatron-[Ll][Mm]|NeMo)[\\/]|^koboldcpp\.py$|^(?:router|launcher)[\\/](?:\w{1,20}[\\/])?src[\\/]|^(?:backends|core|server)[\\/](?:[\w-]{1,30}[\\/])?src[\\/][^\n]{1,80}\.rs$/i
+  /[\\/](?:ComfyUI[\w.-]{0,20}|sgl-workspace|sglang|vllm-workspace|text_generation_server|stable-diffusion-webui[\w-]{0,20}|sd-webui[\w-]{0,20}|Fooocus|text-generation-webui[\w.-]{0,20}|tabbyAPI|lmdeploy|TensorRT-LLM|kserve-workspace|InvokeAI|axolotl|LLaMA-?Factory|kohya_ss|sd-scripts|ai-toolkit|OneTrainer|unsloth_compiled_cache|FastChat|SimpleTuner|diffusion-pipe|musubi-tuner|fluxgym|[Mm]egatron-[Ll][Mm]|NeMo)[\\/]|^koboldcpp\.py$|^(?:router|launcher)[\\/](?:\w{1,20}[\\/])?src[\\/]|^(?:backends|core|server)[\\/](?:[\w-]{1,30}[\\/])?src[\\/][^\n]{1,80}\.rs$/i
 
 export const isUserFrame = ({ file, line }: Frame): boolean =>
   line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER, APPLICATION].some((pattern) => pattern.test(file))

@@ -159,3 +159,117 @@ describe('the end of a run', () => {
     expect(said(text)).toMatch(says)
   })
 })
+
+describe('figures and names of the text', () => {
+  test.each([
+    [
+      'Ray says how full the node was, some lines below',
+      '(raylet) [2026-01-20 08:13:25,391 E 21 21] (raylet) node_manager.cc:3099: 1 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 87d7, IP: 10.0.0.9) over the last time period.\n(raylet) \nray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.9, ID: 87d7) where the lease (lease ID: 79, name=loop_4:Loop.__init__, pid=2285, memory used=10.13GB) was running was 891.06GB / 937.50GB (0.950459), which exceeds the memory usage threshold of 0.95.\n',
+      /891\.06GB of 937\.50GB were in use\. One of them: loop_4:Loop\.__init__ \(pid 2285, 10\.13 GB\)/,
+      /undefined/,
+    ],
+    [
+      'a mismatch that the console wrapped',
+      'RuntimeError: Error(s) in loading state_dict for PeftModelForCausalLM:\n        size mismatch for base.h.0.attn.lora_A.default.weight: copying a param with shape torch.Size([32, 1024]) from checkpoint, the shape in\ncurrent model is torch.Size([16, 1024]).\n',
+      /The adapter has rank 32, the model was made with r=16/,
+      /number of classes/,
+    ],
+    [
+      'an adapter whose tensors are empty',
+      'RuntimeError: Error(s) in loading state_dict for PeftModelForCausalLM:\n        size mismatch for base.h.4.lora_A.default.weight: copying a param with shape torch.Size([0]) from checkpoint, the shape in current model is torch.Size([16, 2560]).\n',
+      /holds empty tensors[^]*zero_to_fp32\.py/,
+      /rank 0/,
+    ],
+    [
+      'the size of the model that Ollama pulled',
+      'ada@host:~# ollama run giant\npulling 939fd971f038... 100% ▕████████▏ 228 GB\nsuccess\nError: llama runner process no longer running: -1\n',
+      /has 228 GB: it must fit/,
+      /undefined/,
+    ],
+    [
+      'a pod whose last exit code stands beside the table',
+      'NAME                        READY   STATUS             RESTARTS   AGE\nranker-a-75bcb4bbf-9gtp7      2/2     Running            0          35m\nranker-b-7d97bb994c-mvllp     0/2     CrashLoopBackOff   6          10m\n\n      lastFailureInfo:\n        exitCode: 137\n        message: |\n          I0730 13:42:15.1 1 tensorflow.cc:1889] Triton TRITONBACKEND API version: 1.0\n',
+      /exit code 137 \(SIGKILL\)[^]*memory limit/,
+      /does not say why/,
+    ],
+    [
+      'ranks of Megatron',
+      '[rank0]:   File "/opt/megatron-lm/megatron/core/parallel_state.py", line 5, in initialize_model_parallel\n[rank0]:     raise RuntimeError(f"world_size")\n[rank0]: RuntimeError: world_size (6) is not divisible by 4\n',
+      /6 processes cannot hold whole copies[^]*4 ranks[^]*divides 6/,
+      /Update Megatron/,
+    ],
+  ])('%s', (_, text, says, not) => {
+    const answer = said(text)
+    expect(answer).toMatch(says)
+    expect(answer).not.toMatch(not)
+  })
+})
+
+describe('servers and ports', () => {
+  test.each([
+    [
+      'any port was asked for',
+      'Traceback (most recent call last):\n  File "/env/site-packages/vllm/utils.py", line 572, in get_open_port\n    s.bind(("", 0))\nOSError: [Errno 98] Address already in use\n',
+      /No free port is left[^]*ip_local_port_range/,
+      /which process listens/,
+    ],
+    [
+      "vLLM's inner port",
+      'File "/env/vllm/lib/torch/distributed/rendezvous.py", line 186, in _create_c10d_store\n    return TCPStore(\nRuntimeError: The server socket has failed to listen on any local network address. useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use\n',
+      /export VLLM_PORT=<PORT>/,
+      /--master-port/,
+    ],
+    [
+      'a port on a Mac',
+      'File "/Users/ada/env/lib/torch/distributed/run.py", line 9, in main\nRuntimeError: The server socket has failed to listen on any local network address. useIpv6: 0, code: -48, name: EADDRINUSE, message: address already in use\n',
+      /lsof -nP/,
+      /ss -ltnp/,
+    ],
+    [
+      'LMDeploy in a script, while it loads',
+      'from lmdeploy import pipeline, TurbomindEngineConfig\npipe = pipeline(model, backend_config=TurbomindEngineConfig(session_len=8192))\nRuntimeError: [TM][ERROR] CUDA runtime error: out of memory /lmdeploy/src/turbomind/utils/memory_utils.cu:32\n',
+      /before there was a KV cache[^]*TurbomindEngineConfig\(tp=2\)/,
+      /--cache-max-entry-count|--session-len/,
+    ],
+    [
+      'a rank that was gone while graphs were captured',
+      'Traceback (most recent call last):\n  File "/env/site-packages/sglang/srt/cuda_graph_runner.py", line 239, in __init__\n    raise Exception(\nException: Capture cuda graph failed: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.3.12]:41213\n',
+      /log of the rank behind 10\.0\.3\.12:41213/,
+      /--disable-cuda-graph/,
+    ],
+    [
+      'an architecture that is in the very list',
+      "ValueError: Model architectures ['LlamaForCausalLM'] are not supported for now. Supported architectures: ['AquilaModel', 'LlamaForCausalLM', 'MambaForCausalLM']\n",
+      /could not load its own code for LlamaForCausalLM/,
+      /newer than the release/,
+    ],
+    [
+      'TGI without a GPU',
+      '2024-03-13T15:34:11.255262Z  WARN text_generation_launcher: Could not import Flash Attention enabled models: CUDA is not available\nTraceback (most recent call last):\n  File "/opt/conda/bin/text-generation-server", line 8, in <module>\n    sys.exit(app())\nNotImplementedError: Sharded Qwen2 requires Flash Attention enabled models.\n',
+      /TGI finds no GPU[^]*--gpus all/,
+      /compute capability/,
+    ],
+    [
+      'a LoRA of another base model in ComfyUI',
+      'ERROR lora diffusion_model.double_blocks.12.txt_mod.lin.weight The size of tensor a (1728) must match the size of tensor b (3072) at non-singleton dimension 1\nERROR lora diffusion_model.double_blocks.12.img_mod.lin.weight The size of tensor a (1728) must match the size of tensor b (3072) at non-singleton dimension 1\n',
+      /The LoRA does not fit the model/,
+      /drop_last/,
+    ],
+    [
+      'an Ollama of old that guesses',
+      'Error: llama runner exited, you may not have enough available memory to run this model?\n',
+      /supposes that memory was too small/,
+      /does not say more/,
+    ],
+    [
+      'references to None',
+      'Fatal Python error: none_dealloc: deallocating None: bug likely caused by a refcount error in a C extension\nPython runtime state: initialized\n',
+      /Python 3\.12 or newer/,
+      /core dump/,
+    ],
+  ])('%s', (_, text, says, not) => {
+    const answer = said(text)
+    expect(answer).toMatch(says)
+    expect(answer).not.toMatch(not)
+  })
+})

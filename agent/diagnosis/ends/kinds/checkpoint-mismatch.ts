@@ -46,7 +46,8 @@ function stored({ error }: EndTold): Piece {
 const COPIED =
   /While copying the parameter named "?([\w.]{1,200})"?, whose dimensions in the model are torch\.Size\(\[([\d, ]{0,60})\]\) and whose dimensions in the checkpoint are torch\.Size\(\[([\d, ]{0,60})\]\)/
 function sizesOf({ error }: EndTold): Sizes | undefined {
-  const text = `${error?.message}\n${error?.tail}`
+  // A console wraps long lines.
+  const text = `${error?.message}\n${error?.tail}`.replaceAll(/\s+/g, ' ')
   const [, copied, now, then] = COPIED.exec(text) ?? []
   if (copied !== undefined && now !== undefined && then !== undefined && now !== then) return { name: copied, had: then, has: now }
   const [, name, had, has] = SIZES.exec(text) ?? []
@@ -64,6 +65,19 @@ function bySizes(sizes: Sizes | undefined): readonly Piece[] {
     return [
       {
         text: 'The model is split by DeepSpeed ZeRO-3, so that each tensor is empty outside of its layer: load the weights before deepspeed.initialize (from_pretrained), or under deepspeed.zero.GatheredParameters(…, modifier_rank=0).',
+      },
+    ]
+  if (had === '0')
+    return [
+      {
+        text: 'The file holds empty tensors: it was saved under ZeRO-3 or FSDP without gathering the weights first, so there is nothing in it to load.',
+      },
+      {
+        text: "Take the weights from DeepSpeed's own checkpoint of that run (the folder with zero_to_fp32.py), if it was kept.",
+        command: 'python zero_to_fp32.py . <OUTPUT>',
+      },
+      {
+        text: 'For the next run gather them: "stage3_gather_16bit_weights_on_model_save": true in the DeepSpeed file, or accelerator.get_state_dict(model) for what is saved.',
       },
     ]
   if (/\.lora_[ABE]/.test(name)) {

@@ -23,6 +23,10 @@ function rayNode(error: EndTold['error']): string {
   const address = /Worker IP address: ([\d.]{7,15}|[\da-f:]{6,39})(?=\s|$)/.exec(error === undefined ? '' : `${error.message}\n${error.tail}`)?.[1]
   return address === undefined ? '' : `, on the node of that worker (${address})`
 }
+/** Ollama pulled the model just before: `pulling 939fd971f038... 100% ▕███▏ 228 GB`. */
+const pulledGb = (text: string): number => Number(/\bpulling [\da-f]{12}[^\n]{0,200}?([\d.]{1,6}) GB\b/.exec(text)?.[1] ?? 0)
+/** A smaller one fits most hosts. */
+const LARGE_MODEL = 20
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -117,6 +121,10 @@ export const workerDied: EndKind = {
       TRTLLM.test(error.message) && {
         text: 'Read the log above for "Failed to initialize executor": that line of the worker names the cause (memory, an unsupported model or option, NCCL).',
       },
+    pulledGb(situation.text) >= LARGE_MODEL && {
+      text: `The model that was loaded has ${pulledGb(situation.text)} GB: it must fit the memory of GPUs and host together, with the KV cache beside it. See how much there is.`,
+      command: 'free -g',
+    },
     engineStart(error) && {
       text: 'Read the log from its start: the first ERROR line of (EngineCore …) or (Worker …) is the cause; what follows only passes it on.',
     },

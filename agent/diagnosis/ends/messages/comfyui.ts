@@ -60,6 +60,15 @@ export const COMFYUI: readonly Known[] = [
     ],
   },
   {
+    pattern: /^ERROR lora \S{3,200} The size of tensor|^ERROR lora \S{3,200} shape /m,
+    title: 'The LoRA does not fit the model that is loaded',
+    says: 'ComfyUI leaves out each layer that does not fit, and goes on: the picture is made without it.',
+    remedies: () => [
+      { text: 'Use a LoRA that was made for this base model (SD 1.5, SDXL, Flux, Wan …) and its size: its page names it.' },
+      { text: 'Update ComfyUI: it must know the format of the LoRA and of the model.' },
+    ],
+  },
+  {
     pattern: /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got|expected scalar type \w{2,12} but found/,
     when: images,
     remedies: (_, told) => {

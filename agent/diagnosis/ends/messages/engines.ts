@@ -57,7 +57,8 @@ const withoutGraphs = ({ text, programs }: Situation): Piece =>
 
 export const ENGINES: readonly Known[] = [
   {
-    pattern: /Capture cuda graph failed: (?![^\n]{0,80}out of memory)([^\n]{3,160})|^invalid (?:argument|resource handle)$/im,
+    // A connection that was closed is another rank that ended.
+    pattern: /Capture cuda graph failed: (?![^\n]{0,80}(?:out of memory|gloo\/transport))([^\n]{3,160})|^invalid (?:argument|resource handle)$/im,
     when: ({ situation }) => /[Cc]apture cuda graph failed|register_graph_buffers/.test(situation.text),
     title: 'CUDA graphs could not be captured',
     says: 'The server captures CUDA graphs when it starts, and a call failed in that.',
@@ -213,10 +214,13 @@ export const ENGINES: readonly Known[] = [
     ],
   },
   {
-    pattern: /Model architectures \['(\w{3,80})'\] failed to be inspected/,
-    title: ([, model]) => `vLLM could not load its own code for ${model}`,
+    pattern:
+      /Model architectures \['(\w{3,80})'\] (?:failed to be inspected|are not supported for now\. Supported architectures: [^\n]{0,8000}?'\1')|'-m', 'vllm\.model_executor\.models\.registry'\]' returned non-zero/,
+    title: ([, model], { situation: { text } }) =>
+      `vLLM could not load its own code for ${model ?? /inspecting model architecture '(\w{3,80})'/.exec(text)?.[1] ?? 'the model'}`,
     says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason is above, under "Error in inspecting model architecture".',
-    remedies: () => [
+    remedies: (_, { situation }) => [
+      situation.system === 'windows' && { text: 'vLLM has no release for Windows: run it in WSL 2, or in its Linux image with Docker.' },
       {
         text: 'See what fails; run it in the environment of the server.',
         command: 'python -c "import vllm._C, transformers; print(transformers.__version__)"',

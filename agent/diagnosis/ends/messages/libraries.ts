@@ -14,6 +14,13 @@ const ROWS: readonly Row[] = [
     'Another cuDNN is found first than the one that PyTorch was built with.',
   ],
   [
+    // PEP 683: from 3.12 on None is not counted.
+    /none_dealloc: deallocating None/,
+    'Update the packages with compiled parts that the job imports, or run it with Python 3.12 or newer, where None is not counted and this cannot happen.',
+    'python --version; python -m pip list --outdated',
+    'An extension module gave back references to None that it had never taken, until none was left: a bug of that extension, and the more calls, the sooner.',
+  ],
+  [
     /CUDA_HOME (?:environment variable is not set|does not exist)|MissingCUDAException/,
     'Install the CUDA toolkit of the version that PyTorch was built with (the driver does not bring it), and set CUDA_HOME to its folder, mostly /usr/local/cuda.',
     TOOLKIT,

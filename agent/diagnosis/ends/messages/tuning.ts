@@ -74,7 +74,7 @@ export const TUNING: readonly Known[] = [
     // What a launcher or a program with a window started.
     pattern:
       /^Command '\[?["']?(?:[^'"\n]{0,200}[\\/])?(accelerate|deepspeed|torchrun|python[\d.]{0,5})(?:\.exe)?['" ][^]{0,8000}?returned non-zero\s{1,3}exit status ([1-9]\d{0,2})\.?$/m,
-    when: ({ error }) => error?.name === 'CalledProcessError' && !/\bpip\b|setup\.py/.test(error.message),
+    when: ({ error }) => error?.name === 'CalledProcessError' && !/\bpip\b|setup\.py|'vllm\.model_executor/.test(error.message),
     // Of Python only the script tells who it was.
     title: ([command, what, code]) => {
       const script = what?.startsWith('python') === true ? /([\w.-]{1,80}\.py)\b/.exec(command)?.[1] : undefined

@@ -138,16 +138,31 @@ export const lessInTensorrt = (): readonly Piece[] => [
 ]
 
 /** lmdeploy.readthedocs.io, TurbomindEngineConfig: the share is of the memory that is free after loading. */
-export function lessInLmdeploy({ settings }: Situation): readonly Piece[] {
+const ENGINE_CONFIG = /\b((?:Turbomind|Pytorch)EngineConfig)\(/
+export function lessInLmdeploy({ settings, text }: Situation): readonly Piece[] {
   const share = numberSet(settings, 'cache_max_entry_count')
-  return [
-    {
-      text: `Give the KV cache a smaller share of what is free after the weights were loaded (${share === undefined ? '0.8 is the default' : `now ${share}`}).`,
-      command: `--cache-max-entry-count ${((share ?? 0.8) / 2).toFixed(1)}`,
-    },
-    { text: 'Allow shorter sessions (--session-len), or prefill fewer tokens at once (--max-prefill-token-num).' },
-    { text: 'Split the model over more GPUs (--tp), or load one that is quantized (AWQ).' },
-  ]
+  const half = ((share ?? 0.8) / 2).toFixed(1)
+  const config = ENGINE_CONFIG.exec(text)?.[1]
+  const own = config !== undefined || !/--infer_backend lmdeploy|--engine\b/.test(text)
+  const cache = `Give the KV cache a smaller share of what is free after the weights were loaded (${share === undefined ? '0.8 is the default' : `now ${share}`})`
+  // Weights are made one by one before there is a cache.
+  const loading = /_create_weight|memory_utils\.cu/.test(text)
+  const split: Piece = {
+    text: `${loading ? 'It failed while the weights were loaded, before there was a KV cache: split' : 'Split'} the model over more GPUs (${config === undefined ? '--tp' : `in the script ${config}(tp=2)`}), or load one that is quantized (AWQ).`,
+  }
+  const shares: Piece =
+    config === undefined
+      ? own
+        ? { text: `${cache}.`, command: `--cache-max-entry-count ${half}` }
+        : { text: `${cache}: cache_max_entry_count.` }
+      : { text: `${cache}. In the script: ${config}(cache_max_entry_count=${half}).` }
+  const shorter: Piece = {
+    text:
+      config === undefined && own
+        ? 'Allow shorter sessions (--session-len), or prefill fewer tokens at once (--max-prefill-token-num).'
+        : 'Allow shorter sessions (session_len), or prefill fewer tokens at once (max_prefill_token_num).',
+  }
+  return loading ? [split, shorter] : [shares, shorter, split]
 }
 
 /** onnxruntime.ai, CUDA execution provider: options. */
