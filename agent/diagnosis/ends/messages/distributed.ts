@@ -62,6 +62,16 @@ export const DISTRIBUTED: readonly Known[] = [
     ],
   },
   {
+    // torch/distributed/fsdp/_state_dict_utils.py, and the same check before: NO_SHARD, to which FSDP falls back on one GPU.
+    pattern: /`?(local|sharded)_state_dict`{0,2} can only be used when parameters are flatten and sharded/,
+    title: 'FSDP has no shards to save or load',
+    says: 'FSDP shards nothing in a group of one GPU, or with NO_SHARD, and then has no shards to save or load.',
+    remedies: () => [
+      { text: 'On one GPU: take the whole state, StateDictType.FULL_STATE_DICT (Accelerate: fsdp_state_dict_type: FULL_STATE_DICT).' },
+      { text: 'Or start it on two GPUs or more, with a strategy that shards (FULL_SHARD).', command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>' },
+    ],
+  },
+  {
     // FullyShardedDataParallel lays all parameters of a layer into one tensor of floats.
     pattern: /Cannot flatten integer dtype tensors/,
     title: 'FSDP cannot hold weights of 8 bits',

@@ -57,6 +57,19 @@ const withoutGraphs = ({ text, programs }: Situation): Piece =>
 
 export const ENGINES: readonly Known[] = [
   {
+    // ggml.c, ggml_init: its block of host memory could not be had.
+    pattern: /GGML_ASSERT\b.{0,240}\bmem_buffer != NULL/,
+    title: 'ggml got no host memory',
+    says: 'ggml, on which llama.cpp, Ollama and whisper.cpp are built, asked for a block of host memory and got none.',
+    remedies: (_, { situation: { system } }) => [
+      {
+        text: 'See how much is free: all layers that are not on a GPU, and the context, must fit into it.',
+        ...(system === 'windows' ? {} : { command: 'free -h; ulimit -v' }),
+      },
+      { text: 'Use a smaller model or quantization, or a shorter context; a container or job may have a limit of its own.' },
+    ],
+  },
+  {
     // A connection that was closed is another rank that ended.
     pattern: /Capture cuda graph failed: (?![^\n]{0,80}(?:out of memory|gloo\/transport))([^\n]{3,160})|^invalid (?:argument|resource handle)$/im,
     when: ({ situation }) => /[Cc]apture cuda graph failed|register_graph_buffers/.test(situation.text),

@@ -1,0 +1,96 @@
+// Checks that libraries make themselves, as people paste them: DDP and FSDP, Ray beside vLLM, ggml, JAX, DeepSpeed.
+import { describe, expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+
+const said = (text: string): string =>
+  explainText(logScanner(), text)
+    .map(({ kind, title, verdict, remedies }) => [kind, title, verdict, ...remedies.map((one) => `${one.text} $ ${one.command ?? ''}`)].join('\n'))
+    .join('\n\n')
+
+const UNUSED =
+  'RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your module has parameters that were not used in producing loss. '
+
+describe('checks of libraries', () => {
+  test.each([
+    ['DDP is to look for unused parameters', `${UNUSED}You can enable unused parameter detection\n`, /Let DDP look for them[^]*TORCH_DISTRIBUTED_DEBUG/, /times 0/],
+    [
+      'DDP looks for them already',
+      `${UNUSED}Since \`find_unused_parameters=True\` is enabled, this likely means that not all \`forward\` outputs participate in computing loss.\n`,
+      /looks for them already[^]*times 0/,
+      /Let DDP look/,
+    ],
+    [
+      'DDP counts the parameters',
+      `${UNUSED}You can enable unused parameter detection\nParameter indices which did not receive grad for rank 1: 4 7\nIn addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG\n`,
+      /for i in \(4, 7,\)/,
+      /export TORCH_DISTRIBUTED_DEBUG/,
+    ],
+    ['FSDP on one GPU', 'RuntimeError: ``local_state_dict`` can only be used when parameters are flatten and sharded.\n', /FULL_STATE_DICT/, /pdb/],
+    ['FSDP over frozen and trained weights', 'ValueError: `FlatParameter` requires uniform `requires_grad`\n', /use_orig_params=True/, /until that holds/],
+    [
+      'a bundle of several GPUs',
+      'ValueError: Placement group bundle cannot have more than 1 GPU.\n',
+      /\[\{"CPU": 1\}\] \+ \[\{"GPU": 1\}\] \* <GPUS>/,
+      /default settings/,
+    ],
+    [
+      'no GPU where the engine starts',
+      'ValueError: Ray does not allocate any GPUs on the driver node. Consider adjusting the Ray placement group or running the driver on a GPU node.\n',
+      /STRICT_PACK/,
+      /default settings/,
+    ],
+    [
+      'a barrier of the start of JAX',
+      'jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out task names:\n/job:jax_worker/replica:0/task:1\n',
+      /initialization_timeout/,
+      /timeout_in_ms/,
+    ],
+    [
+      'a barrier of the program itself',
+      'jaxlib._jax.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: share_config0. Timed out task names:\n/job:jax_worker/replica:0/task:3\n',
+      /this barrier \(share_config0\)[^]*timeout_in_ms/,
+      /initialization_timeout/,
+    ],
+    ['ggml got no memory', 'GGML_ASSERT: /src/ggml.c:4000: ctx->mem_buffer != NULL\nAborted\n', /ggml got no host memory[^]*free -h/, /layers on the GPU\. If/],
+    [
+      'a check of llama-cpp-python',
+      'GGML_ASSERT: D:\\b\\llama-cpp-python\\vendor\\llama.cpp\\ggml-cuda.cu:727: tensor->view_src == nullptr\n',
+      /\$ n_gpu_layers=0/,
+      /--n-gpu-layers/,
+    ],
+    ['a check of LLamaSharp', 'GGML_ASSERT: D:\\b\\LLamaSharp\\llama.cpp:745: data\n', /\$ GpuLayerCount = 0/, /--n-gpu-layers/],
+    [
+      'an assertion on Windows',
+      'llama_new_context_with_model: n_ctx      = 512\nAssertion failed: a || !view->buffer, file C:\\src\\llama.cpp\\ggml-alloc.c, line 389\n',
+      /^aborted[^]*Assertion failed: a \|\| !view->buffer"/,
+      /python_exception/,
+    ],
+    [
+      'an assertion on macOS',
+      'Assertion failed: (view->buffer), function alloc_view, file ggml-alloc.c, line 389.\n',
+      /^aborted[^]*Assertion failed: \(view->buffer\)"/,
+      /python_exception/,
+    ],
+    [
+      'CUDA of two versions that do not fit',
+      'Exception: Installed CUDA version 11.0 does not match the version torch was compiled with 10.1, unable to compile cuda/cpp extensions without a matching cuda version.\n',
+      /^cuda_version_mismatch/,
+      /compile_error/,
+    ],
+    [
+      'DeepSpeed accepts the two versions, and headers are missing',
+      'Installed CUDA version 12.1 does not match the version torch was compiled with 12.4 but since the APIs are compatible, accepting this combination\n/srv/torch/csrc/python_headers.h:12:10: fatal error: Python.h: No such file or directory\ncompilation terminated.\n',
+      /^compile_error[^]*python3-dev/,
+      /cuda_version_mismatch/,
+    ],
+  ])('%s', (_, text, says, not) => {
+    const answer = said(text)
+    expect(answer).toMatch(says)
+    expect(answer).not.toMatch(not)
+  })
+  test('DeepSpeed accepts the two versions', () =>
+    expect(
+      said('Installed CUDA version 12.1 does not match the version torch was compiled with 12.4 but since the APIs are compatible, accepting this combination\n'),
+    ).toBe(''))
+})
