@@ -13,7 +13,12 @@ const UNUSED =
 
 describe('checks of libraries', () => {
   test.each([
-    ['DDP is to look for unused parameters', `${UNUSED}You can enable unused parameter detection\n`, /Let DDP look for them[^]*TORCH_DISTRIBUTED_DEBUG/, /times 0/],
+    [
+      'DDP is to look for unused parameters',
+      `${UNUSED}You can enable unused parameter detection\n`,
+      /Let DDP look for them[^]*TORCH_DISTRIBUTED_DEBUG/,
+      /times 0/,
+    ],
     [
       'DDP looks for them already',
       `${UNUSED}Since \`find_unused_parameters=True\` is enabled, this likely means that not all \`forward\` outputs participate in computing loss.\n`,
@@ -84,6 +89,69 @@ describe('checks of libraries', () => {
       /^compile_error[^]*python3-dev/,
       /cuda_version_mismatch/,
     ],
+    [
+      'a stand-in of AutoAWQ',
+      "  File \"/srv/autoawq/venv/lib/python3.11/site-packages/torch/nn/modules/module.py\", line 88, in __getattr__\n    raise AttributeError(name)\nAttributeError: 'Catcher' object has no attribute 'self_attn'\n",
+      /Transformers reads self_attn[^]*transformers==4\.51\.3/,
+      /version of torch/,
+    ],
+    ['an expert without tokens', 'RuntimeError: Invalid MNK = [0, 512, 1024]\n', /given no rows[^]*BACKEND\.TRITON/, /pdb/],
+    [
+      'kernels of AutoAWQ',
+      'AssertionError: Marlin kernels are not installed. Please install AWQ compatible Marlin kernels from AutoAWQ_kernels.\n',
+      /pip install autoawq-kernels/,
+      /<PACKAGE>/,
+    ],
+    ['sizes that Marlin does not take', 'ValueError: `infeatures` must be divisible by 128 and `outfeatures` by 256.\n', /use_marlin/, /message names/],
+    [
+      'a type that Marlin does not take',
+      '(EngineCore_DP0 pid=9) RuntimeError: gpt_marlin_gemm only supports bfloat16 and float16\n',
+      /--dtype float16/,
+      /default settings/,
+    ],
+    [
+      'a request that only the largest cards hold',
+      'jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 107374182400 bytes.\n',
+      /only on a card with 105\.3 GiB/,
+      /nothing else runs on it\./,
+    ],
+    [
+      'workers of Ultralytics',
+      'Ultralytics YOLOv8.0.1 Python-3.9 torch-2.0.1+cu118 CUDA:0\nRuntimeError: DataLoader worker (pid(s) 90, 92) exited unexpectedly\n',
+      /with workers=0/,
+      /num_workers/,
+    ],
+    [
+      'a worker that was told to end',
+      'torch\nRuntimeError: DataLoader worker (pid 90) is killed by signal: Terminated. \n',
+      /who ended it[^]*first error of the others/,
+      /num_workers/,
+    ],
+    [
+      'the workers of nnU-Net go with the error of the main process',
+      'Traceback (most recent call last):\n  File "/srv/x.py", line 9, in results_loop\n    raise e\nRuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\nTraceback (most recent call last):\n  File "/srv/lib/python3.9/site-packages/torch/nn/modules/conv.py", line 605, in _conv_forward\nRuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED\n',
+      /^cublas_cudnn_error/,
+      /worker_died|prepares the data/,
+    ],
+    ['nnU-Net alone', 'RuntimeError: One or more background workers are no longer alive. Exiting.\n', /A worker that prepares the data died/, /num_workers/],
+    [
+      'two cuDNN in one process',
+      'Could not load library libcudnn_cnn_infer.so.8. Error: /usr/lib/libcudnn_cnn_infer.so.8: undefined symbol: _ZN5cudnn1aE, version libcudnn_ops_infer.so.8\n',
+      /built against another version[^]*second cuDNN/,
+      /was not found where/,
+    ],
+    [
+      'a server that a trainer imports',
+      '==((====))==  Unsloth 2025.6.12: Fast Qwen3 patching. vLLM: 0.9.2.\nTraceback (most recent call last):\n  File "/srv/t.py", line 7, in <module>\n  File "/srv/.venv/lib/python3.12/site-packages/transformers/trainer.py", line 22, in train\n    return inner_training_loop(\nRuntimeError: CUDA error: invalid argument\n',
+      /Run it again/,
+      /Run vLLM/,
+    ],
+    [
+      'links of VS Code around the frames',
+      "AttributeError                            Traceback (most recent call last)\nCell In[37], [line 1](vscode-notebook-cell:?execution_count=37&line=1)\n----> [1](vscode-notebook-cell:?execution_count=37&line=1) stats = trainer.train()\n\nFile [~/.local/lib/python3.10/site-packages/trl/trainer/sft_trainer.py:323](https://file+.vscode-resource.vscode-cdn.net/home/u/sft_trainer.py:323), in SFTTrainer.train(self)\n--> [323](https://file+.vscode-resource.vscode-cdn.net/home/u/sft_trainer.py:323) output = super().train()\n\nAttributeError: 'NoneType' object has no attribute 'device'\n",
+      /<ipython-input-37>:1[^]*stats = trainer\.train\(\)/,
+      /vscode/,
+    ],
   ])('%s', (_, text, says, not) => {
     const answer = said(text)
     expect(answer).toMatch(says)
@@ -91,6 +159,8 @@ describe('checks of libraries', () => {
   })
   test('DeepSpeed accepts the two versions', () =>
     expect(
-      said('Installed CUDA version 12.1 does not match the version torch was compiled with 12.4 but since the APIs are compatible, accepting this combination\n'),
+      said(
+        'Installed CUDA version 12.1 does not match the version torch was compiled with 12.4 but since the APIs are compatible, accepting this combination\n',
+      ),
     ).toBe(''))
 })

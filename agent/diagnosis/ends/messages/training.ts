@@ -21,7 +21,9 @@ export const TRAINING: readonly Known[] = [
     remedies: (_, { situation: { text } }) => [
       // torch/csrc/distributed/c10d/reducer.cpp: it already looks for them.
       /Since `find_unused_parameters=True` is enabled/.test(text)
-        ? { text: 'DDP looks for them already (find_unused_parameters=True): let all that forward returns go into the loss, a part that is not needed times 0.' }
+        ? {
+            text: 'DDP looks for them already (find_unused_parameters=True): let all that forward returns go into the loss, a part that is not needed times 0.',
+          }
         : {
             text: 'Let DDP look for them: find_unused_parameters=True (Trainer: ddp_find_unused_parameters; Lightning: the strategy ddp_find_unused_parameters_true). It costs a walk through the graph in each step.',
           },
