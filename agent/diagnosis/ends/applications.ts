@@ -64,8 +64,8 @@ export function libraryOf({ error }: EndTold): Failed | undefined {
 
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
 export function applicationOf({ error, situation }: EndTold): Failed | undefined {
-  // A program that it started failed.
-  if (error === undefined || error.name === 'CalledProcessError') return undefined
+  // A program that it started failed, or a file of the user's is in another encoding.
+  if (error === undefined || error.name === 'CalledProcessError' || error.name === 'UnicodeDecodeError') return undefined
   // What stands below the user's own code, if there is any.
   const frames = error.frames.slice(error.frames.findLastIndex(isUserFrame) + 1)
   const added = frames.toReversed().flatMap(({ file }) => ADDED.exec(file) ?? [])

@@ -141,6 +141,12 @@ const OPTIMIZER = /loaded state dict (?:contains a parameter group|has a differe
 /** The name of a tensor, as the key that a table of parameters does not have. */
 export const OF_WEIGHT = /^'(?:\w{1,40}\.){1,8}(?:(?:[wqkv]\d{0,2}_)?(?:q?weight|bias)\w{0,20}|qzeros|scales|g_idx|\w{1,20}_scale\w{0,4})(?:\.\w{1,20}){0,2}'$/m
 
+/** As the cache of the hub calls its folder. */
+function repository(text: string): string {
+  const [, owner, name] = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?=[\\/\s]|$)/.exec(text) ?? []
+  return name === undefined ? '<REPOSITORY>' : `${owner}/${name}`
+}
+
 export const checkpointMismatch: EndKind = {
   kind: 'checkpoint_mismatch',
   stage: 'cause',
@@ -213,10 +219,15 @@ export const checkpointMismatch: EndKind = {
       ? [
           {
             text: 'Compare the size of the file with that of its neighbours or of the hub.',
-            command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}`,
+            ...(told.situation.system === 'windows'
+              ? {}
+              : { command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}` }),
           },
           CUT_CHECKPOINT,
-          { text: 'If it was downloaded, fetch it again: the incomplete file is replaced.', command: 'hf download <REPOSITORY> --force-download' },
+          {
+            text: 'If it was downloaded, fetch it again: the incomplete file is replaced.',
+            command: `hf download ${repository(told.situation.text)} --force-download`,
+          },
           { text: 'Save to a temporary name and rename it when it is complete: a crash while saving then leaves the old one.' },
         ]
       : OPTIMIZER.test(told.error?.message ?? '')

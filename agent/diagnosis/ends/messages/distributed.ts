@@ -5,6 +5,11 @@ import type { Known } from './message.ts'
 
 const TORCHRUN = 'torchrun --nnodes=<HOSTS> --nproc-per-node=<GPUS> --rdzv-id=1 --rdzv-backend=c10d --rdzv-endpoint=<FIRST_HOST>:29500 <SCRIPT>'
 
+/** Who starts torchrun's agent. */
+const ACCELERATE = /\baccelerate launch\b|[\\/]bin[\\/]accelerate"|[\\/]accelerate[\\/]commands[\\/]launch\.py/
+const LAUNCH =
+  'accelerate launch --num_machines <HOSTS> --num_processes <GPUS_OF_ALL> --machine_rank <RANK> --main_process_ip <FIRST_HOST> --main_process_port 29500 --rdzv_backend static <SCRIPT>'
+
 const rendezvous =
   (...patterns: readonly RegExp[]) =>
   ({ error, situation }: EndTold): boolean =>
@@ -47,9 +52,11 @@ export const DISTRIBUTED: readonly Known[] = [
     when: rendezvous(/master_addr is only used for static rdzv_backend/),
     title: 'torchrun did not use the address of the first host',
     says: 'With --rdzv-backend=c10d it takes the address from --rdzv-endpoint, and passes over --master-addr: each host waited for itself.',
-    remedies: () => [
-      { text: 'Name the first host and a free port of it in --rdzv-endpoint, the same on each host.', command: TORCHRUN },
-      { text: 'Or leave --rdzv-backend out: then --master-addr, --master-port and --node-rank count.' },
+    remedies: (_, { situation }) => [
+      ACCELERATE.test(situation.text)
+        ? { text: 'Accelerate writes it in words of its own; the same on each host, but for the rank.', command: LAUNCH }
+        : { text: 'Name the first host and a free port of it in --rdzv-endpoint, the same on each host.', command: TORCHRUN },
+      !ACCELERATE.test(situation.text) && { text: 'Or leave --rdzv-backend out: then --master-addr, --master-port and --node-rank count.' },
     ],
   },
   {

@@ -16,6 +16,18 @@ function unusedParameters(text: string): Piece {
 
 export const TRAINING: readonly Known[] = [
   {
+    // The kernels of FlashAttention 3 are for Hopper; some builds of xFormers choose them elsewhere too.
+    pattern: /CUDA error \([^)\n]{0,260}[\\/]hopper[\\/][^)\n]{1,60}\): (?:invalid argument|no kernel image)/,
+    title: 'A kernel for Hopper was started on another GPU',
+    says: 'FlashAttention 3 runs on GPUs of compute capability 9.0 (H100, H200) alone.',
+    remedies: (_, { situation: { text } }) => [
+      /sd-scripts|kohya/.test(text)
+        ? { text: 'Let PyTorch compute the attention: the one in place of the other.', command: '--sdpa (without --xformers)' }
+        : { text: 'Let PyTorch compute the attention (scaled_dot_product_attention), without xFormers or FlashAttention 3.' },
+      { text: 'Or take a release of xFormers that belongs to the installed PyTorch, which chooses the kernel by the GPU.', command: 'python -m xformers.info' },
+    ],
+  },
+  {
     pattern: /Expected to have finished reduction in the prior iteration|parameters that were not used in producing the loss/,
     says: 'Some parameters took no part in the loss of this step, so DistributedDataParallel waits for their gradients.',
     remedies: (_, { situation: { text } }) => [

@@ -72,6 +72,8 @@ export const LANGUAGES: readonly Language[] = [
     confirmed: /^\s{1,4}current device: -?\d|\.(?:cu|cpp|cuh):\d{1,6}: (?:CUDA|ROCm|HIP|MUSA) error|in function ggml_/,
     name: 'CUDA error',
   },
+  // flash-attention, hopper/utils.h: it prints, then ends with code 1
+  { head: /^(?<message>CUDA error \([^)\n]{1,300}:\d{1,6}\): [a-z][^\n]{3,200})$/, name: 'CUDA error' },
   { aborts: true, head: /^(?<message>Failed: (?:Cuda|CUDA|HIP) error \S{1,200}:\d{1,6} '[^'\n]{3,200}')/, name: 'CUDA error' },
   // llama.cpp's loader
   {

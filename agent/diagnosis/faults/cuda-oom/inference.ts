@@ -55,6 +55,7 @@ export const cudaOomInference = memoryFamily(
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',
+    'To serve at least one request with the model',
     'tokens that can be stored in KV cache',
     'alloc_req_slots runs out of memory',
     'refill out of memory. Try to lower',
@@ -116,7 +117,7 @@ export const cudaOomInference = memoryFamily(
     },
     {
       // Older releases put the first figure in brackets.
-      pattern: /\(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) Gi?B\)/,
+      pattern: /(?:\(?([\d.]{1,12}) Gi?B KV cach ?e is needed, which is )?larger than the available KV cache memory \(([\d.]{1,12}) Gi?B\)/,
       who: 'vLLM',
       facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
       verdict: longest,
