@@ -12,6 +12,9 @@ const APPLICATIONS: readonly (readonly [path: RegExp, name: string])[] = [
   [/[\\/]axolotl[\\/]/, 'Axolotl'],
   [/[\\/](?:unsloth(?:_zoo)?|unsloth_compiled_cache)[\\/]/, 'Unsloth'],
   [/[\\/]ai-toolkit[\w-]{0,12}[\\/]/, 'AI Toolkit'],
+  [/[\\/]SimpleTuner[\w-]{0,12}[\\/]/, 'SimpleTuner'],
+  [/[\\/]diffusion-pipe[\w-]{0,12}[\\/]/, 'diffusion-pipe'],
+  [/[\\/]musubi-tuner[\w-]{0,12}[\\/]/, 'musubi-tuner'],
   [/[\\/]OneTrainer[\w-]{0,12}[\\/]/, 'OneTrainer'],
   [/[\\/](?:ms-swift|swift)[\\/](?:swift|llm|trainers|cli)[\\/]/, 'ms-swift'],
   [/[\\/](?:stable-diffusion-webui|sd-webui)[\w.-]{0,30}[\\/]/, 'Stable Diffusion web UI'],
@@ -21,7 +24,18 @@ const APPLICATIONS: readonly (readonly [path: RegExp, name: string])[] = [
   [/[\\/]Megatron-LM[\w.-]{0,20}[\\/]/i, 'Megatron-LM'],
   [/[\\/]ComfyUI[\w. -]{0,20}[\\/]/i, 'ComfyUI'],
 ]
-const CLONED = new Set(["kohya's sd-scripts", 'AI Toolkit', 'OneTrainer', 'Stable Diffusion web UI', 'text-generation-webui', 'Fooocus', 'ComfyUI'])
+const CLONED = new Set([
+  "kohya's sd-scripts",
+  'AI Toolkit',
+  'OneTrainer',
+  'SimpleTuner',
+  'diffusion-pipe',
+  'musubi-tuner',
+  'Stable Diffusion web UI',
+  'text-generation-webui',
+  'Fooocus',
+  'ComfyUI',
+])
 const PACKAGED: Readonly<Record<string, string>> = {
   Unsloth: 'unsloth unsloth_zoo',
   Axolotl: 'axolotl',
@@ -50,8 +64,8 @@ export function libraryOf({ error }: EndTold): Failed | undefined {
 
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
 export function applicationOf({ error, situation }: EndTold): Failed | undefined {
-  // A program that it started failed.
-  if (error === undefined || error.name === 'CalledProcessError') return undefined
+  // A program that it started failed, or a file of the user's is in another encoding.
+  if (error === undefined || error.name === 'CalledProcessError' || error.name === 'UnicodeDecodeError') return undefined
   // What stands below the user's own code, if there is any.
   const frames = error.frames.slice(error.frames.findLastIndex(isUserFrame) + 1)
   const added = frames.toReversed().flatMap(({ file }) => ADDED.exec(file) ?? [])

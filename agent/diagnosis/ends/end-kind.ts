@@ -5,6 +5,7 @@ import type { Severity } from '../../model/severity.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { ErrorSeen } from './evidence.ts'
+import { checkoutOf } from '../traceback/user-frame.ts'
 import { failedCall, shown } from './failed-call.ts'
 
 /** How sure a claim is: the surest kind has the error. */
@@ -103,7 +104,9 @@ export function openFrame(told: Pick<EndTold, 'facts' | 'error'>): Piece {
   // What fails below an import is not in that line.
   if (deepest !== own && /^(?:from \S{1,80} import|import) /.test(code ?? '')) return undefined
   const where = own !== undefined && CELL.test(own.file) ? `line ${own.line} of the cell of the notebook` : frame
-  return { text: `Open ${where}: the deepest line of your own code in the traceback${code === undefined ? '' : `, \`${code}\``}.` }
+  const clone = own === undefined ? undefined : checkoutOf(own.file)
+  const whose = clone === undefined ? 'the deepest line of your own code in the traceback' : `the deepest line in your clone of ${clone}`
+  return { text: `Open ${where}: ${whose}${code === undefined ? '' : `, \`${code}\``}.` }
 }
 
 /** Claims by patterns over the message and what follows it. */

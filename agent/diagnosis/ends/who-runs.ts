@@ -14,7 +14,7 @@ export const runsPython = ({ programs, text }: Situation): boolean =>
   (!COMPILED.some((program) => programs.has(program)) && !OTHERS.test(text)) || PYTHON.test(text)
 
 /** What narrows a crash down where the program is known. */
-export function serverSteps({ programs }: Situation): Piece {
+export function serverSteps({ programs, text }: Situation): Piece {
   if (programs.has('ollama'))
     return [
       { text: "Read the runner's last lines in the log of the Ollama server.", command: 'journalctl -u ollama --no-pager | tail -n 80' },
@@ -27,7 +27,7 @@ export function serverSteps({ programs }: Situation): Piece {
     return [
       {
         text: 'Run it with no layers on the GPU. If the crash goes away, the GPU code is at fault; if not, the model file or the common code.',
-        command: '--n-gpu-layers 0',
+        command: /llama[-_]cpp[-_]python|llama_cpp[\\/]/.test(text) ? 'n_gpu_layers=0' : /LLamaSharp/i.test(text) ? 'GpuLayerCount = 0' : '--n-gpu-layers 0',
       },
       { text: 'Update llama.cpp; its checks fail on models, quantizations or flags that a release does not know. Report it with the model and the flags.' },
     ]

@@ -99,7 +99,9 @@ export const builtForAnother = ruleFamily({
     },
     {
       ...rule,
-      pattern: /Installed CUDA version (\d{1,2}\.\d) does not match the version torch was compiled with (\d{1,2}\.\d)/,
+      // op_builder/builder.py: of the same major version it says so too, and goes on.
+      pattern:
+        /Installed CUDA version (\d{1,2}\.\d) does not match the version torch was compiled with (\d{1,2}\.\d)(?!\s{1,4}but since the APIs are compatible)/,
       title: 'CUDA toolkit and PyTorch do not match',
       verdict: ({ match }) =>
         `DeepSpeed compiles its extensions with the CUDA toolkit of this host (${match[1]}), and PyTorch was built with CUDA ${match[2]}.`,

@@ -7,6 +7,8 @@ const inNamespace = ({ situation }: Seen): string => {
   const { namespace } = situation().subject
   return namespace === undefined ? '' : ` -n ${namespace}`
 }
+/** The text shows how the container last ended. */
+const killed = ({ text }: Pick<Seen, 'text'>): boolean => text.some((line) => /\b[Ee]xit ?[Cc]ode:? {1,8}137\b/.test(line))
 const events = ({ situation }: Seen): Piece => podEvents(situation())
 
 export const clusterRefused = ruleFamily({
@@ -58,11 +60,12 @@ export const clusterRefused = ruleFamily({
       kind: 'job_failed',
       severity: 'critical',
       title: ({ match }) => `${match[2]} crashes again and again`,
-      verdict: ({ match }) =>
-        `Kubernetes restarted ${match[2]} ${match[3]} ${match[3] === '1' ? 'time' : 'times'}, and waits longer before each try. The table does not say why it ends.`,
+      verdict: ({ match, ...seen }) =>
+        `Kubernetes restarted ${match[2]} ${match[3]} ${match[3] === '1' ? 'time' : 'times'}, and waits longer before each try. ${killed(seen) ? 'It last ended with exit code 137 (SIGKILL): mostly it reached its memory limit, host memory and not GPU memory.' : 'The table does not say why it ends.'}`,
       remedies: ({ match, ...seen }) => {
         const where = match[1] === undefined ? inNamespace({ match, ...seen }) : ` -n ${match[1]}`
         return [
+          killed(seen) && { text: 'Raise the memory limit of the container (resources.limits.memory), if the reason below is OOMKilled.' },
           { text: 'Read what it said before it ended.', command: `kubectl logs ${match[2]}${where} --previous --tail=100` },
           {
             text: 'See reason and exit code: OOMKilled and 137 mean host memory, 1 an error of its own, 139 a crash.',

@@ -2,7 +2,7 @@
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { known, whole } from './parts/window.ts'
+import { around, known, whole } from './parts/window.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const facts = ({ match }: Seen): Facts =>
@@ -10,6 +10,16 @@ const facts = ({ match }: Seen): Facts =>
     pattern: match[1]?.replaceAll(' ', '_'),
     ...(match[1] === 'shared memory' ? { requested_bytes: whole(match[2]), limit_bytes: whole(match[3]) } : {}),
   })
+
+/** The frames above the failure name the kernel: another backend helps only where attention runs. */
+const ATTENTION = /atten?tion|attn|prefix_prefill|prefill|decode_att|flash|\bmla\b|paged/i
+const FP8_MATMUL = /\bw8a8_block_fp8_matmul\b|fp8_utils\.py|fp8_kernel\.py/
+const FRAMES = /File "[^"\n]{1,300}", line \d{1,7}, in \w{1,80}/g
+function inAttention(text: string): boolean {
+  const own = [...text.matchAll(FRAMES)].map(([frame]) => frame).filter((frame) => !/[/\\](?:triton|torch)[/\\]/.test(frame))
+  const last = own.at(-1)
+  return last === undefined || ATTENTION.test(last)
+}
 
 function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: limit } }: Matched): readonly Piece[] {
   const { programs } = situation()
@@ -20,6 +30,7 @@ function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: lim
       text: `Use smaller blocks or fewer num_stages for this kernel${factor === undefined || factor < 1.05 ? '' : ` (it asks for ${factor.toFixed(1)} times of what there is)`}: ${limit !== undefined && limit >= 232_448 ? 'no GPU of NVIDIA has more' : 'its configuration was tuned for a larger GPU'}.`,
     },
     programs.has('vllm') &&
+      inAttention(situation().text) &&
       situation().vendor !== 'amd' && {
         text: 'In vLLM use another attention backend, which has other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).',
       },
@@ -27,10 +38,15 @@ function remedies({ situation, facts: { requested_bytes: asked, limit_bytes: lim
       text: 'The kernel was made by torch.compile: run without it (SGLang: no --enable-torch-compile; vLLM: --enforce-eager), or let it compile in another mode.',
     },
     programs.has('sglang') &&
+      inAttention(situation().text) &&
       situation().vendor !== 'amd' &&
       !/torchinductor|_inductor\b/.test(situation().text) && {
         text: 'In SGLang use another attention backend, which has other kernels.',
         command: '--attention-backend flashinfer',
+      },
+    server &&
+      FP8_MATMUL.test(situation().text) && {
+        text: 'The kernel multiplies FP8 weights: take a version of the model in another format (bf16, or AWQ or GPTQ in 4 bit), for which this GPU has kernels.',
       },
     {
       text: 'Update the library that brings the kernel: releases add configurations for more GPUs.',
@@ -82,6 +98,9 @@ export const compileError = ruleFamily({
       // TensorRT tries its kernels for each layer; none ran.
       pattern: /Could not find any implementation for node \{?([^\s})]{0,79}[^\s}).])/,
       severity: 'critical',
+      // What lacked memory says so, with the figure.
+      unless: ({ text, at }) =>
+        /GPU memory \(\d{1,18} bytes\) could not be allocated|\(out of memory\)|Error Code 2: OutOfMemory/.test(around(text, at, 12, 2)),
       title: 'TensorRT has no kernel for a layer',
       verdict: ({ match }) =>
         `TensorRT found no kernel for ${match[1]} that runs on this GPU within the limits of the build: too little memory to try them, or a type or shape that none supports.`,

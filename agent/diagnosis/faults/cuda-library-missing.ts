@@ -65,6 +65,18 @@ const compilerOfXla = ({ situation }: Seen): readonly Piece[] => [
   },
 ]
 
+const BUILT_FOR_ANOTHER = 'was built against another version of a CUDA library than the one that was loaded'
+const oneOfTwo = (library: string): readonly Piece[] => {
+  const name = /^(?:lib)?cudnn/.test(library) ? 'cuDNN' : 'CUDA'
+  return [
+    {
+      text: `Find the second ${name}: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed in one process.`,
+      command: `ldconfig -p | grep ${name === 'cuDNN' ? 'libcudnn' : library.replace(/\.so.*$/, '')}; printenv LD_LIBRARY_PATH; pip list | grep -i nvidia`,
+    },
+    { text: 'Take out the one that does not belong to the framework, or update the library that was built for it, so that all use one.' },
+  ]
+}
+
 /** A rule for a message whose first group is the library; what to do differs for those that come with the driver. */
 const missing = (pattern: string, how: string, more: Partial<Rule> = {}): Rule => {
   // The loader's reason names a library that this one needs.
@@ -159,6 +171,10 @@ export const cudaLibraryMissing = ruleFamily({
     }),
     missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'was not found where the loader looks', { severity: 'warning' }),
     missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'was not found where the loader looks', { unless: toolkit }),
+    // What was loaded before it is of another version.
+    missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}\\. Error: [^\\n]{0,200}undefined symbol: \\S`, BUILT_FOR_ANOTHER, {
+      remedies: (seen) => oneOfTwo(file(seen.match[1] ?? '')),
+    }),
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),
     missing(`Unable to load any of \\{${L}`, 'was not found in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),
@@ -212,10 +228,7 @@ export const cudaLibraryMissing = ruleFamily({
     },
     // A symbol of CUDA's: the library that was loaded is older or newer than the one that was linked.
     // The driver's own library lacks what is newer than it: that is reported as a driver that is too old.
-    missing(
-      `(?!libcuda\\.so)${L}: (?:undefined symbol: \\S|symbol \\w{3,120}, version \\S{1,80} not defined in file)`,
-      'was built against another version of a CUDA library than the one that was loaded',
-    ),
+    missing(`(?!libcuda\\.so)${L}: (?:undefined symbol: \\S|symbol \\w{3,120}, version \\S{1,80} not defined in file)`, BUILT_FOR_ANOTHER),
     missing(
       // From the beginning of a name only: tried from each of its letters, a long line takes 140 times as long.
       `(?<![\\w.-])([\\w.-]{1,120}\\.so(?:\\.\\d{1,6}){0,3}): undefined symbol: _{0,2}(?:cu[dbsfr]\\w|nv\\w|nccl)`,

@@ -3,6 +3,8 @@ import { gibAsPrinted as gib } from '../../text/bytes.ts'
 import type { Facts } from '../../model/facts.ts'
 import { twoUnitSpan } from '../../text/span.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
+import { stripPrefix } from '../../text/line-prefix.ts'
+import { plain } from '../joining.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
 import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, usage } from './remedies/nccl.ts'
@@ -20,9 +22,17 @@ function facts({ text, at, message }: Seen): Facts {
 }
 // An illegal access named inside NCCL's text stays one; other CUDA errors that the watchdog only passes on are found by their families.
 const elsewhere = ({ message, text, at }: Seen): boolean =>
+  // The line of source that raises it, in a traceback.
+  /^\s*raise \w/.test(plain(stripPrefix(text[at] ?? ''))) ||
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
   (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4)))
+
+const KERNEL_FAULT = /illegal memory access|illegal instruction|misaligned address|device-side assert|unspecified launch failure/
+/** While the ranks find each other no collective runs yet. */
+const STARTS = /ncclCommInit|in init_process_group|ncclUniqueId/
+const failing = ({ text, at }: Seen): string =>
+  STARTS.test(around(text, at, 8, 2)) ? 'NCCL could not connect the ranks when it started' : 'A collective operation failed inside NCCL'
 
 /** Without its shared memory a rank leaves, and its connections with it. */
 const afterFullShm = ({ text, at, match }: Seen): boolean =>
@@ -34,6 +44,15 @@ const firstOf = ({ message }: Pick<Seen, 'message'>): boolean => /WorkNCCL\(SeqN
 const waiting = ({ message }: Seen): string => {
   const operation = /OpType ?= ?(\w{2,24})/.exec(message)?.[1]
   return operation ?? 'a collective operation'
+}
+
+/** The watchdog may look only long after the timeout: then both are said. */
+const waited = ({ message, facts: { timeout_ms: limit } }: Seen & { readonly facts: Facts }): string => {
+  const ran = whole(/ran for (\d{1,12}) milliseconds/.exec(message)?.[1])
+  if (limit === undefined) return ' until the timeout'
+  return ran !== undefined && ran > 2 * limit
+    ? ` for ${twoUnitSpan(ran)}, past the timeout of ${twoUnitSpan(limit)}`
+    : ` for ${twoUnitSpan(limit)} until the timeout`
 }
 
 /** By these numbers the logs of the ranks can be compared. */
@@ -106,7 +125,7 @@ export const ncclError = ruleFamily({
       severity: 'critical',
       title: 'A rank waited too long for another one',
       verdict: (seen) =>
-        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${seen.facts.timeout_ms === undefined ? '' : ` for ${twoUnitSpan(seen.facts.timeout_ms)}`} until the timeout, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
+        `${seen.facts.rank === undefined ? 'A rank' : `Rank ${seen.facts.rank}`} waited in ${waiting(seen)}${numbered(seen)}${waited(seen)}, so NCCL ended the run. Likely another rank stopped, died, or took another path${firstOf(seen) ? '; since it was the first collective of its group, the ranks may also never have reached each other' : ''}.`,
       remedies: timeout,
       unless: elsewhere,
     },
@@ -117,7 +136,8 @@ export const ncclError = ruleFamily({
       title: 'NCCL ended the run',
       verdict: "NCCL's watchdog ended the process: a rank hung, or the one that held the store was gone first. Look for the first error of any rank.",
       remedies: timeout,
-      unless: elsewhere,
+      // The line that names the collective stands just below, and says more.
+      unless: (seen) => elsewhere(seen) || /Watchdog caught collective\s{1,3}operation timeout/.test(around(seen.text, seen.at, -1, 4)),
     },
     {
       pattern:
@@ -167,7 +187,8 @@ export const ncclError = ruleFamily({
                   : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
-      unless: (seen) => elsewhere(seen) || /illegal memory access/.test(around(seen.text, seen.at, 3, 4)),
+      // What a kernel did wrong is a fault of its own, which NCCL only passes on.
+      unless: (seen) => elsewhere(seen) || KERNEL_FAULT.test(around(seen.text, seen.at, 6, 6)),
     },
     {
       // A warning whose words name its cause.
@@ -206,12 +227,9 @@ export const ncclError = ruleFamily({
       pattern: /(?:NCCL|RCCL) (?:[Ee]rror|failure)\b|ncclInternalError|watchdog thread terminated with exception|DistBackendError:/,
       severity: 'critical',
       title: 'NCCL failed',
-      verdict: (seen) =>
-        said(seen) === undefined
-          ? 'A collective operation failed inside NCCL. The first error of any rank tells why.'
-          : `A collective operation failed inside NCCL: "${said(seen)}".`,
+      verdict: (seen) => (said(seen) === undefined ? `${failing(seen)}. The first error of any rank tells why.` : `${failing(seen)}: "${said(seen)}".`),
       remedies: system,
-      unless: elsewhere,
+      unless: (seen) => elsewhere(seen) || KERNEL_FAULT.test(around(seen.text, seen.at, 6, 6)),
     },
   ],
 })

@@ -16,8 +16,23 @@ export const ollamaHostMemory = ruleFamily({
     'unable to allocate CPU buffer',
     '_Host buffer of size',
     'while running the model: ',
+    'may not have enough available memory to run',
   ],
   rules: [
+    {
+      // Releases of 2023, which only guess.
+      pattern: /llama runner exited, you may not have enough available memory to run this model/,
+      kind: 'worker_died',
+      severity: 'critical',
+      title: "Ollama's runner exited",
+      verdict:
+        'The runner process of Ollama exited while the model was loaded or used. Ollama supposes that memory was too small for the model, of the GPU or of the host; it does not know.',
+      remedies: ({ situation }) => [
+        { text: 'Load a smaller model or one with fewer bits, and close what else uses memory.' },
+        situation().system !== 'windows' && { text: 'See how much host memory is free before the model is loaded.', command: 'free -g' },
+        { text: 'Update Ollama: newer releases compute what fits before they load a model, and name what is lacking.' },
+      ],
+    },
     {
       pattern: /an error was encountered while running the model: (?:unexpected EOF|[^\n]{0,200}(?:connection (?:reset|refused)|forcibly closed))/,
       kind: 'worker_died',

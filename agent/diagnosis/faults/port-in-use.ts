@@ -1,4 +1,5 @@
 // A port that another process holds: a server or the rendezvous of a distributed job cannot listen.
+import type { Situation } from '../situation/situation.ts'
 import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
@@ -8,9 +9,14 @@ import type { Piece } from './remedies/plan.ts'
 const PORT =
   /\bport(?: in range)?[:=]? {0,2}(\d{2,5})\b|\[(?:::|[\w:.]{1,40})\]:(\d{2,5})\b|(?:\d{1,3}\.){3}\d{1,3}:(\d{2,5})\b|[([]'?[\w.:-]{0,80}'?, (\d{2,5})\b|\blocalhost:(\d{2,5})\b|:::?(\d{2,5})\b|connecting to [\w.-]{1,80}:(\d{2,5})\b|:(\d{4,5}): (?:bind|listen)/i
 export const portIn = ({ message }: Pick<Seen, 'message'>): number | undefined => whole(group(PORT.exec(message)))
-export const whoListens = (port: number | undefined): Piece => ({
+export const whoListens = (port: number | undefined, system?: Situation['system']): Piece => ({
   text: `See which process listens on ${port === undefined ? 'that port' : `port ${port}`}: often an older run of the same job. Stop it, if it should not be there.`,
-  command: `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
+  command:
+    system === 'mac'
+      ? `sudo lsof -nP -iTCP:${port ?? '<PORT>'} -sTCP:LISTEN`
+      : system === 'windows'
+        ? `netstat -ano | findstr :${port ?? '<PORT>'}`
+        : `sudo ss -ltnp | grep ':${port ?? '<PORT>'} '`,
 })
 const facts = (seen: Seen): Facts => known({ port: portIn(seen), errno: /errno:? ?98|Errno 98|code: -98|EADDRINUSE/.test(seen.message) ? 98 : undefined })
 
@@ -38,12 +44,17 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
   const ollama = port === 11_434
   return [
     ollama && { text: 'Ollama most likely runs already, as a service: use that one, or stop it first.', command: 'systemctl status ollama' },
-    whoListens(port),
-    rendezvous
-      ? anotherPort(situation().text, next)
-      : programs.has('vllm') || programs.has('sglang') || programs.has('tgi') || programs.has('llamacpp')
-        ? { text: 'Or let the server listen on another port.', command: `--port ${next}` }
-        : { text: `Or let the program listen on another port${port === undefined ? '' : ` (such as ${next})`}.` },
+    whoListens(port, situation().system),
+    rendezvous && programs.has('vllm') && port === undefined && !/torchrun|--master|MASTER_PORT/.test(situation().text)
+      ? {
+          text: 'vLLM took a port that was free a moment before: engines that start at the same time may choose the same one. Start them one after the other, or give each a base port of its own for its inner connections.',
+          command: 'export VLLM_PORT=<PORT>',
+        }
+      : rendezvous
+        ? anotherPort(situation().text, next)
+        : programs.has('vllm') || programs.has('sglang') || programs.has('tgi') || programs.has('llamacpp')
+          ? { text: 'Or let the server listen on another port.', command: `--port ${next}` }
+          : { text: `Or let the program listen on another port${port === undefined ? '' : ` (such as ${next})`}.` },
   ]
 }
 const verdict = ({ facts: { port } }: Matched): string =>
@@ -61,6 +72,22 @@ export const portInUse = ruleFamily({
   literals: ['ddress already in use', 'EADDRINUSE', 'failed to listen on any local network address'],
   facts,
   rules: [
+    {
+      severity: 'critical',
+      pattern: /(?:\[?Errno (?:98|48)\]?|OSError)[^\n]{0,160}[Aa]ddress already in use/,
+      // Port 0 asks for any.
+      unless: (seen) => unless(seen) || !/\bbind\(\(['"]?[\w.:'"-]{0,60}, 0\)\)/.test(around(seen.text, seen.at, 2, 0)),
+      title: 'No free port is left',
+      verdict: 'The program asked for any free port, and the system had none: the range of ports that it gives out is used up.',
+      remedies: [
+        {
+          text: 'See how many sockets are open, and in which state; many in TIME-WAIT or held by one program are the cause.',
+          command: 'ss -s; sysctl net.ipv4.ip_local_port_range',
+        },
+        { text: 'See which programs hold them.', command: "sudo ss -tanp | grep -o 'users:.*' | sort | uniq -c | sort -rn | head" },
+        { text: 'Widen the range.', command: "sudo sysctl -w net.ipv4.ip_local_port_range='15000 65000'" },
+      ],
+    },
     { ...rule, pattern: /failed to (?:bind to|listen on)[^\n]{0,120}?\(errno: 98|failed to listen on any local network address/ },
     { ...rule, pattern: /EADDRINUSE|(?:\[?Errno 98\]?|bind|listen|socket|port|OSError|error)[^\n]{0,160}[Aa]ddress already in use/ },
   ],

@@ -7,6 +7,7 @@ import { ruleFamily, type Matched, type Seen } from './parts/rules.ts'
 import { lookup } from '../../text/lookup.ts'
 import { known, whole } from './parts/window.ts'
 import { xidsBeside } from './remedies/debug.ts'
+import { dockerRun } from './remedies/docker-run.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const BLOCK = 'No available shared memory broadcast block'
@@ -47,7 +48,7 @@ const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
   facts['signal'] === 'SIGKILL' && { text: 'Give the container more host memory: the weights of a shard are read through it before they reach the GPU.' },
   situation().programs.has('docker') && {
     text: 'Give the container more shared memory: shards talk to each other through it, and 64 MiB are not enough.',
-    command: `docker run --shm-size=1g ${situation().subject.image ?? '<IMAGE>'}`,
+    command: dockerRun('--shm-size=1g', situation()),
   },
   situation().vendor !== 'amd' && facts['signal'] !== 'SIGILL' && xidsBeside,
 ]
@@ -55,6 +56,8 @@ const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
 /** The front end's own lines name async_llm.py and core_client.py. */
 const OF_THE_ENGINE =
   /\bEngineCore\w{0,8}(?: pid=\d{1,8})?\)[^\n]*(?:ERROR|Traceback)|\[core\.py:\d|EngineCore (?:encountered a fatal error|failed to start|hit an exception)|proc EngineCore\w{0,8} died/
+
+const RAISED = /^(?:[a-z_][\w.]{0,80}\.)?[A-Z]\w{2,60}(?:Error|Exception): \S/
 
 export const servingEngine = ruleFamily({
   id: 'serving-engine',
@@ -155,8 +158,10 @@ export const servingEngine = ruleFamily({
     {
       pattern: /(?:Received sigquit from a child process?|SIGQUIT received)\.[^\n]{0,60} usually means (?:the|one) child failed/,
       severity: 'critical',
-      // The process prints its traceback, before or after the server hears of it.
-      unless: ({ text, at }) => text.slice(Math.max(0, at - 60), at + 40).some((line) => line.includes('Scheduler hit an exception: Traceback')),
+      // The process prints its traceback, before or after the server hears of it; a part of a log may begin within it.
+      unless: ({ text, at }) =>
+        text.slice(Math.max(0, at - 60), at + 40).some((line) => line.includes('Scheduler hit an exception: Traceback')) ||
+        text.slice(Math.max(0, at - 12), at).some((line) => RAISED.test(line)),
       title: "A process of SGLang's engine ended",
       verdict:
         'A scheduler or the detokenizer of SGLang ended, and the server with it. Its own error stands above, mostly under "Scheduler hit an exception" or "watchdog timeout".',

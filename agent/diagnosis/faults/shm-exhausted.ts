@@ -4,6 +4,7 @@ import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { around, known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
+import { dockerRun } from './remedies/docker-run.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const DEFAULT_GIB = 8
@@ -37,7 +38,7 @@ function remedies(matched: Matched): readonly Piece[] {
           }
         : {
             text: `${programs.has('docker') ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host${programs.has('docker') ? '' : `; in Kubernetes, mount ${volume.replace(' mounted', '')}`}.`,
-            ...(programs.has('docker') ? { command: `docker run --shm-size=${size}g ${subject.image ?? '<IMAGE>'}` } : {}),
+            ...(programs.has('docker') ? { command: dockerRun(`--shm-size=${size}g`, situation()) } : {}),
           },
     !DF.test(situation().text) && { text: 'Look how full it is.', command: 'df -h /dev/shm' },
     nccl

@@ -1,6 +1,8 @@
 // What Triton Inference Server says of models that it does not load: the folder, the backend, the Python process, and the table of all models.
 import { ruleFamily, type Matched } from './parts/rules.ts'
+import { dockerRun } from './remedies/docker-run.ts'
 import type { Piece } from './remedies/plan.ts'
+import { WRONG_RANKS, WRONG_RANKS_TITLE, wrongRanksRemedies, wrongRanksSays } from './remedies/tensorrt-llm-ranks.ts'
 
 const critical = { severity: 'critical' } as const
 const OTHERS: Piece = { text: 'To start with the other models in the meantime:', command: '--exit-on-error=false' }
@@ -13,8 +15,18 @@ const shm = ({ situation }: Matched): Piece =>
     ? { text: 'Give the pod more shared memory (an emptyDir of medium Memory at /dev/shm): each Python model takes some.' }
     : {
         text: 'Give the container more shared memory: each Python model takes some, and 64 MiB are soon used up.',
-        command: `docker run --shm-size=1g ${situation().subject.image ?? '<IMAGE>'}`,
+        command: dockerRun('--shm-size=1g', situation()),
       }
+/** Cells of a table wrap: the rows below whose first two columns are empty go on with the message. */
+function cell(text: readonly string[], at: number): string {
+  const last = (row = ''): string | undefined => /\|([^|]{1,400})\|\s{0,4}$/.exec(row)?.[1]?.trim()
+  let words = last(text[at]) ?? ''
+  for (let row = at + 1; row <= at + 4 && /\|\s{1,80}\|\s{1,40}\|/.test(text[row] ?? ''); row += 1) words += ` ${last(text[row]) ?? ''}`
+  return words
+}
+/** libprotobuf names line and column: `Error parsing text-format inference.ModelConfig: 12:3: Expected identifier`. */
+const SYNTAX = /Error parsing text-format [\w.]{1,60}: (\d{1,6}):(\d{1,6}): ([^\n]{3,160})/
+const syntax = ({ text, at }: Pick<Matched, 'text' | 'at'>): RegExpExecArray | null => SYNTAX.exec(text.slice(Math.max(0, at - 20), at).join('\n'))
 /** The first column of the table of models. */
 const modelIn = (row = ''): string | undefined => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|\s{0,4}\S{1,8}\s{0,20}\|\s{0,4}UNAVAILABLE: /.exec(row)?.[1]
 const versionless = (row = ''): string => /\|\s{0,4}([\w.-]{1,80})\s{0,80}\|[^|\n]{0,30}\|\s{0,4}Not loaded/.exec(row)?.[1] ?? 'a model'
@@ -42,6 +54,8 @@ export const tritonRefused = ruleFamily({
     '| UNAVAILABLE: ',
     'Not loaded: No model version was found',
     'failed to load all models',
+    'failed to poll model ',
+    'explicit model load / unload is not allowed',
   ],
   rules: [
     {
@@ -67,7 +81,60 @@ export const tritonRefused = ruleFamily({
         /^\d{1,6}$/.test(match[1] ?? '')
           ? `Triton took ${match[1]}, which looks like the folder of a version, for a model: its repository is named one level too deep.`
           : `Triton looked at ${match[1]} as a model, and refused it: "${(text[at] ?? '').split(`'${match[1]}': `)[1]?.trim() ?? match[2]}".`,
-      remedies: [layout],
+      remedies: (seen) => {
+        const [, line, column, reason] = syntax(seen) ?? []
+        const said = seen.match[2] ?? ''
+        if (said.includes('read text proto'))
+          return [
+            {
+              text:
+                line === undefined
+                  ? 'Correct its config.pbtxt: the line with libprotobuf ERROR above names line and column, mostly a missing quote, comma or bracket, or a field that this release does not know.'
+                  : `Correct line ${line}, column ${column} of its config.pbtxt: ${reason?.trim()}`,
+            },
+            {
+              text: 'Every file of the model must be readable by the user of the server.',
+              command: `ls -l ${/ from (\/[\w./-]{1,200})/.exec(said)?.[1] ?? '<REPOSITORY>'}`,
+            },
+          ]
+        return [
+          /must specify|unexpected|expected|invalid|unable to find|duplicate/i.test(said) && {
+            text: 'Correct what the message names in the config.pbtxt of that model.',
+          },
+          layout,
+        ]
+      },
+    },
+    {
+      ...critical,
+      pattern: /failed to poll model '([\w.-]{1,80})': model not found in any model repository/,
+      title: ({ match }) => `Triton has no model ${match[1]}`,
+      verdict: ({ match }) => `Triton was asked to load ${match[1]}, and none of its repositories has a folder of that name.`,
+      remedies: [
+        { text: 'See which models the repository has as the server sees it (in its container): the name is that of the folder.', command: 'ls <REPOSITORY>' },
+        layout,
+      ],
+    },
+    {
+      ...critical,
+      pattern: /explicit model load \/ unload is not allowed if polling is enabled/,
+      title: 'Triton does not load models on request',
+      verdict: 'A program asked Triton to load or unload a model. It does that only in the explicit mode, and this server runs in another one.',
+      remedies: [
+        {
+          text: 'Start it in the explicit mode; models to be there from the start are named with --load-model (* for all).',
+          command: "tritonserver --model-repository=<REPOSITORY> --model-control-mode=explicit --load-model='*'",
+        },
+        { text: 'Or leave the request out: in the other modes the models of the repository are loaded at the start.' },
+      ],
+    },
+    {
+      ...critical,
+      pattern: /UNAVAILABLE: /,
+      unless: ({ text, at }) => modelIn(text[at]) === undefined || !WRONG_RANKS.test(cell(text, at)),
+      title: WRONG_RANKS_TITLE,
+      verdict: ({ text, at, situation }) => `Triton did not load ${modelIn(text[at]) ?? ''}. ${wrongRanksSays(situation())}`,
+      remedies: ({ situation }) => wrongRanksRemedies(situation()),
     },
     {
       ...critical,
@@ -134,9 +201,12 @@ export const tritonRefused = ruleFamily({
     {
       ...critical,
       pattern: /UNAVAILABLE: (?:Internal: |Invalid argument: |Not found: )?([^|\n]{5,240})/,
-      unless: ({ match, text, at }) => modelIn(text[at]) === undefined || ELSEWHERE.test(match[1] ?? ''),
+      unless: ({ text, at }) => modelIn(text[at]) === undefined || ELSEWHERE.test(cell(text, at)),
       title: ({ text, at }) => `Triton did not load ${modelIn(text[at]) ?? ''}`,
-      verdict: ({ match, text, at }) => `Triton refused the model ${modelIn(text[at]) ?? ''}: "${match[1]?.trim()}".`,
+      verdict: ({ text, at }) =>
+        `Triton refused the model ${modelIn(text[at]) ?? ''}: "${cell(text, at)
+          .replace(/^UNAVAILABLE: (?:Internal: |Invalid argument: |Not found: )?/, '')
+          .slice(0, 240)}".`,
       remedies: ({ match }) => [
         /supports only GPU/.test(match[1] ?? '')
           ? {

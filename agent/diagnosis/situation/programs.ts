@@ -14,7 +14,7 @@ const PATTERNS = {
   llamacpp:
     /\bggml|\b(?:ik_)?llama[-_.](?:cpp|server|cli|bench|model_load|init|new_context|context)|\bllama-cpp-python\b|libllama|koboldcpp|gpttype_load_model|^(?:srv|slot) {1,12}\w{3,40}: /im,
   comfyui:
-    /ComfyUI|CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b|Device: cuda:\d{1,2} [^\n]{3,60} : (?:cudaMallocAsync|native)/im,
+    /ComfyUI|Got an OOM, unloading all loaded models|^ERROR lora \S{3,200} |CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b|Device: cuda:\d{1,2} [^\n]{3,60} : (?:cudaMallocAsync|native)/im,
   sd_webui:
     /NansException|Torch active\/reserved: |use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bSys: [\d.]{1,8}\/[\d.]{1,8} GB \(|\bmodules[/\\](?:txt2img|img2img|call_queue|sd_models|sd_hijack)\w{0,24}\.py|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
   jax: /\bjax(?:lib|line)?\b|No GPU\/TPU found, falling back|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization|\bpjrt_|^(?![^]*(?:tensorflow|keras))[^]*RESOURCE_EXHAUSTED: Failed to (?:allocate request for|load in-memory)/i,

@@ -16,7 +16,8 @@ export type ReadLine = {
   readonly record: boolean
 }
 
-const RANK = /(?:rank|RANK|Rank|default|\[|,)\s?(\d{1,6})\]?/
+/** `[rank3]`, `default3:`, `[3]:`, `[1,3]<stderr>:`; other figures in brackets (a clock, `928s`) are none. */
+const RANK = /(?:rank|RANK|Rank|default)\s?(\d{1,6})|[[,]\s?(\d{1,6})(?=[\]>:])/
 const PID = /\bpid=(\d{1,10})/
 /** ISO 8601 with `T`: a container engine or an agent stamps every line so, also those within a traceback. */
 const TRANSPORT = /^\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)\s?(?:(?:stdout|stderr) [FP] )?/
@@ -36,7 +37,10 @@ const unbold = (text: string): string =>
   BOLD.test(text) ? text.replace(BOLD, '$1$2') : text.replace(BOLD_START, (_, indent: string, rest: string) => indent + rest.replace('**', ''))
 const HEAD = 120
 
-const numbered = (match: RegExpExecArray | null): number | undefined => (match?.[1] === undefined ? undefined : Number(match[1]))
+const numbered = (match: RegExpExecArray | null): number | undefined => {
+  const digits = match?.[1] ?? match?.[2]
+  return digits === undefined ? undefined : Number(digits)
+}
 
 export function readLine(raw: string, number: number): ReadLine {
   const line = raw.replace(TRANSPORT, '')

@@ -5,8 +5,8 @@ const LIBRARY =
   /[\\/](?:site|dist)-packages[\\/]|\.egg[\\/]|[\\/]transformers_modules[\\/]|[\\/]node_modules[\\/]|[\\/]\.cargo[\\/]registry[\\/]|[\\/]\.julia[\\/](?:packages|compiled|juliaup)[\\/]|[\\/](?:stable[-_]diffusion[-_]webui|sd-webui)[\w.-]{0,40}[\\/]extensions(?:-builtin)?[\\/]/i
 /** Folders of the standard library: lib/python3.11, Python37\lib, anaconda3\lib, envs\NAME\lib, python/3.8/lib. */
 const STANDARD =
-  /[\\/]lib(?:64)?[\\/]python\d?(?:\.\d{1,2})?[\\/]|[\\/]python\d{0,3}(?:\.\d{1,2})?[\\/](?:\d[\d.]{0,8}[\\/])?lib[\\/]|[\\/](?:ana|mini|mamba)(?:conda|forge)\d?[\\/](?:envs[\\/][^\\/]{1,60}[\\/])?lib[\\/]|[\\/]envs[\\/][^\\/]{1,60}[\\/]lib[\\/]|[\\/]usr[\\/]lib(?:64)?[\\/]python|python\d{1,3}\.zip[\\/]|[\\/]julia[\\/](?:stdlib|base)[\\/]|^\.[\\/]\w{1,60}\.jl$/i
-const GENERATED = /^<(?!ipython)|^\?|[\\/]torchinductor_|[\\/]triton[\\/]cache[\\/]|\.pyx$|\.pxi$|\.(?:so|h|hpp|cc|cpp|cuh?|pxd)$|:codegen\(|^\(unknown/
+  /[\\/]lib(?:64)?[\\/]python\d?(?:\.\d{1,2})?[\\/]|[\\/]c?python[-\d.]{1,12}(?:\+\d{1,8})?-[\w-]{3,60}[\\/]lib[\\/]|[\\/]python\d{0,3}(?:\.\d{1,2})?[\\/](?:\d[\d.]{0,8}[\\/])?lib[\\/]|[\\/](?:ana|mini|mamba)(?:conda|forge)\d?[\\/](?:envs[\\/][^\\/]{1,60}[\\/])?lib[\\/]|[\\/]envs[\\/][^\\/]{1,60}[\\/]lib[\\/]|[\\/]usr[\\/]lib(?:64)?[\\/]python|python\d{1,3}\.zip[\\/]|[\\/]julia[\\/](?:stdlib|base)[\\/]|^\.[\\/]\w{1,60}\.jl$/i
+const GENERATED = /^\\?<(?!ipython)|^\?|[\\/]torchinductor_|[\\/]triton[\\/]cache[\\/]|\.pyx$|\.pxi$|\.(?:so|h|hpp|cc|cpp|cuh?|pxd)$|:codegen\(|^\(unknown/
 /** A PyTorch built in its source tree, and Ray's compiled half. */
 const SOURCE_TREE =
   /[\\/]torch[\\/](?:_[a-z]\w*|nn|distributed|utils|autograd|cuda|optim|fx|jit|onnx|ao|library|serialization\.py|tensor\.py|functional\.py|multiprocessing)(?:[\\/.]|$)/
@@ -16,7 +16,7 @@ const LAUNCHER =
 
 /** Programs that are cloned and run as they are: their files, and those of their extensions, are not their user's. */
 const APPLICATION =
-  /[\\/](?:ComfyUI[\w.-]{0,20}|sgl-workspace|sglang|vllm-workspace|text_generation_server|stable-diffusion-webui[\w-]{0,20}|sd-webui[\w-]{0,20}|Fooocus|text-generation-webui[\w.-]{0,20}|tabbyAPI|lmdeploy|TensorRT-LLM|kserve-workspace|InvokeAI|axolotl|LLaMA-?Factory|kohya_ss|sd-scripts|ai-toolkit|OneTrainer|unsloth_compiled_cache|FastChat|[Mm]egatron-[Ll][Mm]|NeMo)[\\/]|^koboldcpp\.py$|^(?:router|launcher)[\\/](?:\w{1,20}[\\/])?src[\\/]|^(?:backends|core|server)[\\/](?:[\w-]{1,30}[\\/])?src[\\/][^\n]{1,80}\.rs$/i
+  /[\\/](?:ComfyUI[\w.-]{0,20}|sgl-workspace|sglang|vllm-workspace|text_generation_server|stable-diffusion-webui[\w-]{0,20}|sd-webui[\w-]{0,20}|Fooocus|text-generation-webui[\w.-]{0,20}|tabbyAPI|lmdeploy|TensorRT-LLM|kserve-workspace|InvokeAI|axolotl|LLaMA-?Factory|kohya_ss|sd-scripts|ai-toolkit|OneTrainer|unsloth_compiled_cache|FastChat|SimpleTuner|diffusion-pipe|musubi-tuner|fluxgym|[Mm]egatron-[Ll][Mm]|NeMo)[\\/]|^koboldcpp\.py$|^(?:router|launcher)[\\/](?:\w{1,20}[\\/])?src[\\/]|^(?:backends|core|server)[\\/](?:[\w-]{1,30}[\\/])?src[\\/][^\n]{1,80}\.rs$/i
 
 export const isUserFrame = ({ file, line }: Frame): boolean =>
   line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER, APPLICATION].some((pattern) => pattern.test(file))

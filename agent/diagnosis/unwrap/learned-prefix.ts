@@ -64,7 +64,7 @@ function prefixOf(lines: readonly string[]): RegExp | undefined {
   return found.length < 2 ? undefined : new RegExp(`^${patternOf(found)}`)
 }
 
-const TIMES = /\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d(?:[.,]\d+)?|\d+\.\d+s?|\d{9,}|[\w./-]+:\d+/g
+const TIMES = /\b\d+(?:\.\d+)?s\b|\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d(?:[.,]\d+)?|\d+\.\d+s?|\d{9,}|[\w./-]+:\d+/g
 /** Who wrote a line, by its prefix: the number in which it differs from others' when times and places in code are left out. A number that hardly comes back counts lines. */
 function writers(prefixes: readonly string[]): (prefix: string) => string {
   const numbers = (prefix: string): readonly string[] => prefix.replace(TIMES, ' ').match(/\d+/g) ?? []

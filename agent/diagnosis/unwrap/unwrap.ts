@@ -1,4 +1,4 @@
-// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, numbers of lines, quotes, indentation, the prefix of a collector that we do not know. What the system says
+// Takes a log out of what was put around it on its way here: JSON of engines and notebooks, marks of HTML, links, numbers of lines, quotes, indentation, the prefix of a collector that we do not know. What the system says
 // in another language is put into English.
 import { withNamedAnswers } from './answers.ts'
 import { comfyReport } from './comfyui.ts'
@@ -7,6 +7,7 @@ import { learnedPrefix } from './learned-prefix.ts'
 import { withoutIndent } from './indent.ts'
 import { inEnglish } from './locale.ts'
 import { withoutNumbers } from './numbered.ts'
+import { linkedLines } from './links.ts'
 import { taskNumbers, withoutQuotes } from './quoted.ts'
 import { richRecords } from './rich.ts'
 import { accounted } from './sacct.ts'
@@ -29,7 +30,15 @@ const htmlLines = (sample: readonly string[]): Unwrap | undefined =>
   sample.some((line) => /&(?:quot|#0?39|#x27|lt|gt);/.test(line)) ? (line) => line.replace(ENTITY, (entity) => ENTITIES[entity] ?? entity) : undefined
 
 /** Each takes one layer away, from the outside in; what it does not know stays. */
-const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [htmlLines, notebookLines, jsonLines, richRecords, taskNumbers, learnedPrefix]
+const LAYERS: readonly ((sample: readonly string[]) => Unwrap | undefined)[] = [
+  htmlLines,
+  notebookLines,
+  jsonLines,
+  richRecords,
+  taskNumbers,
+  learnedPrefix,
+  linkedLines,
+]
 
 const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => lines.map((line) => layer(line) ?? line)
 

@@ -58,7 +58,9 @@ describe('the program', () => {
   })
   test('an image without a tag is the first word of docker run that is no option', () => {
     const bus = 'RuntimeError: DataLoader worker (pid 41) is killed by signal: Bus error.'
-    expect(said(`docker run --rm -it -v $(pwd):/w -w /w --name vision acme-vision python train.py\n${bus}`)).toContain('--shm-size=8g acme-vision')
+    expect(said(`docker run --rm -it -v $(pwd):/w -w /w --name vision acme-vision python train.py\n${bus}`)).toContain(
+      '--shm-size=8g --rm -it -v $(pwd):/w -w /w --name vision acme-vision python train.py',
+    )
   })
   test('a queue pair that fails on RoCE is no matter of a time-out', () => {
     const text = said('node1:10:20 [0] misc/ibvwrap.cc:284 NCCL WARN Call to ibv_modify_qp failed with error No such device')

@@ -18,7 +18,7 @@ test.each([
     traceback(
       'RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message',
     ),
-    'python_exception',
+    'worker_died',
     /worker that prepares the data died[^]*--shm-size[^]*nnUNet_n_proc_DA/,
   ],
   [

@@ -46,7 +46,8 @@ function stored({ error }: EndTold): Piece {
 const COPIED =
   /While copying the parameter named "?([\w.]{1,200})"?, whose dimensions in the model are torch\.Size\(\[([\d, ]{0,60})\]\) and whose dimensions in the checkpoint are torch\.Size\(\[([\d, ]{0,60})\]\)/
 function sizesOf({ error }: EndTold): Sizes | undefined {
-  const text = `${error?.message}\n${error?.tail}`
+  // A console wraps long lines.
+  const text = `${error?.message}\n${error?.tail}`.replaceAll(/\s+/g, ' ')
   const [, copied, now, then] = COPIED.exec(text) ?? []
   if (copied !== undefined && now !== undefined && then !== undefined && now !== then) return { name: copied, had: then, has: now }
   const [, name, had, has] = SIZES.exec(text) ?? []
@@ -64,6 +65,19 @@ function bySizes(sizes: Sizes | undefined): readonly Piece[] {
     return [
       {
         text: 'The model is split by DeepSpeed ZeRO-3, so that each tensor is empty outside of its layer: load the weights before deepspeed.initialize (from_pretrained), or under deepspeed.zero.GatheredParameters(…, modifier_rank=0).',
+      },
+    ]
+  if (had === '0')
+    return [
+      {
+        text: 'The file holds empty tensors: it was saved under ZeRO-3 or FSDP without gathering the weights first, so there is nothing in it to load.',
+      },
+      {
+        text: "Take the weights from DeepSpeed's own checkpoint of that run (the folder with zero_to_fp32.py), if it was kept.",
+        command: 'python zero_to_fp32.py . <OUTPUT>',
+      },
+      {
+        text: 'For the next run gather them: "stage3_gather_16bit_weights_on_model_save": true in the DeepSpeed file, or accelerator.get_state_dict(model) for what is saved.',
       },
     ]
   if (/\.lora_[ABE]/.test(name)) {
@@ -126,6 +140,12 @@ const OPTIMIZER = /loaded state dict (?:contains a parameter group|has a differe
 
 /** The name of a tensor, as the key that a table of parameters does not have. */
 export const OF_WEIGHT = /^'(?:\w{1,40}\.){1,8}(?:(?:[wqkv]\d{0,2}_)?(?:q?weight|bias)\w{0,20}|qzeros|scales|g_idx|\w{1,20}_scale\w{0,4})(?:\.\w{1,20}){0,2}'$/m
+
+/** As the cache of the hub calls its folder. */
+function repository(text: string): string {
+  const [, owner, name] = /models--([\w.-]{1,96}?)--([\w.-]{1,96}?)(?=[\\/\s]|$)/.exec(text) ?? []
+  return name === undefined ? '<REPOSITORY>' : `${owner}/${name}`
+}
 
 export const checkpointMismatch: EndKind = {
   kind: 'checkpoint_mismatch',
@@ -199,10 +219,15 @@ export const checkpointMismatch: EndKind = {
       ? [
           {
             text: 'Compare the size of the file with that of its neighbours or of the hub.',
-            command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}`,
+            ...(told.situation.system === 'windows'
+              ? {}
+              : { command: path === undefined || !/^[\w./~@+-]+$/.test(path) ? 'ls -lL <FOLDER>' : `ls -lL ${path}` }),
           },
           CUT_CHECKPOINT,
-          { text: 'If it was downloaded, fetch it again: the incomplete file is replaced.', command: 'hf download <REPOSITORY> --force-download' },
+          {
+            text: 'If it was downloaded, fetch it again: the incomplete file is replaced.',
+            command: `hf download ${repository(told.situation.text)} --force-download`,
+          },
           { text: 'Save to a temporary name and rename it when it is complete: a crash while saving then leaves the old one.' },
         ]
       : OPTIMIZER.test(told.error?.message ?? '')

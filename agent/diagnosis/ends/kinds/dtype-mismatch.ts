@@ -26,7 +26,7 @@ export const dtypeMismatch: EndKind = {
     ),
     says(/[Ff]ound dtype ([\w.:]{2,20}) but expected ([\w.:]{2,20})/, WEIGHT.message, both(2, 1)),
     says(
-      /(?:same dtype|same type|uniform dtype|matching dtypes?),? but (?:got|found):? ?([\w.:]{2,30}) (?:!=|and|vs\.?) ([\w.:]{2,30})/,
+      /(?:same dtype|same type|uniform dtype|matching dtypes?),? but (?:got|found):? ?(?:struct )?([\w.:]{2,30}) (?:!=|and|vs\.?) (?:struct )?([\w.:]{2,30})/,
       WEIGHT.message,
       both(1, 2),
     ),

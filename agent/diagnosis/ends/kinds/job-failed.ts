@@ -1,5 +1,6 @@
 // The job ended badly, and only a code or a reason is known.
 import { isPodState, podEvents, podLastWords } from '../../faults/remedies/kubernetes.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
 import { WEIGHT, quote, type EndKind } from '../end-kind.ts'
 import { runsPython, serverSteps } from '../who-runs.ts'
 
@@ -17,6 +18,16 @@ function buildStep(text: string): { readonly command: string; readonly said: str
   })
   const said = lines.findLast((line) => /error|fail|cannot|not found|no such|denied|^E: /i.test(line))
   return { command: command.replaceAll(/\s+/g, ' ').slice(0, 120), said: said?.slice(0, 240) }
+}
+
+/** Each launcher has options of its own for it. */
+function rankOutput(text: string): Piece {
+  const cause = 'The cause is in the output of the rank that failed first; let'
+  if (/accelerate[-_ ]launch|[\\/]accelerate[\\/]commands[\\/]/.test(text))
+    return { text: `${cause} accelerate keep each rank's own.`, command: 'accelerate launch --log_dir logs --tee 3 <SCRIPT>' }
+  if (/\[launch\.py:\d|[\\/]deepspeed[\\/]launcher[\\/]|bin[\\/]deepspeed\b/.test(text))
+    return { text: `${cause} DeepSpeed keep each rank's own.`, command: 'deepspeed --enable_each_rank_log logs <SCRIPT>' }
+  return { text: `${cause} torchrun keep each rank's own.`, command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>' }
 }
 
 const MPI = /\bMPI_A(?:BORT|bort)\b|\bmpi(?:run|exec)\b/
@@ -62,10 +73,7 @@ export const jobFailed: EndKind = {
               ...(situation.programs.has('slurm') ? { command: 'srun --label <COMMAND>' } : {}),
             }
           : rank !== undefined || situation.distributed
-            ? {
-                text: "The cause is in the output of the rank that failed first; let torchrun keep each rank's own.",
-                command: 'torchrun --log-dir logs --redirects 3 --tee 3 <SCRIPT>',
-              }
+            ? rankOutput(situation.text)
             : isPodState(situation)
               ? podLastWords(situation)
               : { text: "Look at the program's own output just before its end; it may be in another file." },

@@ -46,7 +46,12 @@ export const nanLoss: EndKind = {
           { text: 'See whether the model file is damaged: compare its hash with that of its page.' },
         ]
       : [
-          { text: 'Go back to a checkpoint from before it, with a smaller learning rate, a longer warm-up and clipped gradients (norm 1.0).' },
+          // Of the first step there is nothing to go back to, and no step was too large yet.
+          told.facts.step === 0
+            ? {
+                text: 'It failed in the first step, before any weight was changed: see that inputs, labels and loaded weights are finite, and that the loss itself is right for them.',
+              }
+            : { text: 'Go back to a checkpoint from before it, with a smaller learning rate, a longer warm-up and clipped gradients (norm 1.0).' },
           { text: 'Use bf16 instead of fp16 where the GPU has it: its range is that of fp32, so that sums do not overflow.' },
           { text: 'Look at the batch of that step: empty sequences, labels that are all masked, a division by zero.' },
           /of distribution \w/.test(quote(told)) && {

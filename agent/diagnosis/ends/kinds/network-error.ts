@@ -63,6 +63,15 @@ function members(host: string, port: number | string): readonly Piece[] {
 /** The other end of a connection between ranks, as Gloo prints it. */
 const PEER = /gloo[^\n]{0,200}?\[?(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]{3,40})\]?:(\d{2,5})/
 
+/** ProcessGroupGloo.cpp: rank 0 waits for each other one, and says which did not come. */
+const BARRIER = /(?:Ranks? (\d[\d, ]{0,400}) failed to pass|successfully reached) monitoredBarrier(?:[^\n]{0,80}?from rank (\d{1,6}))?/
+function absent(match: RegExpExecArray): string {
+  const [, missing, asked] = match
+  return missing !== undefined
+    ? `Look at the log of rank ${missing.trim()} first: it did not come to the barrier, and its own error or last line says why.`
+    : `Look at the log of rank ${asked ?? '0'} first: it waited for all, and names the rank that did not come.`
+}
+
 /** Where a program was to listen on an address that is not one of this machine; a client that gets this has no port left. */
 function notHere(told: EndTold): { readonly address: string | undefined } | undefined {
   const message = `${told.error?.message} ${told.error?.tail}`
@@ -95,6 +104,7 @@ export const networkError: EndKind = {
       WEIGHT.message,
       port,
     ),
+    says(BARRIER, WEIGHT.message + 0.5),
     says(
       /^(?:UNAVAILABLE|DEADLINE_EXCEEDED): |failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
       WEIGHT.message,
@@ -104,11 +114,20 @@ export const networkError: EndKind = {
   title: (told) =>
     notHere(told) !== undefined
       ? 'This host does not have the address'
-      : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
-        ? 'The members of the job did not find each other'
-        : 'A connection failed',
+      : BARRIER.test(told.error?.message ?? '')
+        ? 'A rank did not come to the barrier'
+        : RENDEZVOUS.test(`${told.error?.message} ${told.error?.name}`)
+          ? 'The members of the job did not find each other'
+          : 'A connection failed',
   verdict: (told) =>
-    saying(told, notHere(told) === undefined ? 'could not keep or make a connection' : 'tried to listen on an address that this host does not have'),
+    saying(
+      told,
+      notHere(told) !== undefined
+        ? 'tried to listen on an address that this host does not have'
+        : BARRIER.test(told.error?.message ?? '')
+          ? 'waited at a barrier for the other ranks in vain'
+          : 'could not keep or make a connection',
+    ),
   remedies: (told) => {
     const here = notHere(told)
     if (here !== undefined)
@@ -123,6 +142,16 @@ export const networkError: EndKind = {
         },
       ]
     const { facts, situation, error } = told
+    const barrier = BARRIER.exec(error?.message ?? '')
+    if (barrier !== null)
+      return [
+        { text: absent(barrier) },
+        {
+          text: 'If all ranks are alive: let Gloo use the interface by which the hosts reach each other.',
+          command: 'ip -brief address\nexport GLOO_SOCKET_IFNAME=<INTERFACE>',
+        },
+        { text: 'If one needs longer than the others (a download, loading weights): raise the timeout of that barrier or of init_process_group.' },
+      ]
     const peer = PEER.exec(error?.message ?? '')
     if (peer !== null)
       return [

@@ -16,8 +16,13 @@ export const portInUse: EndKind = {
   ),
   title: ({ facts }) => (facts.port === undefined ? 'Port already in use' : `Port ${facts.port} already in use`),
   verdict: (told) => saying(told, 'cannot listen on its port', 'Another process holds it.'),
-  remedies: ({ facts }) => [
-    whoListens(facts.port),
-    { text: 'Or use another port.', ...(facts.port === undefined ? {} : { command: `export MASTER_PORT=${facts.port + 1}` }) },
+  remedies: ({ facts, situation }) => [
+    whoListens(facts.port, situation.system),
+    {
+      text: 'Or use another port.',
+      ...(facts.port === undefined && !/torch[\\/](?:distributed|multiprocessing)/.test(situation.text)
+        ? {}
+        : { command: `export MASTER_PORT=${facts.port === undefined ? '<PORT>' : facts.port + 1}` }),
+    },
   ],
 }

@@ -23,6 +23,13 @@ function rayNode(error: EndTold['error']): string {
   const address = /Worker IP address: ([\d.]{7,15}|[\da-f:]{6,39})(?=\s|$)/.exec(error === undefined ? '' : `${error.message}\n${error.tail}`)?.[1]
   return address === undefined ? '' : `, on the node of that worker (${address})`
 }
+/** Ollama pulled the model just before: `pulling 939fd971f038... 100% ▕███▏ 228 GB`. */
+const pulledGb = (text: string): number => Number(/\bpulling [\da-f]{12}[^\n]{0,200}?([\d.]{1,6}) GB\b/.exec(text)?.[1] ?? 0)
+/** A smaller one fits most hosts. */
+const LARGE_MODEL = 20
+/** Nobody's own end: whoever sends SIGTERM to a worker of PyTorch ends the job. */
+const fromOutside = (signal: EndTold['facts']['signal'], error: EndTold['error']): boolean =>
+  signal === 'SIGTERM' && error?.message.startsWith('DataLoader worker') === true
 const engineStart = (error: EndTold['error']): boolean => error !== undefined && ENGINE_START.test(error.message)
 
 export const workerDied: EndKind = {
@@ -53,6 +60,7 @@ export const workerDied: EndKind = {
       const pid = /Worker PID: (\d{1,10})|^\s*pid: (\d{1,10})/m.exec(input)
       return pid === null ? {} : { pid: Number(pid[1] ?? pid[2]) }
     }),
+    says(/^One or more background workers are no longer alive/, WEIGHT.message),
     says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
     says(MPI_PEER, WEIGHT.message),
     says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
@@ -117,12 +125,16 @@ export const workerDied: EndKind = {
       TRTLLM.test(error.message) && {
         text: 'Read the log above for "Failed to initialize executor": that line of the worker names the cause (memory, an unsupported model or option, NCCL).',
       },
+    pulledGb(situation.text) >= LARGE_MODEL && {
+      text: `The model that was loaded has ${pulledGb(situation.text)} GB: it must fit the memory of GPUs and host together, with the KV cache beside it. See how much there is.`,
+      command: 'free -g',
+    },
     engineStart(error) && {
       text: 'Read the log from its start: the first ERROR line of (EngineCore …) or (Worker …) is the cause; what follows only passes it on.',
     },
     engineStart(error) || MPI_PEER.test(error?.message ?? '')
       ? undefined
-      : NOTEBOOK.test(error?.message ?? '')
+      : NOTEBOOK.test(error?.message ?? '') || fromOutside(signal, error)
         ? undefined
         : signal === 'SIGKILL' && situation.programs.has('ollama')
           ? { text: 'Load a smaller model or quantization, or give the service or container more host memory: what does not fit the GPU is kept there.' }
@@ -136,10 +148,14 @@ export const workerDied: EndKind = {
         text: 'Give the host or the container more memory: the weights pass through it while they are loaded.',
       },
     situation.programs.has('ray') && { text: `Ray keeps each worker's own log${rayNode(error)}.`, command: 'ls -t /tmp/ray/session_latest/logs | head' },
+    fromOutside(signal, error) && {
+      text: 'Look for who ended it: a launcher such as torchrun ends all ranks when one fails (read the first error of the others), a scheduler at the end of the time, or a person.',
+    },
     situation.programs.has('pytorch') &&
+      !fromOutside(signal, error) &&
       !situation.programs.has('ray') &&
       !INFERENCE.some((program) => situation.programs.has(program)) && {
-        text: 'Run with num_workers=0: the error then comes in the main process, with its traceback.',
+        text: `Run with ${situation.programs.has('ultralytics') ? '' : 'num_'}workers=0: the error then comes in the main process, with its traceback.`,
       },
     (situation.programs.has('docker') || situation.programs.has('kubernetes')) && {
       text: 'In a container also see whether shared memory is large enough.',

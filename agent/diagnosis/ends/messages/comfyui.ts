@@ -1,4 +1,5 @@
 // Messages of ComfyUI and the web UIs for diffusion models: workflows that are not valid, and parts that belong to different base models.
+import { applicationOf } from '../applications.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
@@ -57,6 +58,28 @@ export const COMFYUI: readonly Known[] = [
       },
       { text: 'Set the type of the loader (text encoder, CLIP) to that of the model, and take the file that its page names for this node.' },
     ],
+  },
+  {
+    pattern: /^ERROR lora \S{3,200} The size of tensor|^ERROR lora \S{3,200} shape /m,
+    title: 'The LoRA does not fit the model that is loaded',
+    says: 'ComfyUI leaves out each layer that does not fit, and goes on: the picture is made without it.',
+    remedies: () => [
+      { text: 'Use a LoRA that was made for this base model (SD 1.5, SDXL, Flux, Wan …) and its size: its page names it.' },
+      { text: 'Update ComfyUI: it must know the format of the LoRA and of the model.' },
+    ],
+  },
+  {
+    pattern: /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got|expected scalar type \w{2,12} but found/,
+    when: images,
+    remedies: (_, told) => {
+      const { first } = applicationOf(told) ?? {}
+      return [
+        first,
+        {
+          text: 'Load the parts of the model in one precision: set the dtype of the loaders (model, text encoders, VAE) to the same one, and leave options that force one for a part (--force-fp16, --bf16-unet, --fp16-vae …) out.',
+        },
+      ]
+    },
   },
   {
     pattern: /mat1 and mat2 shapes cannot be multiplied \((\d{1,9})x(\d{1,9}) and (\d{1,9})x(\d{1,9})\)/,

@@ -5,6 +5,11 @@ import type { Known } from './message.ts'
 
 const TORCHRUN = 'torchrun --nnodes=<HOSTS> --nproc-per-node=<GPUS> --rdzv-id=1 --rdzv-backend=c10d --rdzv-endpoint=<FIRST_HOST>:29500 <SCRIPT>'
 
+/** Who starts torchrun's agent. */
+const ACCELERATE = /\baccelerate launch\b|[\\/]bin[\\/]accelerate"|[\\/]accelerate[\\/]commands[\\/]launch\.py/
+const LAUNCH =
+  'accelerate launch --num_machines <HOSTS> --num_processes <GPUS_OF_ALL> --machine_rank <RANK> --main_process_ip <FIRST_HOST> --main_process_port 29500 --rdzv_backend static <SCRIPT>'
+
 const rendezvous =
   (...patterns: readonly RegExp[]) =>
   ({ error, situation }: EndTold): boolean =>
@@ -47,9 +52,11 @@ export const DISTRIBUTED: readonly Known[] = [
     when: rendezvous(/master_addr is only used for static rdzv_backend/),
     title: 'torchrun did not use the address of the first host',
     says: 'With --rdzv-backend=c10d it takes the address from --rdzv-endpoint, and passes over --master-addr: each host waited for itself.',
-    remedies: () => [
-      { text: 'Name the first host and a free port of it in --rdzv-endpoint, the same on each host.', command: TORCHRUN },
-      { text: 'Or leave --rdzv-backend out: then --master-addr, --master-port and --node-rank count.' },
+    remedies: (_, { situation }) => [
+      ACCELERATE.test(situation.text)
+        ? { text: 'Accelerate writes it in words of its own; the same on each host, but for the rank.', command: LAUNCH }
+        : { text: 'Name the first host and a free port of it in --rdzv-endpoint, the same on each host.', command: TORCHRUN },
+      !ACCELERATE.test(situation.text) && { text: 'Or leave --rdzv-backend out: then --master-addr, --master-port and --node-rank count.' },
     ],
   },
   {
@@ -59,6 +66,16 @@ export const DISTRIBUTED: readonly Known[] = [
     remedies: () => [
       { text: 'Let it keep the original parameters: use_orig_params=True (accelerate: fsdp_use_orig_params: true).' },
       { text: 'Or wrap adapters apart from the frozen weights: auto_wrap_policy=peft.utils.other.fsdp_auto_wrap_policy(model).' },
+    ],
+  },
+  {
+    // torch/distributed/fsdp/_state_dict_utils.py, and the same check before: NO_SHARD, to which FSDP falls back on one GPU.
+    pattern: /`?(local|sharded)_state_dict`{0,2} can only be used when parameters are flatten and sharded/,
+    title: 'FSDP has no shards to save or load',
+    says: 'FSDP shards nothing in a group of one GPU, or with NO_SHARD, and then has no shards to save or load.',
+    remedies: () => [
+      { text: 'On one GPU: take the whole state, StateDictType.FULL_STATE_DICT (Accelerate: fsdp_state_dict_type: FULL_STATE_DICT).' },
+      { text: 'Or start it on two GPUs or more, with a strategy that shards (FULL_SHARD).', command: 'torchrun --nproc-per-node=<GPUS> <SCRIPT>' },
     ],
   },
   {

@@ -2,6 +2,7 @@
 import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { WHICH_GPU } from '../../faults/remedies/gpu.ts'
+import { WRONG_RANKS, WRONG_RANKS_TITLE, wrongRanksRemedies, wrongRanksSays } from '../../faults/remedies/tensorrt-llm-ranks.ts'
 import type { Known } from './message.ts'
 
 const update = ({ programs }: Situation): Piece => ({
@@ -38,8 +39,6 @@ function moreForCache({ text }: Situation): Piece {
   )
 }
 
-const RANKS = /MPI size (\d{1,4}) != TP \* PP \((\d{1,4}) \* (\d{1,4})\)/
-
 /** Their all-reduce opens buffers of the other ranks over CUDA IPC. */
 const CUSTOM_REDUCE = /custom_all_reduce|register_graph_buffers|custom_ar\b/
 const withoutCustomReduce = ({ text }: Situation): Piece =>
@@ -58,7 +57,21 @@ const withoutGraphs = ({ text, programs }: Situation): Piece =>
 
 export const ENGINES: readonly Known[] = [
   {
-    pattern: /Capture cuda graph failed: (?![^\n]{0,80}out of memory)([^\n]{3,160})|^invalid (?:argument|resource handle)$/im,
+    // ggml.c, ggml_init: its block of host memory could not be had.
+    pattern: /GGML_ASSERT\b.{0,240}\bmem_buffer != NULL/,
+    title: 'ggml got no host memory',
+    says: 'ggml, on which llama.cpp, Ollama and whisper.cpp are built, asked for a block of host memory and got none.',
+    remedies: (_, { situation: { system } }) => [
+      {
+        text: 'See how much is free: all layers that are not on a GPU, and the context, must fit into it.',
+        ...(system === 'windows' ? {} : { command: 'free -h; ulimit -v' }),
+      },
+      { text: 'Use a smaller model or quantization, or a shorter context; a container or job may have a limit of its own.' },
+    ],
+  },
+  {
+    // A connection that was closed is another rank that ended.
+    pattern: /Capture cuda graph failed: (?![^\n]{0,80}(?:out of memory|gloo\/transport))([^\n]{3,160})|^invalid (?:argument|resource handle)$/im,
     when: ({ situation }) => /[Cc]apture cuda graph failed|register_graph_buffers/.test(situation.text),
     title: 'CUDA graphs could not be captured',
     says: 'The server captures CUDA graphs when it starts, and a call failed in that.',
@@ -214,10 +227,13 @@ export const ENGINES: readonly Known[] = [
     ],
   },
   {
-    pattern: /Model architectures \['(\w{3,80})'\] failed to be inspected/,
-    title: ([, model]) => `vLLM could not load its own code for ${model}`,
+    pattern:
+      /Model architectures \['(\w{3,80})'\] (?:failed to be inspected|are not supported for now\. Supported architectures: [^\n]{0,8000}?'\1')|'-m', 'vllm\.model_executor\.models\.registry'\]' returned non-zero/,
+    title: ([, model], { situation: { text } }) =>
+      `vLLM could not load its own code for ${model ?? /inspecting model architecture '(\w{3,80})'/.exec(text)?.[1] ?? 'the model'}`,
     says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason is above, under "Error in inspecting model architecture".',
-    remedies: () => [
+    remedies: (_, { situation }) => [
+      situation.system === 'windows' && { text: 'vLLM has no release for Windows: run it in WSL 2, or in its Linux image with Docker.' },
       {
         text: 'See what fails; run it in the environment of the server.',
         command: 'python -c "import vllm._C, transformers; print(transformers.__version__)"',
@@ -249,27 +265,10 @@ export const ENGINES: readonly Known[] = [
     ],
   },
   {
-    pattern: /MPI size \d{1,4} != TP \* PP|mpiSize == tp \* pp/,
-    title: 'TensorRT-LLM was started with the wrong number of processes',
-    says: (_, { situation }) => {
-      const [, size, tp, pp] = RANKS.exec(situation.text) ?? []
-      return size === undefined
-        ? 'The engine was built for several GPUs, and one process for each must be started.'
-        : `The engine was built for ${Number(tp) * Number(pp)} GPUs (tensor times pipeline parallel), and ${size} ${size === '1' ? 'process was' : 'processes were'} started.`
-    },
-    remedies: (_, { situation }) => {
-      const [, , tp, pp] = RANKS.exec(situation.text) ?? []
-      const ranks = tp === undefined ? '<GPUS>' : String(Number(tp) * Number(pp))
-      return [
-        /model_lifecycle|triton/i.test(situation.text)
-          ? {
-              text: 'Start Triton with one process for each GPU of the engine.',
-              command: `python3 scripts/launch_triton_server.py --world_size=${ranks} --model_repo=<REPOSITORY>`,
-            }
-          : { text: 'Start one process for each GPU of the engine.', command: `mpirun -n ${ranks} --allow-run-as-root <COMMAND>` },
-        { text: 'Or build the engine again for the GPUs that there are.' },
-      ]
-    },
+    pattern: WRONG_RANKS,
+    title: WRONG_RANKS_TITLE,
+    says: (_, { situation }) => wrongRanksSays(situation),
+    remedies: (_, { situation }) => wrongRanksRemedies(situation),
   },
   {
     pattern: /cannot find tensor ((?:\w{1,30}\.){1,4}\w{1,30})/,

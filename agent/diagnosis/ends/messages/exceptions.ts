@@ -170,12 +170,12 @@ export const EXCEPTIONS: readonly Known[] = [
   },
   {
     pattern: /^UnicodeDecodeError: '([\w-]{1,20})' codec can't decode byte (0x[\da-f]{2}) in position (\d{1,12})/,
-    remedies: ([, , byte, position]) => [
+    remedies: ([, , byte, position], { situation }) => [
       byte === '0x8b' && position === '1'
         ? { text: 'The file is compressed by gzip: open it with gzip.open.' }
         : {
-            text: 'See what the file is. A binary one (weights, pickle, image) was opened as text; a text may be in another encoding (encoding=).',
-            command: 'file <FILE>',
+            text: 'See what the file is. A binary one (weights, pickle, image) was opened as text; a text may be in another encoding: save it as UTF-8, or give it (encoding=).',
+            ...(situation.system === 'windows' ? {} : { command: 'file <FILE>' }),
           },
     ],
   },

@@ -6,6 +6,26 @@ import { madeFor } from '../python-packages.ts'
 
 export const FINETUNING: readonly Known[] = [
   {
+    pattern: /torch_compile should be set within your deepspeed config file/,
+    title: 'Axolotl wants torch.compile switched on in the DeepSpeed file',
+    remedies: () => [
+      {
+        text: 'Take torch_compile out of the YAML, and add this to the JSON file that deepspeed: names: "compile": {"disable": false, "backend": "inductor"}.',
+      },
+    ],
+  },
+  {
+    // deepspeed/runtime/zero/stage3.py, defragment
+    pattern: /^/,
+    when: ({ error, situation }) => error?.name === 'AssertionError' && /assert len\(set\(t\.dtype for t in tensors\)\) == 1/.test(situation.text),
+    title: 'ZeRO-3 got weights of several types',
+    says: 'ZeRO-3 puts the weights of a group into one buffer, so all of them must have one dtype: adapters, value heads or norms in fp32 stand beside bf16 or fp16 here.',
+    remedies: () => [
+      { text: 'Bring all weights to one type after adapters and heads were added, before the trainer is made: model.to(torch.bfloat16).' },
+      { text: 'PEFT keeps adapters in fp32 by itself: get_peft_model(model, config, autocast_adapter_dtype=False).' },
+    ],
+  },
+  {
     pattern: /`metric_for_best_model` training argument is set to '([\w.-]{1,80})'[^]{0,80}The available evaluation metrics are: \[([^\]]{1,600})\]/,
     title: ([, name]) => `The evaluation gives no ${name}`,
     remedies: ([, name, all = '']) => {

@@ -16,6 +16,7 @@ import { LIBRARIES } from './libraries.ts'
 import { LOADING } from './loading.ts'
 import { MEGATRON } from './megatron.ts'
 import { PACKAGES } from './packages.ts'
+import { QUANTIZATION } from './quantization.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
 import { SERVICES } from './services.ts'
@@ -42,6 +43,7 @@ const KNOWN: readonly Known[] = [
   TRAINING,
   LOADING,
   ENGINES,
+  QUANTIZATION,
   SERVING,
   SERVERS,
   SERVICES,

@@ -14,6 +14,13 @@ const ROWS: readonly Row[] = [
     'Another cuDNN is found first than the one that PyTorch was built with.',
   ],
   [
+    // PEP 683: from 3.12 on None is not counted.
+    /none_dealloc: deallocating None/,
+    'Update the packages with compiled parts that the job imports, or run it with Python 3.12 or newer, where None is not counted and this cannot happen.',
+    'python --version; python -m pip list --outdated',
+    'An extension module gave back references to None that it had never taken, until none was left: a bug of that extension, and the more calls, the sooner.',
+  ],
+  [
     /CUDA_HOME (?:environment variable is not set|does not exist)|MissingCUDAException/,
     'Install the CUDA toolkit of the version that PyTorch was built with (the driver does not bring it), and set CUDA_HOME to its folder, mostly /usr/local/cuda.',
     TOOLKIT,
@@ -44,7 +51,7 @@ const ROWS: readonly Row[] = [
     'Bring all parameters to one type before FSDP wraps the model: model.to(torch.bfloat16). Adapters that PEFT makes are float32: cast them too, or wrap them on their own (fsdp_auto_wrap_policy of PEFT); for 4-bit weights set bnb_4bit_quant_storage to that type.',
   ],
   [
-    /Must flatten tensors with uniform `requires_grad`/,
+    /(?:Must flatten tensors with|`FlatParameter` requires) uniform `requires_grad`/,
     'Set use_orig_params=True for FSDP (Accelerate: fsdp_use_orig_params: true), or wrap frozen and trained layers on their own (fsdp_auto_wrap_policy of PEFT).',
   ],
   [
@@ -64,9 +71,10 @@ export const LIBRARIES: readonly Known[] = [
   ...ofRows(ROWS),
   ...FRAMEWORKS,
   {
-    pattern: /Barrier timed out|Wait_for_all_tasks_to_register/,
+    pattern: /Barrier timed out(?:\.\s{1,4}(?:Barrier_id|Id): (?<barrier>[\w:/-]{1,80}))?|Wait_for_all_tasks_to_register/,
     says: 'Not all processes of the job came to the barrier in time.',
-    remedies: (_, { situation }) => {
+    remedies: ({ groups }, { situation }) => {
+      const own = groups?.['barrier'] !== undefined && !/^(?:PjRT_|\[Init\]|Shutdown)/i.test(groups['barrier'])
       const missing = /timed out task names:\s{1,4}(\/job:\S{3,80})/.exec(situation.text)?.[1]
       return [
         { text: `Look at the log of ${missing ?? 'the process that is missing'} first: it did not start, failed, or is still busy (compiling, loading).` },
@@ -74,7 +82,11 @@ export const LIBRARIES: readonly Known[] = [
           text: 'All processes need the same coordinator address and number of processes, and must reach its port.',
           command: 'nc -zv <COORDINATOR_HOST> <PORT>',
         },
-        { text: 'If it is only slow: raise initialization_timeout of jax.distributed.initialize.' },
+        {
+          text: own
+            ? `If it is only slow: give this barrier (${groups['barrier']}) more time where the program waits for it (timeout_in_ms of wait_at_barrier).`
+            : 'If it is only slow: raise initialization_timeout of jax.distributed.initialize.',
+        },
       ]
     },
   },

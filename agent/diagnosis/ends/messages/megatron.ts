@@ -3,6 +3,7 @@ import { only, type Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
 const KERAS_NEWER = "python -m pip install --upgrade keras tensorflow; python -c 'import keras; print(keras.__version__)'"
+const WORLD = /[Ww]orld[_ ]size \(?(\d{1,6})\)? (?:is not|must be) divisible by (?:(\d{1,6})\b|the product of)?/
 const ROWS: readonly Row[] = [
   [
     /Different dict keys encountered in `apply_factory_merges`/,
@@ -107,6 +108,28 @@ const ROWS: readonly Row[] = [
 
 export const MEGATRON: readonly Known[] = [
   ...ofRows(ROWS),
+  {
+    // megatron/core/parallel_state.py; older releases name the factors in the message.
+    pattern: WORLD,
+    title: ([, ranks]) => (ranks === '1' ? 'One process cannot hold a copy of the model' : `${ranks} processes cannot hold whole copies of the model`),
+    says: ([, , size]) =>
+      `One copy of the model is spread over ${size === undefined ? 'as many ranks as the parallel sizes multiplied' : `${size} ranks`} (tensor times pipeline times context parallel), and the number of ranks must be a multiple of that.`,
+    remedies: ([, ranks, size]) => [
+      {
+        text:
+          ranks === '1'
+            ? 'Only one process was started: start one for each GPU (torchrun, or the number of devices and nodes in the recipe of NeMo).'
+            : 'Start another number of processes, one for each GPU.',
+        ...(ranks === '1' && size !== undefined ? { command: `torchrun --nproc-per-node=${size} <SCRIPT>` } : {}),
+      },
+      {
+        text:
+          ranks === '1'
+            ? 'Or set the tensor, pipeline, context and expert parallel sizes to 1.'
+            : `Or lower the parallel sizes until their product divides ${ranks}: tensor, pipeline, context and expert parallel.`,
+      },
+    ],
+  },
   {
     pattern: /Could not find compatible tinycudann extension for compute capability (\d{2,3})/,
     title: 'tiny-cuda-nn was built for another GPU',

@@ -1,4 +1,5 @@
 // Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, SGLang.
+import { dockerRun } from '../../faults/remedies/docker-run.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { COMPUTE_CAP, WHICH_GPU } from '../../faults/remedies/gpu.ts'
 import type { Known } from './message.ts'
@@ -6,6 +7,9 @@ import type { Known } from './message.ts'
 const issues = (who: string): { readonly text: string } => ({ text: `Update ${who}, and search its issues for this message with the name of the model.` })
 
 const gemmOf = ({ programs }: Situation): string => (programs.has('sglang') || programs.has('vllm') ? 'FlashInfer' : 'TensorRT-LLM')
+
+const FLASH =
+  /Sharded (\w{2,30}) requires Flash Attention (?:enabled models|CUDA kernels to be installed)|(\w{2,30}) model requires flash attn v2|You have to install Flash Attention|flash[-_]attn is not supported/i
 
 export const SERVERS: readonly Known[] = [
   {
@@ -18,8 +22,21 @@ export const SERVERS: readonly Known[] = [
     ],
   },
   {
-    pattern:
-      /Sharded (\w{2,30}) requires Flash Attention enabled models|(\w{2,30}) model requires flash attn v2|You have to install Flash Attention|flash[-_]attn is not supported/i,
+    pattern: FLASH,
+    when: ({ situation: { text, programs } }) => programs.has('tgi') && /Flash Attention enabled models: CUDA is not available/.test(text),
+    title: 'TGI finds no GPU',
+    says: 'It could not load its code with Flash Attention, because CUDA is not available to the container: it was started without GPUs, or the driver of the host is too old for the image.',
+    remedies: (_, { situation }) => [
+      { text: 'Start the container with the GPUs.', command: dockerRun('--gpus all', situation) },
+      {
+        text: 'See whether a container sees them at all.',
+        command: 'docker run --rm --gpus all --entrypoint nvidia-smi ghcr.io/huggingface/text-generation-inference:latest',
+      },
+      { text: 'If it does: the driver is older than the CUDA of the image; update the driver, or take an older image.', command: 'nvidia-smi' },
+    ],
+  },
+  {
+    pattern: FLASH,
     when: ({ situation }) => situation.programs.has('tgi'),
     title: 'TGI needs Flash Attention for this model, and the GPU has none',
     says: 'Flash Attention 2 runs from compute capability 7.5 (its first version) or 8.0 on; on older GPUs, such as the V100, TGI serves fewer models, and on one GPU only.',

@@ -63,6 +63,33 @@ export const SERVING: readonly Known[] = [
     },
   },
   {
+    // vllm/executor/ray_utils.py
+    pattern: /Placement group bundle cannot have more than 1 GPU/,
+    title: "A bundle of Ray's placement group has more than one GPU",
+    says: 'vLLM puts one worker into each bundle, with one GPU.',
+    remedies: () => [
+      {
+        text: 'Ask for a bundle for each GPU in place of one with all of them (Ray Serve: placement_group_bundles of the deployment, and no num_gpus in ray_actor_options).',
+        command: 'placement_group_bundles=[{"CPU": 1}] + [{"GPU": 1}] * <GPUS>',
+      },
+    ],
+  },
+  {
+    pattern: /Ray does not allocate any GPUs on the driver node/,
+    title: 'Ray gave vLLM no GPU where it is started',
+    says: 'The process that starts vLLM must be on a node of which Ray gave it a GPU.',
+    remedies: () => [
+      {
+        text: 'Start it on a node with GPUs, and give the node the address by which Ray knows it.',
+        command: 'ray status; ray list nodes; export VLLM_HOST_IP=<ADDRESS>',
+      },
+      {
+        text: 'In Ray Serve or an actor: keep the bundles of the GPUs on the node of the actor.',
+        command: 'placement_group_bundles=[{"CPU": 1}] + [{"GPU": 1}] * <GPUS>, placement_group_strategy="STRICT_PACK"',
+      },
+    ],
+  },
+  {
     title: 'The swap space of vLLM is larger than host memory allows',
     pattern: /Too large swap space\. ([\d.]{1,10}) GiB out of the ([\d.]{1,10}) GiB total CPU memory/,
     remedies: (_, { situation }) => [

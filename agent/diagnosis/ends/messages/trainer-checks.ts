@@ -1,4 +1,5 @@
 // What trainers and loaders of models refuse at their start: settings that exclude each other, samples without the columns of the model, a model that does not fit.
+import { printTorch } from '../../faults/remedies/environment.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import { only, type Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
@@ -74,6 +75,19 @@ const ROWS: readonly Row[] = [
 ]
 
 export const TRAINER_CHECKS: readonly Known[] = [
+  {
+    // accelerate/accelerator.py: is_bf16_available()
+    pattern: /bf16 mixed precision requires PyTorch >= 1\.10 and a supported device/,
+    title: 'bf16 was asked for, and this PyTorch has no device for it',
+    says: 'PyTorch sees no GPU, or one that is too old for bf16 (before Ampere, or without an emulation).',
+    remedies: () => [
+      {
+        text: 'See which it is.',
+        command: printTorch('torch.__version__, torch.cuda.is_available(), torch.cuda.is_available() and torch.cuda.is_bf16_supported()'),
+      },
+      { text: 'False at once: this PyTorch was built without CUDA, or the driver does not work. Else take fp16.', command: '--mixed_precision fp16' },
+    ],
+  },
   {
     pattern: /when caching (latents|text encoder outputs?), (?:either )?([\w, ]{3,160}) cannot be used/i,
     title: ([, what = '']) => `${what.toLowerCase() === 'latents' ? 'Cached latents do' : 'A cached text encoder does'} not go together with another option`,

@@ -1,17 +1,46 @@
 // Messages of PyTorch, Transformers, DeepSpeed, PEFT and JAX while a model is loaded or trained.
 import { printTorch } from '../../faults/remedies/environment.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
 import { only, type Known } from './message.ts'
+
+/** By their places among what is trained, which is how DDP counts them; or a run that names them. */
+function unusedParameters(text: string): Piece {
+  const places = /Parameter indices which did not receive grad for rank \d{1,5}: (\d{1,6}(?: \d{1,6}){0,7})/.exec(text)?.[1]?.replaceAll(' ', ', ')
+  return places === undefined
+    ? { text: 'See which parameters they are.', command: 'export TORCH_DISTRIBUTED_DEBUG=DETAIL' }
+    : {
+        text: 'See which parameters they are, in the script.',
+        command: `names = [n for n, p in model.named_parameters() if p.requires_grad]; print([names[i] for i in (${places},)])`,
+      }
+}
 
 export const TRAINING: readonly Known[] = [
   {
+    // The kernels of FlashAttention 3 are for Hopper; some builds of xFormers choose them elsewhere too.
+    pattern: /CUDA error \([^)\n]{0,260}[\\/]hopper[\\/][^)\n]{1,60}\): (?:invalid argument|no kernel image)/,
+    title: 'A kernel for Hopper was started on another GPU',
+    says: 'FlashAttention 3 runs on GPUs of compute capability 9.0 (H100, H200) alone.',
+    remedies: (_, { situation: { text } }) => [
+      /sd-scripts|kohya/.test(text)
+        ? { text: 'Let PyTorch compute the attention: the one in place of the other.', command: '--sdpa (without --xformers)' }
+        : { text: 'Let PyTorch compute the attention (scaled_dot_product_attention), without xFormers or FlashAttention 3.' },
+      { text: 'Or take a release of xFormers that belongs to the installed PyTorch, which chooses the kernel by the GPU.', command: 'python -m xformers.info' },
+    ],
+  },
+  {
     pattern: /Expected to have finished reduction in the prior iteration|parameters that were not used in producing the loss/,
     says: 'Some parameters took no part in the loss of this step, so DistributedDataParallel waits for their gradients.',
-    remedies: () => [
-      {
-        text: 'Let DDP look for them: find_unused_parameters=True (Trainer: ddp_find_unused_parameters; Lightning: the strategy ddp_find_unused_parameters_true). It costs a walk through the graph in each step.',
-      },
+    remedies: (_, { situation: { text } }) => [
+      // torch/csrc/distributed/c10d/reducer.cpp: it already looks for them.
+      /Since `find_unused_parameters=True` is enabled/.test(text)
+        ? {
+            text: 'DDP looks for them already (find_unused_parameters=True): let all that forward returns go into the loss, a part that is not needed times 0.',
+          }
+        : {
+            text: 'Let DDP look for them: find_unused_parameters=True (Trainer: ddp_find_unused_parameters; Lightning: the strategy ddp_find_unused_parameters_true). It costs a walk through the graph in each step.',
+          },
       { text: 'Better, where a branch of the model is never used: take it out or freeze it (requires_grad_(False)) before DDP wraps the model.' },
-      { text: 'See which parameters they are.', command: 'export TORCH_DISTRIBUTED_DEBUG=DETAIL' },
+      unusedParameters(text),
     ],
   },
   {

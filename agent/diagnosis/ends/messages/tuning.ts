@@ -1,6 +1,11 @@
 // Messages of fine-tuning: samples that are not tokenized, ZeRO-3, processors of models, Unsloth and TRL.
 import { trlServer } from '../../faults/remedies/trl.ts'
+import { KERNEL_LOG } from '../../faults/host-oom/remedies.ts'
+import { signalName } from '../signals.ts'
 import { only, type Known } from './message.ts'
+
+/** A negative code is the number of a signal. */
+const signalOf = (code: string): string | undefined => (code.startsWith('-') ? signalName(code) : undefined)
 
 export const TUNING: readonly Known[] = [
   {
@@ -51,20 +56,30 @@ export const TUNING: readonly Known[] = [
   },
   {
     pattern:
-      /(\w[\w .-]{1,60}?) (?:failed|exited|crashed|ended) with (?:an? )?(?:non-zero )?(?:(?:exit|return|error) )?(?:code|status)[ :=]{1,2}(-?\d{1,10})\.?$/m,
+      /(\w[\w .-]{1,60}?) (?:failed|exited|crashed|ended) with (?:an? )?(?:non-zero )?(?:(?:exit|return|error) )?(?:code|status)[ :=]{1,2}(-?\d{1,10})\.?(?: (?:Check|See|Look) [^\n]{3,80})?$/m,
     when: ({ error }) => /^(?:Runtime|OS|Child\w{0,10})?(?:Error|Exception)$/.test(error?.name ?? ''),
-    title: ([, what, code]) => `${what} ended with exit code ${code}`,
-    says: 'The program that started it knows no more.',
-    remedies: only(
-      'Read the lines of that program further above: its own error stands there. Where this console does not show them, start its command in a terminal of its own.',
-    ),
+    title: ([, what, code = '']) => (signalOf(code) === undefined ? `${what} ended with exit code ${code}` : `${what} was ended by ${signalOf(code)}`),
+    says: ([, , code = '']) =>
+      signalOf(code) === 'SIGKILL'
+        ? `Exit code ${code} stands for SIGKILL: mostly the kernel sends it, when host memory runs out; a launcher also does, to clear away what failed before.`
+        : 'The program that started it knows no more.',
+    remedies: ([, , code = '']) => [
+      {
+        text: 'Read the lines of that program further above: its own error stands there. Where this console does not show them, start its command in a terminal of its own.',
+      },
+      signalOf(code) === 'SIGKILL' && KERNEL_LOG,
+    ],
   },
   {
     // What a launcher or a program with a window started.
     pattern:
-      /^Command '\[?["']?(?:[^'"\n]{0,200}[\\/])?(accelerate|deepspeed|torchrun|python[\d.]{0,5})(?:\.exe)?['" ][^\n]{0,8000}returned non-zero exit status ([1-9]\d{0,2})\.?$/m,
-    when: ({ error }) => error?.name === 'CalledProcessError' && !/\bpip\b|setup\.py/.test(error.message),
-    title: ([, what, code]) => `What ${what} ran ended with exit code ${code}`,
+      /^Command '\[?["']?(?:[^'"\n]{0,200}[\\/])?(accelerate|deepspeed|torchrun|python[\d.]{0,5})(?:\.exe)?['" ][^]{0,8000}?returned non-zero\s{1,3}exit status ([1-9]\d{0,2})\.?$/m,
+    when: ({ error }) => error?.name === 'CalledProcessError' && !/\bpip\b|setup\.py|'vllm\.model_executor/.test(error.message),
+    // Of Python only the script tells who it was.
+    title: ([command, what, code]) => {
+      const script = what?.startsWith('python') === true ? /([\w.-]{1,80}\.py)\b/.exec(command)?.[1] : undefined
+      return script === undefined ? `What ${what} ran ended with exit code ${code}` : `${script} ended with exit code ${code}`
+    },
     says: 'The program that started it knows no more.',
     remedies: only(
       'Read the lines of that program further above: its own error stands there. Where this console does not show them, start the command of the message in a terminal of its own.',

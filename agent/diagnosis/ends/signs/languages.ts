@@ -46,6 +46,12 @@ export const LANGUAGES: readonly Language[] = [
   // TCMalloc's, behind a bar without a line break
   { aborts: true, head: /tcmalloc\.cc:\d{1,5}\] (?<message>Attempt to free invalid pointer[^\n]{0,40})/, name: 'glibc' },
   { aborts: true, head: /^(?:[\w.+-]{1,60}: )?(?<file>[^\s:]{1,200}):(?<line>\d{1,6}): .{0,300}?(?<message>Assertion [`'].{1,300}' failed)/, name: 'assert' },
+  // assert() of Windows, and of macOS
+  {
+    aborts: true,
+    head: /^(?<message>Assertion failed: [^\n]{1,300}), (?:file (?<file>[^,\n]{1,300}), line (?<line>\d{1,6})$|function [^,\n]{1,200}, file \S{1,300}, line \d{1,6}\.$)/,
+    name: 'assert',
+  },
   // ggml, of llama.cpp and Ollama: its own assertions, and its check of each CUDA call, which names the call below
   {
     aborts: true,
@@ -66,6 +72,8 @@ export const LANGUAGES: readonly Language[] = [
     confirmed: /^\s{1,4}current device: -?\d|\.(?:cu|cpp|cuh):\d{1,6}: (?:CUDA|ROCm|HIP|MUSA) error|in function ggml_/,
     name: 'CUDA error',
   },
+  // flash-attention, hopper/utils.h: it prints, then ends with code 1
+  { head: /^(?<message>CUDA error \([^)\n]{1,300}:\d{1,6}\): [a-z][^\n]{3,200})$/, name: 'CUDA error' },
   { aborts: true, head: /^(?<message>Failed: (?:Cuda|CUDA|HIP) error \S{1,200}:\d{1,6} '[^'\n]{3,200}')/, name: 'CUDA error' },
   // llama.cpp's loader
   {

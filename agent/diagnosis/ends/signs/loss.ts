@@ -13,6 +13,7 @@ const MAY = /loss|norm|nll|cost/i
 /** Until one is gone, the others need no look. */
 const GONE = /\bnan\b|\binf/i
 const STEP = /\b(?:global_step|step|iter(?:ation)?|iteration|it)s?\b['"]?[\s:=#[]{0,12}(\d{1,9})/i
+const BAR = /\b(?:steps?|iter(?:ation)?s?)\b: {1,4}\d{1,3}%\|[^|\n]{0,400}\| {0,3}(\d{1,9})\/\d/i
 const NOT_A_NUMBER = /nan|inf/i
 const TRIAL = /\b[Tt]rial \S{1,40} (?:failed|errored|was pruned|pruned)\b/
 /** Of mixed precision one overflow is part of the work. */
@@ -70,7 +71,8 @@ export function createLossReader(): LossReader {
       }
       run += 1
       if (lossGone && /nan/i.test(loss ?? '')) byLoss += 1
-      const step = STEP.exec(line.text)?.[1]
+      // A bar's percentage is no step; its `10/2000` is.
+      const step = BAR.exec(line.text)?.[1] ?? STEP.exec(line.text)?.[1]
       sign ??= { type: 'diverged', at: line.number, text: line.raw, facts: step === undefined ? {} : { step: Number(step) } }
     },
     diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : gone >= BARE_LINES ? bare : undefined),

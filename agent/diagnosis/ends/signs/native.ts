@@ -111,7 +111,7 @@ export function createNativeReader(): NativeReader {
             reading.last = line.number
           }
           if (reading.language.confirmed?.test(text) === true) reading.confirmed = true
-          if (/^Execution halted|^Stacktrace:|^exit status \d/.test(text)) reading.confirmed = true
+          if (/^Execution halted|^Stacktrace:|^exit status \d{1,3}$/.test(text)) reading.confirmed = true
         }
       }
       pytest.add(text)

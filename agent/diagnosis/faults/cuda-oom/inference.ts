@@ -1,8 +1,9 @@
-// Inference engines without GPU memory: vLLM, SGLang, llama.cpp (ggml), ollama, ONNX Runtime, TensorRT.
+// Inference engines without GPU memory: vLLM, SGLang, llama.cpp (ggml), ollama, ONNX Runtime.
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
+import { printTorch } from '../remedies/environment.ts'
 import { whoHolds } from '../remedies/gpu.ts'
 import { IMPOSSIBLE, lessInLlamacpp, lessInOllama, OVER_LIMIT } from './less/ggml.ts'
-import { lessInOnnx, lessInSglang, WEIGHTS_HELD, lessInTensorrt, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'
+import { lessInOnnx, lessInSglang, WEIGHTS_HELD, lessInTensorrtLlm, lessInTgi } from './less/servers.ts'
 import { activationsIn, longestIn, moreCache, shortOf, smallerShare } from './less/vllm.ts'
 import { numberSet } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
@@ -13,6 +14,8 @@ import { lessMemory } from './less/index.ts'
 import { memoryFamily } from './rules.ts'
 import { known } from '../parts/window.ts'
 
+/** Its CPU library was loaded: it looks for CUDA with PyTorch. */
+const WITHOUT_CUDA = /libbitsandbytes_cpu|bitsandbytes was compiled without GPU support/
 /** llama.cpp tries again with smaller buffers; if those do not fit either, it logs another failure. */
 const GOES_ON = /retrying without pipeline parallelism/
 const ggml = (situation: Situation, facts: Facts): readonly Piece[] =>
@@ -38,6 +41,8 @@ function nodeOf({ text }: Situation): string | undefined {
   const match = /running (\w{1,40}) node\. Name: ?'([^'\n]{1,160})'/.exec(text)
   return match === null ? undefined : ` (${match[1]} node ${match[2]})`
 }
+/** onnxruntime/core/optimizer/nchwc_transformer.cc names the nodes that it makes so; it works on nodes of the CPU only. */
+const ON_THE_CPU = /Name: ?'[^'\n]{0,160}_nchwc'/
 const gibIn = (message: string, pattern: RegExp): number | undefined => bytesOf(pattern.exec(message)?.[1], 'GiB')
 const DEVICE_OF_BUFFER = /\b(?:CUDA|ROCm|HIP)(\d{1,4})\b/
 const deviceOf = (message: string): number | undefined => integerIn(message, /on device (\d{1,4})\b/) ?? integerIn(message, DEVICE_OF_BUFFER)
@@ -50,6 +55,7 @@ export const cudaOomInference = memoryFamily(
     'No available memory for the cache blocks',
     'is less than desired GPU memory utilization',
     'KV cache is needed, which is larger than',
+    'To serve at least one request with the model',
     'tokens that can be stored in KV cache',
     'alloc_req_slots runs out of memory',
     'refill out of memory. Try to lower',
@@ -63,7 +69,6 @@ export const cudaOomInference = memoryFamily(
     'buffer_type_alloc_buffer: allocating ',
     'Not enough memory to handle ',
     'may not have enough available memory to load this model',
-    'Error Code 2: OutOfMemory',
     'CUDA runtime error in ',
     'failed due to insufficient GPU memory',
     'Device memory allocation of size ',
@@ -76,8 +81,6 @@ export const cudaOomInference = memoryFamily(
     'Failed to allocate memory for requested buffer of size',
     'is smaller than requested bytes of',
     'GPU memory could not be allocated',
-    'Requested amount of GPU memory',
-    'Cuda Runtime (out of memory)',
   ],
   [
     {
@@ -114,7 +117,7 @@ export const cudaOomInference = memoryFamily(
     },
     {
       // Older releases put the first figure in brackets.
-      pattern: /\(?([\d.]{1,12}) Gi?B KV cache is needed, which is larger than the available KV cache memory \(([\d.]{1,12}) Gi?B\)/,
+      pattern: /(?:\(?([\d.]{1,12}) Gi?B KV cach ?e is needed, which is )?larger than the available KV cache memory \(([\d.]{1,12}) Gi?B\)/,
       who: 'vLLM',
       facts: ([, needed, available]) => known({ requested_bytes: bytesOf(needed, 'GiB'), free_bytes: bytesOf(available, 'GiB') }),
       verdict: longest,
@@ -151,8 +154,15 @@ export const cudaOomInference = memoryFamily(
     },
     {
       pattern: /[Ss]ome modules are dispatched on the CPU or the disk/,
-      verdict: 'The quantized model does not fit the free GPU memory, so transformers would keep modules on the CPU or the disk, and refuses to.',
+      verdict: (_, { text }) =>
+        WITHOUT_CUDA.test(text)
+          ? 'transformers would keep modules of the quantized model on the CPU or the disk, and refuses to. bitsandbytes found no CUDA here, so likely PyTorch sees no GPU to put them on.'
+          : 'The quantized model does not fit the free GPU memory, so transformers would keep modules on the CPU or the disk, and refuses to.',
       remedies: (situation) => [
+        WITHOUT_CUDA.test(situation.text) && {
+          text: 'See first whether PyTorch sees the GPU: without one all modules go to the CPU, however small the model is.',
+          command: printTorch('torch.version.cuda, torch.cuda.is_available()'),
+        },
         whoHolds(situation),
         { text: "Load a smaller model or a smaller quantization, or spread it over more GPUs (device_map='auto' with all of them visible)." },
         {
@@ -201,15 +211,23 @@ export const cudaOomInference = memoryFamily(
     {
       pattern: /Failed to allocate memory for requested buffer of size (\d{1,18})/,
       who: 'ONNX Runtime',
+      ofHost: ({ text }) => ON_THE_CPU.test(text),
       facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
       verdict: ({ requested_bytes: asked = Infinity }, situation) =>
         asked > IMPOSSIBLE
           ? `ONNX Runtime asked for more memory than any GPU has${nodeOf(situation) ?? ''}. Likely a wrong shape, or a size that was computed wrongly.`
-          : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
+          : ON_THE_CPU.test(situation.text)
+            ? `ONNX Runtime could not enlarge its arena by ${gib(asked)}. The node has the layout of its CPU kernels (nchwc), so host memory was refused, not GPU memory.`
+            : `ONNX Runtime could not enlarge its arena by ${gib(asked)}, most likely on the GPU (the message does not say which device).`,
       remedies: (situation, { requested_bytes: asked = Infinity }) =>
         asked > IMPOSSIBLE
           ? [{ text: 'Look at the shapes of the inputs that reach this node: an empty, negative or far too large dimension.' }]
-          : [lessInOnnx(), whoHolds(situation)],
+          : ON_THE_CPU.test(situation.text)
+            ? [
+                { text: 'Send smaller inputs or batches: the arena grows with the largest one.' },
+                { text: 'Use 64-bit Python, give the process more host memory, and run fewer sessions at once: each has an arena of its own.' },
+              ]
+            : [lessInOnnx(), whoHolds(situation)],
     },
     {
       pattern: /Available memory of (\d{1,18}) is smaller than requested bytes of (\d{1,18})/,
@@ -217,13 +235,6 @@ export const cudaOomInference = memoryFamily(
       facts: ([, free, bytes]) => known({ free_bytes: bytesOf(free, ''), requested_bytes: bytesOf(bytes, '') }),
       remedies: (situation) => [lessInOnnx(), whoHolds(situation)],
     },
-    {
-      pattern: /Requested amount of GPU memory \((\d{1,18}) bytes\) could not be allocated/,
-      who: 'TensorRT',
-      facts: ([, bytes]) => known({ requested_bytes: bytesOf(bytes, '') }),
-      remedies: (situation) => [lessInTensorrt(), whoHolds(situation)],
-    },
-    { pattern: /Cuda Runtime \(out of memory\)/, who: 'TensorRT' },
     {
       pattern: /Not enough memory to handle (?:\d{1,9} )?(?:total |prefill )?tokens/,
       who: 'Text Generation Inference',
@@ -273,7 +284,6 @@ export const cudaOomInference = memoryFamily(
       remedies: ggml,
     },
     { pattern: /failed to allocate (?:compute buffers|buffer for kv cache)/, unless: GOES_ON, who: 'llama.cpp', remedies: ggml },
-    { pattern: /Error Code 2: OutOfMemory/, who: 'TensorRT' },
     {
       pattern: /CUDA runtime error in .{0,160}: out of memory/,
       who: 'TensorRT-LLM',

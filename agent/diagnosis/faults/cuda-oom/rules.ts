@@ -1,5 +1,6 @@
 // A family from a table of one-line messages about GPU memory, each with the figures that it states.
 import type { Facts, OomCause } from '../../../model/facts.ts'
+import type { Severity } from '../../../model/severity.ts'
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { stripPrefix } from '../../../text/line-prefix.ts'
 import { joinedFrom, linesCovered, plain } from '../../joining.ts'
@@ -23,6 +24,10 @@ export type MemoryRule = {
   readonly unless?: RegExp
   /** True where the lines around say that it is no matter of the GPU. */
   readonly elsewhere?: (text: LogText, at: number) => boolean
+  /** True where the text shows that host memory was refused. */
+  readonly ofHost?: (situation: Situation) => boolean
+  /** Critical, where nothing else is said. */
+  readonly severity?: (situation: Situation) => Severity
   /** Instead of "asked for … and did not get it". */
   readonly verdict?: string | ((facts: Facts, situation: Situation) => string)
   /** Less memory for the program that speaks, then who holds the card, where nothing else is said. */
@@ -84,10 +89,11 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
       const figures = largestTry(rule, text, at, stated)
       const judged = judgeCauses(figures)
       const causes = rule.causes ?? judged.causes
+      const ofHost = rule.ofHost?.(situation()) === true
       return {
-        kind: 'cuda_oom',
-        severity: 'critical',
-        title: rule.title ?? oomTitle(figures.gpu_index),
+        kind: ofHost ? 'host_memory' : 'cuda_oom',
+        severity: rule.severity?.(situation()) ?? 'critical',
+        title: ofHost ? 'Out of host memory' : (rule.title ?? oomTitle(figures.gpu_index)),
         verdict: verdictOf(rule, figures, situation()),
         facts: causes.length === 0 ? figures : { ...figures, causes },
         remedies: rule.remedies === undefined ? plan(lessMemory(situation(), figures), whoHolds(situation())) : plan(rule.remedies(situation(), figures)),
@@ -96,5 +102,5 @@ export function memoryFamily(id: string, literals: readonly string[], rules: rea
     }
     return undefined
   }
-  return { id, kinds: ['cuda_oom'], literals, recognise }
+  return { id, kinds: rules.some((rule) => rule.ofHost !== undefined) ? ['cuda_oom', 'host_memory'] : ['cuda_oom'], literals, recognise }
 }

@@ -17,11 +17,11 @@ import { known } from '../parts/window.ts'
 /** Both print XLA's and the allocator's sentences; the text tells which one runs. */
 const speaker = (situation: Situation): string => (situation.programs.has('jax') ? 'JAX' : situation.programs.has('tensorflow') ? 'TensorFlow' : 'The program')
 const isJax = (situation: Situation): boolean => situation.programs.has('jax')
-const less = (situation: Situation): readonly Piece[] =>
+const less = (situation: Situation, asked = 0): readonly Piece[] =>
   situation.programs.has('esmfold')
     ? lessInFolding(situation)
     : isJax(situation)
-      ? lessInJax(situation)
+      ? lessInJax(situation, false, Math.max(asked, needed(situation.text) ?? 0))
       : situation.programs.has('tensorflow')
         ? lessInTensorflow(situation)
         : lessAnyway(situation)
@@ -48,10 +48,10 @@ const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): reado
     ? [WRONG_SIZE, less(situation).slice(0, 1)]
     : asked !== undefined && asked < LITTLE
       ? [whoHolds(situation), isJax(situation) ? lessInJax(situation, true) : less(situation)]
-      : [less(situation), whoHolds(situation)]
+      : [less(situation, asked), whoHolds(situation)]
 /** The first large request fails: another process was on the card before. */
 const taken = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
-  asked !== undefined && asked > IMPOSSIBLE ? [WRONG_MEMORY, whoHolds(situation)] : [whoHolds(situation), less(situation)]
+  asked !== undefined && asked > IMPOSSIBLE ? [WRONG_MEMORY, whoHolds(situation)] : [whoHolds(situation), less(situation, asked)]
 const asked =
   (what = 'memory') =>
   (facts: Facts, situation: Situation): string => {

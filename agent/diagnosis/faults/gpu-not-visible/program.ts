@@ -17,6 +17,7 @@ export const LITERALS = [
   'Torch not compiled with CUDA enabled',
   'Torch not compiled with XPU enabled',
   'torch.cuda.is_available() is False',
+  'is_available() should be True but is False',
   'MPS client failed to connect',
   'device < num_gpus INTERNAL ASSERT',
   'CUDA unknown error',
@@ -168,6 +169,20 @@ export const programRules: readonly Rule[] = [
     title: 'A checkpoint needs a GPU that is not seen',
     verdict: 'A file that was saved from a GPU is to be loaded, and PyTorch sees no GPU here.',
     remedies: (matched) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(matched)],
+  },
+  {
+    // Diffusers, of xFormers.
+    pattern: /torch\.cuda\.is_available\(\) should be True but is False/,
+    severity: 'critical',
+    title: 'PyTorch sees no GPU',
+    verdict: 'The program is to use what runs only on a GPU (xFormers), and PyTorch sees none here.',
+    remedies: (matched) => [
+      {
+        text: 'See whether this PyTorch was built for a GPU. None: only for CPUs; install one with CUDA in its place.',
+        command: printTorch('torch.__version__, torch.version.cuda'),
+      },
+      program(matched),
+    ],
   },
   {
     // Ultralytics says what PyTorch sees in the lines below.

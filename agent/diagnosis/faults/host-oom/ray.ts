@@ -7,7 +7,7 @@ import type { Piece } from '../remedies/plan.ts'
 import { KERNEL_LOG, needLess } from './remedies.ts'
 
 const SAYS = /Perhaps out of memory|killed due to the node running low on memory|killed due to memory pressure|exceeds the memory usage threshold of/
-const TASK = /\((?:task|actor) ID: \w{1,80}, name=([^,\n]{1,80}), pid=(\d{1,10}), memory used=([\d.]{1,9}) ?GB\)/
+const TASK = /\((?:task|actor|lease) ID: \w{1,80}, name=([^,\n]{1,80}), pid=(\d{1,10}), memory used=([\d.]{1,9}) ?GB\)/
 const LARGEST = /PID\s{1,8}MEM\(GB\)\s{1,8}COMMAND\s{1,8}(\d{1,10})\s{1,8}([\d.]{1,9})\s{1,8}(\S{1,300})/
 /** As many as a worker prints while it is aborted. */
 const LATE_LINES = 60
@@ -37,7 +37,7 @@ export function byRayMonitor(
   if (/exceeds the memory usage threshold of/.test(line) && SAYS.test(text[at - 1] ?? '')) return undefined
   const near = around(text, at, 0, 6)
   const count = /(\d{1,6}) Workers \(tasks \/ actors\) killed due to memory pressure/.exec(line)?.[1]
-  const full = FULL.exec(around(text, at, 6, 2))
+  const full = FULL.exec(around(text, at, 6, 4))
   const [, name, pid, used] = TASK.exec(near) ?? []
   const [, largestPid, most, command] = LARGEST.exec(near) ?? []
   const largest = `${/([^/]{1,60})$/.exec(command ?? '')?.[1] ?? command} (pid ${largestPid}, ${most} GB)`
@@ -54,7 +54,7 @@ export function byRayMonitor(
     verdict:
       count === undefined
         ? `${who} because host memory ran out, or was about to${full === null ? '' : `: ${full[1]} of the node's ${full[2]} were in use`}.${most === undefined ? '' : ` The largest process was ${largest}.`}`
-        : `Ray killed ${count} of its workers on this node because host memory was nearly used up.`,
+        : `Ray killed ${count} of its workers on this node because host memory was nearly used up${full === null ? '' : `: ${full[1]} of ${full[2]} were in use`}.${name === undefined ? '' : ` One of them: ${name} (pid ${pid}, ${used} GB).`}`,
     facts: known({ pid: whole(pid ?? /\(?pid: ?(\d{1,10})/i.exec(line)?.[1]) }),
     pieces: [
       elsewhere && { text: `Look at ${largest} first: the worker that Ray ended held little.` },

@@ -12,10 +12,13 @@ const SET =
   /(?:\b(?:export|env|ENV|set) |-e |--env )(?:CUDA|HIP)_LAUNCH_BLOCKING=["']?1|^(?:CUDA|HIP)_LAUNCH_BLOCKING=1 \w|environ\[["'](?:CUDA|HIP)_LAUNCH_BLOCKING["']\] ?= ?["']1/m
 export const launchesWait = ({ text }: Situation): boolean => SET.test(text)
 
+/** Frames of a training: a server whose name stands beside them is only imported (Unsloth, TRL). */
+const TRAINER = /\binner_training_loop\b|\btraining_step\b|trainer\.train\(/
+
 /** Runs the kernels one by one. On AMD the runtime has a switch of its own. */
 export function synchronous(situation: Situation): Piece {
   if (launchesWait(situation)) return undefined
-  const named = speakerOf(situation.programs)
+  const named = TRAINER.test(situation.text) ? undefined : speakerOf(situation.programs)
   const speaker = named === 'llama.cpp' ? (KIN.exec(situation.text)?.[1] ?? named) : named
   const text = `Run ${speaker === undefined || speaker === 'PyTorch' ? 'it' : speaker} again with synchronous launches: the stack then shows the call that failed.`
   return situation.vendor === 'amd'

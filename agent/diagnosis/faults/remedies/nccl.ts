@@ -112,6 +112,19 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
       { text: 'See how many sockets are open: an exhausted range of ports fails the same way.', command: 'ss -s; sysctl net.ipv4.ip_local_port_range' },
       debug,
     ]
+  // docs.nvidia.com/deeplearning/nccl/user-guide: NCCL_SOCKET_FAMILY
+  if (/\bfe80:[\da-f:]{4,40}(?:%\w{1,16})?</i.test(near))
+    return [
+      {
+        text: 'NCCL took an IPv6 link-local address (fe80:…), which leads no further than one link: let it use IPv4.',
+        command: setVariables(now, { NCCL_SOCKET_FAMILY: 'AF_INET' }),
+      },
+      {
+        text: 'Name the interface that has an address in the network of the hosts, if it is another one.',
+        command: `ip -brief address\n${setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' })}`,
+      },
+      debug,
+    ]
   if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
     return [
       {

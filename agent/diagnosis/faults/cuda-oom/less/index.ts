@@ -37,7 +37,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['vllm', lessInVllm],
   ['sglang', (situation, facts) => lessInSglang(situation, 'memory', facts)],
   ['tgi', lessInTgi],
-  ['tensorrt_llm', lessInTensorrtLlm],
+  ['tensorrt_llm', (situation) => lessInTensorrtLlm(situation)],
   ['lmdeploy', lessInLmdeploy],
   ['ollama', lessInOllama],
   ['llamacpp', lessInLlamacpp],

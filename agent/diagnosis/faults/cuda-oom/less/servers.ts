@@ -114,19 +114,20 @@ export function lessInTgi(situation: Situation): readonly Piece[] {
 
 /** nvidia.github.io/TensorRT-LLM: kv_cache_free_gpu_memory_fraction is 0.9 of what is free after the engine was loaded. */
 const LEFT = /calculating max tokens in paged kv cache: total: ([\d.]{1,8}) GiB, available: ([\d.]{1,8}) GiB/
-export function lessInTensorrtLlm({ text }: Situation): readonly Piece[] {
+const TRITON = /tritonserver|model_lifecycle|config\.pbtxt|modelInstanceState|libtriton/
+export function lessInTensorrtLlm({ text }: Situation, building = false): readonly Piece[] {
   const [, total, left] = LEFT.exec(text) ?? []
   // Then the share of what is free is no matter.
   const full = left !== undefined && Number(left) < 0.05 * Number(total)
   const cache: Piece = {
-    text: "Give the KV cache a smaller share of the free memory: in the backend's config.pbtxt set kv_cache_free_gpu_mem_fraction below its default of 0.9.",
+    text: `Give the KV cache a smaller share of the free memory: ${TRITON.test(text) ? "in the backend's config.pbtxt set kv_cache_free_gpu_mem_fraction" : "set free_gpu_memory_fraction of the KV cache (kv_cache_config; in Triton's config.pbtxt kv_cache_free_gpu_mem_fraction)"} below its default of 0.9.`,
   }
   return [
     full
       ? {
           text: `The engine and what else is loaded left only ${left} GiB of ${total} for the KV cache: see that no second model or instance is on the same GPU.`,
         }
-      : cache,
+      : !building && cache,
     { text: 'Build the engine for less: smaller max_batch_size, max_num_tokens and max_input_len, one beam.' },
     { text: 'Build a quantized engine, or split it over more GPUs (tp_size).' },
   ]
@@ -137,16 +138,31 @@ export const lessInTensorrt = (): readonly Piece[] => [
 ]
 
 /** lmdeploy.readthedocs.io, TurbomindEngineConfig: the share is of the memory that is free after loading. */
-export function lessInLmdeploy({ settings }: Situation): readonly Piece[] {
+const ENGINE_CONFIG = /\b((?:Turbomind|Pytorch)EngineConfig)\(/
+export function lessInLmdeploy({ settings, text }: Situation): readonly Piece[] {
   const share = numberSet(settings, 'cache_max_entry_count')
-  return [
-    {
-      text: `Give the KV cache a smaller share of what is free after the weights were loaded (${share === undefined ? '0.8 is the default' : `now ${share}`}).`,
-      command: `--cache-max-entry-count ${((share ?? 0.8) / 2).toFixed(1)}`,
-    },
-    { text: 'Allow shorter sessions (--session-len), or prefill fewer tokens at once (--max-prefill-token-num).' },
-    { text: 'Split the model over more GPUs (--tp), or load one that is quantized (AWQ).' },
-  ]
+  const half = ((share ?? 0.8) / 2).toFixed(1)
+  const config = ENGINE_CONFIG.exec(text)?.[1]
+  const own = config !== undefined || !/--infer_backend lmdeploy|--engine\b/.test(text)
+  const cache = `Give the KV cache a smaller share of what is free after the weights were loaded (${share === undefined ? '0.8 is the default' : `now ${share}`})`
+  // Weights are made one by one before there is a cache.
+  const loading = /_create_weight|memory_utils\.cu/.test(text)
+  const split: Piece = {
+    text: `${loading ? 'It failed while the weights were loaded, before there was a KV cache: split' : 'Split'} the model over more GPUs (${config === undefined ? '--tp' : `in the script ${config}(tp=2)`}), or load one that is quantized (AWQ).`,
+  }
+  const shares: Piece =
+    config === undefined
+      ? own
+        ? { text: `${cache}.`, command: `--cache-max-entry-count ${half}` }
+        : { text: `${cache}: cache_max_entry_count.` }
+      : { text: `${cache}. In the script: ${config}(cache_max_entry_count=${half}).` }
+  const shorter: Piece = {
+    text:
+      config === undefined && own
+        ? 'Allow shorter sessions (--session-len), or prefill fewer tokens at once (--max-prefill-token-num).'
+        : 'Allow shorter sessions (session_len), or prefill fewer tokens at once (max_prefill_token_num).',
+  }
+  return loading ? [split, shorter] : [shares, shorter, split]
 }
 
 /** onnxruntime.ai, CUDA execution provider: options. */

@@ -43,7 +43,8 @@ const HOSTS: readonly Host[] = [
     },
   },
   {
-    pattern: /\bopenrlhf\b/i,
+    // Its actors that generate have the class LLMRayActor.
+    pattern: /\bopenrlhf\b|\(LLMRayActor pid=/i,
     spell: (name, value) =>
       name === 'enforce_eager'
         ? '--enforce_eager'
