@@ -2,7 +2,7 @@
 import type { Piece } from './remedies/plan.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
-import { isNotice, mayBeIgnored, NOT_TENSORFLOW, skipsGpu, takesAnother, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
+import { besides, isNotice, mayBeIgnored, NOT_TENSORFLOW, noticedBefore, skipsGpu, takesAnother, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
 import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Rule, type Seen } from './parts/rules.ts'
 import { known } from './parts/window.ts'
@@ -19,23 +19,6 @@ const TENSORRT = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers)/
 const DRIVERS_OWN = /^lib(?:cuda\.|cuda$|nvidia-|nvcuvid)/
 const DEPENDENCY = new RegExp(`Could not load dynamic library '[^']{1,80}'; dlerror: (${CUDA_LIBRARY}): cannot open`)
 const file = (path: string): string => path.replace(/^.*[\\/]/, '')
-
-const NOTICE = new RegExp(TENSORFLOW_NOTICE)
-const NOTICES_APART = 8
-/** TensorFlow tries one library after the other: of one start, the first notice tells them all. */
-const noticedBefore = ({ text, at }: Seen): boolean => text.slice(Math.max(0, at - NOTICES_APART), at).some((line) => NOTICE.test(line))
-function besides({ text, at, match }: Seen): string {
-  if (!NOTICE.test(match[0])) return ''
-  const others = new Set<string>()
-  let last = at
-  for (let n = at + 1; n < text.length && n <= last + NOTICES_APART; n++) {
-    const name = NOTICE.exec(text[n] ?? '')?.[1]
-    if (name === undefined) continue
-    if (name !== match[1]) others.add(name)
-    last = n
-  }
-  return others.size === 0 ? '' : `, nor ${others.size === 1 ? 'was' : 'were'} ${[...others].join(', ')}`
-}
 
 /** From CUDA 12 on cuSOLVER and cuSPARSE need nvJitLink, and cuSOLVER kept its number 11: programs for CUDA 11 then meet the newer one. */
 const newerNamesake = (found: string, needs: string, { situation }: Seen): readonly Piece[] | undefined =>

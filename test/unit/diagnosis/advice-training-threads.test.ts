@@ -133,7 +133,7 @@ describe('the end of a run', () => {
     [
       'bitsandbytes without its CUDA library, and what comes of it',
       '/env/lib/bitsandbytes/libbitsandbytes_cpu.so: undefined symbol: cadam32bit_grad_fp32\nValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM to fit the quantized model.\n',
-      /built without GPU support[^]*likely PyTorch sees no GPU/,
+      /loaded its CPU library[^]*likely PyTorch sees no GPU/,
     ],
     [
       'the bar of a trainer tells the step, not its percentage',

@@ -10,6 +10,23 @@ const EXTRA = /^(?:lib)?(?:nvinfer|nvonnxparser|nvparsers|cupti|cufile|nvToolsEx
  * among them, and only says later whether it goes on without the GPU.
  */
 export const TENSORFLOW_NOTICE = `Could not load dynamic library '?(?!lib(?:nvinfer|nvonnxparser|nvparsers|cupti))(${CUDA_LIBRARY})`
+const NOTICE = new RegExp(TENSORFLOW_NOTICE)
+const NOTICES_APART = 8
+/** TensorFlow tries one library after the other: of one start, the first notice tells them all. */
+export const noticedBefore = ({ text, at }: Seen): boolean => text.slice(Math.max(0, at - NOTICES_APART), at).some((line) => NOTICE.test(line))
+export function besides({ text, at, match }: Seen): string {
+  if (!NOTICE.test(match[0])) return ''
+  const others = new Set<string>()
+  let last = at
+  for (let n = at + 1; n < text.length && n <= last + NOTICES_APART; n++) {
+    const name = NOTICE.exec(text[n] ?? '')?.[1]
+    if (name === undefined) continue
+    if (name !== match[1]) others.add(name)
+    last = n
+  }
+  return others.size === 0 ? '' : `, nor ${others.size === 1 ? 'was' : 'were'} ${[...others].join(', ')}`
+}
+
 /** What TensorFlow prints when a library is missing that it needs for the GPU (gpu_device.cc). */
 const SKIPS_GPU = /Cannot dlopen some GPU libraries|Skipping registering GPU devices/
 const LINES_BELOW = 40
