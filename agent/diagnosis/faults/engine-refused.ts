@@ -7,6 +7,18 @@ const image = ({ situation }: Matched): string => situation().subject.image ?? '
 const ROWS: readonly Row[] = [
   {
     kind: 'config_error',
+    pattern: /unable to configure the Docker daemon with file (\/\S{3,120}?): ([^\n]{5,200})/,
+    title: 'Docker does not start: its configuration is wrong',
+    verdict: 'The engine could not read {1}: {2}. It does not run, and no container with it.',
+    remedies: ({ match }) => [
+      match[2]?.includes('both as a flag and in the configuration') === true
+        ? step('Take the key that is named out of the file, or the flag out of the unit of the service.', 'systemctl cat docker | grep ExecStart')
+        : step('Find the place: a comma too many or too few, a quote, a brace; JSON takes no comments.', `python3 -m json.tool ${match[1]}`),
+      step('Then check the file, and start the engine.', `sudo dockerd --validate --config-file=${match[1]} && sudo systemctl restart docker`),
+    ],
+  },
+  {
+    kind: 'config_error',
     pattern: /vfio (\S{7,16}): group (\d{1,5}) is not viable/,
     title: 'The GPU cannot be passed to the virtual machine',
     verdict: 'Other devices share the IOMMU group {2} with {1}, and not all of them are bound to vfio-pci.',
@@ -232,6 +244,7 @@ const ROWS: readonly Row[] = [
 export const engineRefused = rowFamily(
   'engine-refused',
   [
+    'unable to configure the Docker daemon',
     'no matching manifest for ',
     ' is not viable',
     'failed to mount squashfs',

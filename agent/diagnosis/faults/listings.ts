@@ -1,6 +1,7 @@
 // Tables that operators print to see what is wrong: lspci, `ollama ps`, the devices of CDI, what a node has to give, the containers that ended.
 import { whoHolds } from './remedies/gpu.ts'
 import { onTheCpu } from './remedies/on-the-cpu.ts'
+import { requestGpu } from './gpu-not-visible/request.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around } from './parts/window.ts'
 
@@ -21,7 +22,17 @@ function held([, , size = '', , onGpu]: RegExpExecArray): string {
 export const listings = ruleFamily({
   id: 'listings',
   kind: 'gpu_not_visible',
-  literals: ['(rev ff)', '% CPU/GPU', ' 100% CPU ', 'Found 0 CDI devices', 'nvidia.com/gpu: ', ' Exited (137) '],
+  literals: [
+    '"DeviceRequests": null',
+    '/Row Remap | Fail',
+    'Memory                | Fail',
+    '(rev ff)',
+    '% CPU/GPU',
+    ' 100% CPU ',
+    'Found 0 CDI devices',
+    'nvidia.com/gpu: ',
+    ' Exited (137) ',
+  ],
   rules: [
     {
       // pciutils prints the revision as it reads it, and all ones is what a bus gives for a device that does not answer.
@@ -80,6 +91,28 @@ export const listings = ruleFamily({
           command: 'sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
         },
         { text: 'It can only name what the driver shows.', command: 'nvidia-smi -L' },
+      ],
+    },
+    {
+      // Its name stands in the question alone: each container that asked for no GPU has it in its description.
+      pattern: /^"DeviceRequests": null/,
+      severity: 'warning',
+      title: 'The container was started without a GPU',
+      verdict:
+        'Docker was not asked for a GPU when this container was made (DeviceRequests: null), and it cannot be given one later. Only with the runtime nvidia it would have those of NVIDIA_VISIBLE_DEVICES.',
+      remedies: ({ situation }) => [requestGpu(situation())],
+      unless: ({ text, at }) => !/\b(?:grep|jq)\b.{0,40}DeviceRequests/.test(around(text, at, 3, 0)),
+    },
+    {
+      pattern: /^(?:\|\s)?(?:GPU )?(Page Retirement\/Row Remap|Memory)\s{1,30}\| Fail/,
+      kind: 'ecc_error',
+      severity: 'critical',
+      title: ({ match }) => `DCGM's diagnosis failed: ${match[1]}`,
+      verdict: ({ match }) => `dcgmi diag found the GPU's memory faulty (${match[1]}): a repair is pending or was not possible, or the memory test failed.`,
+      remedies: [
+        { text: 'See which GPU it is and what is pending.', command: 'nvidia-smi -q -d ROW_REMAPPER,ECC,PAGE_RETIREMENT' },
+        { text: 'Where a repair is pending, end what runs on that GPU and reset it.', command: 'sudo nvidia-smi --gpu-reset -i <GPU>' },
+        { text: 'Test it again while it is idle; have the card replaced if it fails once more.', command: 'dcgmi diag -r 3 -i <GPU>' },
       ],
     },
     {

@@ -105,6 +105,34 @@ test.each<[name: string, text: string, kind: string, says: RegExp, not: RegExp]>
     /exit code/,
   ],
   ['a container that crashed, by the table', 'fit Exited (139) 2 minutes ago', 'segfault', /segmentation fault/, /No fault/],
+  [
+    'a container that asked for no GPU',
+    '$ docker inspect llm | grep DeviceRequests\n            "DeviceRequests": null,',
+    'gpu_not_visible',
+    /started without a GPU[^]*--gpus all/,
+    /modprobe/,
+  ],
+  [
+    'a memory test of DCGM that failed',
+    '$ dcgmi diag -r 1\n| Diagnostic                | Result     |\n| NVML Library              | Pass       |\n| Page Retirement/Row Remap | Fail       |',
+    'ecc_error',
+    /Page Retirement\/Row Remap[^]*nvidia-smi -q -d ROW_REMAPPER/,
+    /NVML Library/,
+  ],
+  [
+    'a configuration of Docker that is no JSON',
+    "Mar 02 10:00:01 n1 dockerd[9]: unable to configure the Docker daemon with file /etc/docker/daemon.json: invalid character '}' looking for beginning of object key string",
+    'config_error',
+    /could not read \/etc\/docker\/daemon\.json[^]*python3 -m json\.tool \/etc\/docker\/daemon\.json[^]*dockerd --validate/,
+    /flag/,
+  ],
+  [
+    'a program without a GPU where the driver shows one',
+    'RuntimeError: No CUDA GPUs are available\n$ nvidia-smi -L\nGPU 0: NVIDIA A10G (UUID: GPU-1a2b3c4d-0000-1111-2222-333344445555)',
+    'gpu_not_visible',
+    /The driver shows the GPU: see that nvidia_uvm is loaded/,
+    /whether a GPU is there at all/,
+  ],
 ])('%s', (_, text, kind, says, not) => {
   const said = answer(text)
   expect(said.kind).toBe(kind)
@@ -116,6 +144,7 @@ test.each([
   ['a card that answers', '$ lspci\n01:00.0 VGA compatible controller: NVIDIA Corporation AD102 (rev a1)'],
   ['a model on the GPU', 'NAME ID SIZE PROCESSOR UNTIL\nqwen:7b    0a1b2c3d4e5f    6.0 GB    100% GPU    2 minutes from now'],
   ['a node of which all GPUs are in use', 'Allocatable:\n  nvidia.com/gpu:  4\nAllocated resources:\n  Resource  Requests\n  nvidia.com/gpu:  0'],
+  ['a container that needs none', '[{"Name": "/redis", "HostConfig": {\n            "DeviceRequests": null,\n'],
   ['several jobs', 'JobID             State ExitCode\n------------ ---------- --------\n88              TIMEOUT      0:0\n89            COMPLETED      0:0\n'],
   [
     'a job that completed',

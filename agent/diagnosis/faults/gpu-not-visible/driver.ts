@@ -246,7 +246,8 @@ export const driverRules: readonly Rule[] = [
       /(\/dev\/nvidia(?:\d{1,3}|ctl|-[a-z][\w-]{0,40}(?:\/[\w*-]{0,40})?)?)(?![\w-])[^\n]{0,40}?\b(?:[Nn]o such (?:file|device)|does not exist|[Pp]ermission denied|[Oo]peration not permitted)/,
     severity: 'critical',
     title: 'GPU device file cannot be opened',
-    verdict: ({ match }) => `${match[1] ?? 'A device file'} is missing or may not be opened, so the GPU cannot be used here.`,
+    verdict: ({ match }) =>
+      `${match[1] === undefined || match[1] === '/dev/nvidia' ? 'A device file of the GPU' : match[1]} is missing or may not be opened, so the GPU cannot be used here.`,
     remedies: (matched) => [
       {
         text: 'Create the device files; in a container, request the GPU instead of passing files.',

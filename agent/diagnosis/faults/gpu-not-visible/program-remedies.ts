@@ -9,6 +9,8 @@ import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
+/** `nvidia-smi -L`, in the same text. */
+const SHOWN = /^GPU \d{1,2}: NVIDIA [^\n]{3,60} \(UUID: GPU-/m
 /** rocminfo's first line. */
 export const NO_ROCK = /ROCk module is NOT loaded/
 /** A program sees none: what is there, what it may see, what it was built for. */
@@ -56,12 +58,17 @@ export function program(matched: Matched): readonly Piece[] {
       },
     renumbered(text),
     hides(matched.situation()),
-    system === 'wsl'
+    SHOWN.test(text)
       ? {
-          text: 'See whether WSL passes the GPU on. Its driver is that of Windows: a driver or a libcuda of Linux beside it hides it.',
-          command: 'nvidia-smi -L; ls -l /dev/dxg; ldconfig -p | grep libcuda.so',
+          text: 'The driver shows the GPU: see that nvidia_uvm is loaded, which CUDA needs and nvidia-smi does not, and that no MIG mode without an instance or exclusive mode stands in the way.',
+          command: 'sudo nvidia-modprobe -u -c 0; ls -l /dev/nvidia-uvm; nvidia-smi --query-gpu=index,mig.mode.current,compute_mode --format=csv',
         }
-      : { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
+      : system === 'wsl'
+        ? {
+            text: 'See whether WSL passes the GPU on. Its driver is that of Windows: a driver or a libcuda of Linux beside it hides it.',
+            command: 'nvidia-smi -L; ls -l /dev/dxg; ldconfig -p | grep libcuda.so',
+          }
+        : { text: 'See whether a GPU is there at all, where the program runs.', command: 'nvidia-smi -L; ls -l /dev/nvidia*' },
     SEE_VISIBLE,
     /\bMIG\b/.test(text) && {
       text: 'With MIG a CUDA program sees one instance: name it by its UUID (MIG-…) in CUDA_VISIBLE_DEVICES.',
