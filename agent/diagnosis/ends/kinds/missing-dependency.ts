@@ -231,6 +231,14 @@ export const missingDependency: EndKind = {
       WEIGHT.message,
       (match) => ({ ...module(match), pattern: 'program' }),
     ),
+    says(
+      /\b(nvcc|hipcc|ninja|cmake|ffmpeg|git-lfs|rustc|cargo|protoc)(?: executable| compiler)? (?:was|is|could) not (?:be )?found\b/,
+      WEIGHT.exception + 0.5,
+      (match) => ({
+        ...module(match),
+        pattern: 'program',
+      }),
+    ),
     says(/^Command not found: ([\w./+-]{1,120})$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
     says(/module\(s\) are unknown: "([\w./+-]{1,80})"|locate a modulefile for '([\w./+-]{1,80})'/, WEIGHT.message, (match) => ({
       ...module(match),

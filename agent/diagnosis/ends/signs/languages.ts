@@ -166,7 +166,7 @@ export const LANGUAGES: readonly Language[] = [
   { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
   {
-    head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|System I\/O error|Simulation instability detected|Feature not implemented|(?:Internal|API) error \(bug\)):$/,
+    head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|Out of memory|System I\/O error|Requested tolerance cannot be achieved|Simulation instability detected|Feature not implemented|Assertion failed|Communication \(parallel processing\) problem|Modular simulator error|[A-Z][a-zA-Z ]{4,40} \((?:possible )?bug\)):$/,
     name: 'error',
     message: /^(?<message>\S.*)$/,
     wrapped: true,
@@ -179,5 +179,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

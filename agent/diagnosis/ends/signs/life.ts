@@ -25,6 +25,10 @@ const ALL_DONE = /\b([2-9]|\d{2,9}) ?(?:of|\/) ?\1 \w{2,20}$/
 const WORK =
   /\b(?:\w{0,10}steps?|iter\w{0,10}|epochs?|batch|samples?|records?|items?|shards?|seeds?|trials?|lr|loss|acc|scores?|rewards?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?)\b/i
 const FIGURE = /\d[\d.,]{0,20}/g
+/** What only a loop counts, and so many lines of it in a row are work that began after the failure. */
+const LOOP = /\b(?:epochs?|iters?|iterations?|(?:global_)?steps?)\b\W{0,3}\d/i
+const OF_SEVERAL = /\b(?:rank|worker|node|attempt|retr\w*|trial)\b/i
+const IN_A_ROW = 3
 const COUNTED_LENGTH = 240
 const COUNTERS = 64
 /** A bar that moved after so many failures did not stand still after the last. */
@@ -71,7 +75,7 @@ export function createLife(): Life {
   let goesOn = 0
   let result = 0
   let last = 0
-  const counters = new Map<string, { readonly since: number; readonly figures: readonly number[] }>()
+  const counters = new Map<string, { readonly since: number; readonly figures: readonly number[]; readonly row: number }>()
   /** `on`: this line's words stood there with lower figures before the failure, so the program went on counting. `first`: they stand there for the first time. */
   const counted = ({ text, number }: ReadLine, failedAt: number): 'on' | 'first' | undefined => {
     if (text.length > COUNTED_LENGTH || text.includes('%|') || !WORK.test(text) || ENDING.test(text)) return undefined
@@ -80,13 +84,15 @@ export function createLife(): Life {
     const words = text.replace(FIGURE, '0')
     const before = counters.get(words)
     counters.delete(words)
-    counters.set(words, { since: before?.since ?? number, figures })
+    const moved = figures.findIndex((figure, index) => figure !== before?.figures[index])
+    const rose = before !== undefined && (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity)
+    const row = rose ? before.row + 1 : 1
+    counters.set(words, { since: before?.since ?? number, figures, row })
     const [oldest] = counters.keys()
     if (counters.size > COUNTERS && oldest !== undefined) counters.delete(oldest)
     if (before === undefined) return 'first'
-    if (before.since >= failedAt) return undefined
-    const moved = figures.findIndex((figure, index) => figure !== before.figures[index])
-    return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity) ? 'on' : undefined
+    if (before.since < failedAt) return rose ? 'on' : undefined
+    return row >= IN_A_ROW && LOOP.test(text) && !OF_SEVERAL.test(text) ? 'on' : undefined
   }
   /** A bar stands last, and it moved only once since the program failed. */
   const closed = (): boolean => closing?.number === last

@@ -8,6 +8,8 @@ import { LANGUAGES, MAY, MAY_RAW, PYTEST, type Language } from './languages.ts'
 
 /** Names that Python's reader knows: a bare line of them is read there. */
 const PASSED_ON = /^(?:[a-z_][\w.]{0,100}\.)?([A-Z]\w{2,60}(?:Error|Exception)): /
+/** Julia: what failed in the process that compiled a package ahead stands above. */
+const PASSES_ON = /^Failed to precompile /
 const BELOW = 40
 const MESSAGE_BELOW = 3
 const DETAIL_BELOW = 6
@@ -65,7 +67,7 @@ export function createNativeReader(): NativeReader {
         error,
         frame,
         weak: false,
-        wrapper: false,
+        wrapper: PASSES_ON.test(message),
         facts: {
           ...(rank === undefined ? {} : { rank }),
           ...(exception === undefined ? {} : { exception }),

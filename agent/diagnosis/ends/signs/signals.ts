@@ -41,6 +41,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       // Airflow
       /\breturn code Negsignal\.(?<signal>SIG[A-Z]{2,6})\b/,
       /died with <Signals\.(?<signal>SIG[A-Z]{2,6}): \d{1,2}>/,
+      // text-generation-inference, of what is no shard: those have a family of their own
+      /(?<!\bShard )\bprocess was signaled to shutdown with signal (?<signal>\d{1,2})\b/,
       /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/,
       /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/,
       /code=(?:killed|dumped), status=(?<signal>\d{1,2})\//,
