@@ -98,3 +98,123 @@ describe('work after a failure', () => {
     expect(kinds(...failed, ...[1, 2, 3, 4].map((rank) => `worker ${rank} at step 90 of samples`))).toHaveLength(1)
   })
 })
+
+describe('Kaldi', () => {
+  test('names the file that its program cannot open', () => {
+    const [first] = faultsOf(
+      'LOG (grid-init[5.9.1~1-aa0b1]:main():grid-init.cc:41) Read the grid',
+      'ERROR (grid-init[5.9.1~1-aa0b1]:Input():grid-io.cc:77) Error opening input stream exp/grid/own.mat',
+      '',
+      '[ Stack-Trace: ]',
+      '/srv/kaldi/src/lib/libkaldi-base.so(kaldi::MessageLogger::LogMessage() const+0x42) [0x7fa100000001]',
+    )
+    expect(first).toMatchObject({ kind: 'file_missing', facts: { path: 'exp/grid/own.mat' } })
+  })
+  test("a script's job failed", () => {
+    expect(kinds('steps/grid.sh: training, iteration 0 of 6', 'run.pl: 2 / 8 failed, log is in exp/grid/log/fit.*.log')).toEqual(['job_failed'])
+  })
+})
+
+test('the event log of Windows, and exceptions that Visual C++ does not name', () => {
+  const event = ['Faulting application name: python.exe, version: 3.12.1', 'Faulting module name: nvgrid64.dll, version: 32.0', 'Exception code: 0xc0000005']
+  expect(faultsOf(...event)[0]?.verdict).toContain('in nvgrid64.dll')
+  expect(kinds(...event)).toEqual(['segfault'])
+  expect(kinds('Exception code: 0xc0000409', 'Fault offset: 0x21')).toEqual(['aborted'])
+})
+
+test('the mail of a scheduler about a job that used too much memory', () => {
+  expect(kinds('PBS Job Id: 4711.own', 'Aborted by PBS Server', 'Job exceeded a memory resource limit (vmem, pvmem, etc.). Job was aborted')).toEqual([
+    'host_oom_kill',
+  ])
+})
+
+test('a task that its workflow tries again', () => {
+  expect(
+    kinds(
+      '[Task monitor] NOTE: Process `CUT (own)` terminated with an error exit status (137) -- Execution is retried (1)',
+      '[Task submitter] Submitted process > CUT (own)',
+    ),
+  ).toEqual([])
+})
+
+describe("a notebook's cells with links", () => {
+  const below = ['ValueError: 9 rows, but 8 labels']
+  test('around their numbers', () => {
+    const [first] = faultsOf(
+      'ValueError                                Traceback (most recent call last)',
+      'Cell In[3], [line 46](vscode-notebook-cell:?execution_count=3&line=46)',
+      '     [45](vscode-notebook-cell:?execution_count=3&line=45) rows = read()',
+      '---> [46](vscode-notebook-cell:?execution_count=3&line=46) fit(rows)',
+      '',
+      'File c:\\own\\Lib\\site-packages\\grids\\fit.py:20, in fit(rows)',
+      '---> [20](file:///c:/own/Lib/site-packages/grids/fit.py:20) check(rows)',
+      '',
+      ...below,
+    )
+    expect(first?.facts).toMatchObject({ frame: '<ipython-input-3>:46' })
+  })
+  test('in a file of which the place is said', () => {
+    const [first] = faultsOf(
+      'ValueError                                Traceback (most recent call last)',
+      '/home/me/own/fit.ipynb Cell 12 in <cell line: 1>()',
+      "----> <a href='vscode-notebook-cell:/home/me/own/fit.ipynb#X14?line=0'>1</a> fit(rows)",
+      '',
+      '/home/me/own/fit.ipynb Cell 11 in fit(rows)',
+      "      <a href='vscode-notebook-cell:/home/me/own/fit.ipynb#X13?line=6'>7</a> def fit(rows):",
+      "----> <a href='vscode-notebook-cell:/home/me/own/fit.ipynb#X13?line=7'>8</a>     check(rows)",
+      '',
+      ...below,
+    )
+    expect(first?.facts).toMatchObject({ frame: 'fit.ipynb Cell 11:8' })
+  })
+})
+
+describe('the last record of a program in Go', () => {
+  test.each([
+    ['{"level":"fatal","ts":"2031-02-03T04:05:06Z","msg":"cannot read /data/own.bin: no such file or directory"}', 'file_missing'],
+    ['{"level":"fatal","ts":9.5,"logger":"setup","msg":"no scheduler","error":"dial tcp 10.0.0.4:6443: connect: connection refused"}', 'network_error'],
+    ['time="2031-02-03T04:05:06Z" level=fatal msg="cannot read the grid" error="open /data/own.bin: no such file or directory"', 'file_missing'],
+    ['2031-02-03T04:05:06Z FTL cannot read the grid error="open /data/own.bin: permission denied"', 'permission_denied'],
+    ['FATA[0003] the workers did not come up', 'job_failed'],
+  ])('%s', (line, kind) => {
+    expect(kinds('{"level":"info","msg":"starting"}', line)).toEqual([kind])
+  })
+  test('with its stack below', () => {
+    const [first] = faultsOf(
+      '2031-02-03T04:05:06.000Z\tFATAL\tcmd/main.go:42\tcannot start the workers\t{"error": "no grid"}',
+      'main.main',
+      '\t/src/cmd/main.go:42',
+      'runtime.main',
+      '\t/usr/local/go/src/runtime/proc.go:250',
+    )
+    expect(first?.verdict).toContain('cannot start the workers: no grid')
+  })
+  test('of a lower level ends nothing', () => {
+    expect(kinds('{"level":"error","msg":"cannot read /data/own.bin: no such file or directory"}', '{"level":"info","msg":"ready"}')).toEqual([])
+  })
+})
+
+test('a panic in Go names a line of the program, not of its library', () => {
+  const [first] = faultsOf(
+    'panic: runtime error: invalid memory address or nil pointer dereference',
+    '[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x4d0ca6]',
+    '',
+    'goroutine 154 [running]:',
+    'os/exec.(*Cmd).Wait(0x0)',
+    '\t/usr/local/go/src/os/exec/exec.go:453 +0x26',
+    'own.example/grid.(*Runner).run(0xc0)',
+    '\t/build/grid/runner.go:159 +0x2f',
+  )
+  expect(first?.facts).toMatchObject({ frame: 'runner.go:159' })
+})
+
+test('a crash that Python shows: the innermost call, and the line of the own code below it', () => {
+  const [first] = faultsOf(
+    'Fatal Python error: Segmentation fault',
+    '',
+    'Current thread 0x00007fa8c84e1b80 (most recent call first):',
+    '  File "/opt/py/lib/python3.12/site-packages/grids/cells.py", line 47 in draw_cells',
+    '  File "/home/me/own/fit.py", line 9 in main',
+  )
+  expect(first?.verdict).toContain('in draw_cells(), below fit.py:9')
+})

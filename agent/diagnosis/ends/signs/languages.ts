@@ -88,6 +88,11 @@ export const LANGUAGES: readonly Language[] = [
     frame: /^\s{1,8}#\d{1,3} 0x[0-9a-f]{4,16} in \S{1,300} (?<file>\/[^\s:]{1,300}\.(?:c|cpp|cxx|cc)):(?<line>\d{1,6})/,
     name: 'sanitizer',
   },
+  // Kaldi: the program, its function, then the line
+  {
+    head: /^(?:ERROR|ASSERTION_FAILED) \([\w.-]{1,80}\[[\w.~+-]{1,40}\]:[^\n]{1,160}\):[\w.-]{1,80}\.(?:cc|h|cu):\d{1,6}\) ?:?(?<message>\S.*)$/,
+    name: 'error',
+  },
   // Omniverse's crash reporter
   { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>.*)$/, name: 'crash', raw: true },
   // Not NVIDIA's driver, which checks and goes on.
@@ -179,5 +184,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
