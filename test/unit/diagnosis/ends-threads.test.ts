@@ -218,3 +218,26 @@ test('a crash that Python shows: the innermost call, and the line of the own cod
   )
   expect(first?.verdict).toContain('in draw_cells(), below fit.py:9')
 })
+
+describe('processes of a launcher or a server', () => {
+  test('that torchrun ended: one of them failed above', () => {
+    expect(
+      kinds(
+        ...[7, 8].map(
+          (pid) => `W0904 23:21:20.115924 900 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 90${pid} closing signal SIGTERM`,
+        ),
+      ),
+    ).toEqual(['job_failed'])
+  })
+  const died = ['INFO:     Waiting for child process [4711]', 'INFO:     Child process [4711] died']
+  test('that uvicorn replaces', () => {
+    expect(faultsOf(...died)[0]).toMatchObject({ kind: 'worker_died', facts: { pid: 4711 } })
+    expect(kinds(...died, 'INFO:     Started server process [4712]', 'INFO:     Application startup complete.')).toEqual([])
+  })
+})
+
+test('a batch that does not fit and is left out is not made smaller', () => {
+  const [first] = faultsOf('| WARNING: ran out of memory on GPU #2, skipping batch', '| WARNING: ran out of memory on GPU #1, skipping batch')
+  expect(first?.verdict).toContain('left that batch out')
+  expect(first?.remedies.map(({ text }) => text).join()).not.toContain('the size that fits')
+})
