@@ -1,31 +1,10 @@
-// Ends in the shapes that users paste: simulators, builds, steps of Slurm, servers that load a model; and work that went on.
+// Ends in the shapes that users paste: builds, steps of Slurm, servers that load a model; and work that went on.
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 
 const faultsOf = (...lines: readonly string[]) => explainText(logScanner(), `${lines.join('\n')}\n`)
 const kinds = (...lines: readonly string[]): readonly string[] => faultsOf(...lines).map(({ kind }) => kind)
-
-describe('GROMACS', () => {
-  const box = (title: string, ...said: readonly string[]): readonly string[] => [
-    '-------------------------------------------------------',
-    'Program:     gmx mdrun, version 2031.2',
-    'Source file: src/own/pairs.cpp (line 41)',
-    '',
-    title,
-    ...said,
-    '',
-    'For more information and tips for troubleshooting, check the GROMACS pages.',
-    '-------------------------------------------------------',
-  ]
-  test.each(['Assertion failed:', 'Internal error (possible bug):', 'Communication (parallel processing) problem:', 'Requested tolerance cannot be achieved:'])(
-    '%s',
-    (title) => {
-      const [first] = faultsOf(...box(title, 'Condition: pairs < 90', 'Too many pairs in a cell'))
-      expect(first?.verdict).toContain('Condition: pairs < 90')
-    },
-  )
-})
 
 describe('a build of pip', () => {
   const building = [
@@ -96,22 +75,6 @@ describe('work after a failure', () => {
   })
   test('of other ranks shows nothing', () => {
     expect(kinds(...failed, ...[1, 2, 3, 4].map((rank) => `worker ${rank} at step 90 of samples`))).toHaveLength(1)
-  })
-})
-
-describe('Kaldi', () => {
-  test('names the file that its program cannot open', () => {
-    const [first] = faultsOf(
-      'LOG (grid-init[5.9.1~1-aa0b1]:main():grid-init.cc:41) Read the grid',
-      'ERROR (grid-init[5.9.1~1-aa0b1]:Input():grid-io.cc:77) Error opening input stream exp/grid/own.mat',
-      '',
-      '[ Stack-Trace: ]',
-      '/srv/kaldi/src/lib/libkaldi-base.so(kaldi::MessageLogger::LogMessage() const+0x42) [0x7fa100000001]',
-    )
-    expect(first).toMatchObject({ kind: 'file_missing', facts: { path: 'exp/grid/own.mat' } })
-  })
-  test("a script's job failed", () => {
-    expect(kinds('steps/grid.sh: training, iteration 0 of 6', 'run.pl: 2 / 8 failed, log is in exp/grid/log/fit.*.log')).toEqual(['job_failed'])
   })
 })
 
@@ -240,4 +203,16 @@ test('a batch that does not fit and is left out is not made smaller', () => {
   const [first] = faultsOf('| WARNING: ran out of memory on GPU #2, skipping batch', '| WARNING: ran out of memory on GPU #1, skipping batch')
   expect(first?.verdict).toContain('left that batch out')
   expect(first?.remedies.map(({ text }) => text).join()).not.toContain('the size that fits')
+})
+
+test('of Spark the line of the own program', () => {
+  const [first] = faultsOf(
+    'Traceback (most recent call last):',
+    '  File "count.py", line 41, in <module>',
+    '    rows.count()',
+    '  File "/mnt/yarn/cache/container_1/pyspark.zip/pyspark/rdd.py", line 98, in count',
+    '  File "/mnt/yarn/cache/container_1/py4j-0.10.9-src.zip/py4j/protocol.py", line 30, in get_return_value',
+    'py4j.protocol.Py4JJavaError: An error occurred while calling o41.count.',
+  )
+  expect(first?.facts).toMatchObject({ frame: 'count.py:41' })
 })

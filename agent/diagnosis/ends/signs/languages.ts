@@ -152,7 +152,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   // R
   {
-    head: /^Error in .{1,200}? :(?: |$)(?<message>.*)$/,
+    head: /^(?:Error in .{1,200}? :|(?:Fehler in|Errore in|Error en|Erreur dans) .{1,200}? ?:)(?: |$)(?<message>.*)$/,
     name: 'simpleError',
     message: /^ {2}(?<message>\S.*)$/,
     detail: /^ {2}(?<message>cannot open (?:compressed )?file '[^'\n]{1,300}'[^\n]{0,100})$/,
@@ -177,6 +177,8 @@ export const LANGUAGES: readonly Language[] = [
     wrapped: true,
     confirmed: /GROMACS/,
   },
+  // PETSc; of a signal that it caught its number is read
+  { head: /^(?:\[\d{1,6}\])?PETSC ERROR: -{5,60} Error Message -{5,80}$/, name: 'error', message: /^(?:\[\d{1,6}\])?PETSC ERROR: (?!Signal received|-)(?<message>\S.*)$/ },
   { head: /^--> FOAM FATAL (?:IO )?ERROR ?:/, name: 'error', message: /^(?<message>\S.*)$/ },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
   // MATLAB: the function, then what it says
@@ -184,5 +186,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

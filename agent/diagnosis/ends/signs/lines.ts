@@ -20,6 +20,8 @@ const FORMS: readonly Form[] = [
   ['record', /^(?<message>(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing code)[^\n]{0,160})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
+  // Blender's, of its compiled kernels
+  ['message', /^(?<message>CUDA error at cu\w{2,40}: [^\n]{3,100})$/],
   // uvicorn, of the processes that answer
   ['record', /^INFO: {1,8}(?<message>Child process \[\d{1,10}\] died)$/],
   // TensorFlow's log, of level W

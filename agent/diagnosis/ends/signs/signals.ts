@@ -71,6 +71,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
       /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/,
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
+      /\bPETSC ERROR: Caught signal number (?<signal>\d{1,2}) /,
       // Visual C++ and the event log of Windows
       /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?<signal>access violation))/i,
       // gfortran and gdb
