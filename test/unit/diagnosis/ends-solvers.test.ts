@@ -88,3 +88,50 @@ test('a compiler that quotes a status reports no call that failed', () => {
     ),
   ).toEqual(['compile_error'])
 })
+
+describe('Java', () => {
+  const thrown = (...head: readonly string[]) =>
+    faultsOf(
+      ...head,
+      '\tat own.Grid.fit(Grid.java:41)',
+      'Caused by: java.lang.UnsatisfiedLinkError: no owngrid in java.library.path',
+      '\tat java.lang.Runtime.loadLibrary0(Runtime.java:871)',
+    )[0]
+  test.each(['java.lang.ExceptionInInitializerError', 'java.lang.RuntimeException: java.lang.UnsatisfiedLinkError: no owngrid in java.library.path'])(
+    '%s only passes its cause on',
+    (head) => {
+      expect(thrown(`Exception in thread "main" ${head}`)?.facts).toMatchObject({ exception: 'UnsatisfiedLinkError', frame: 'Grid.java:41' })
+    },
+  )
+  test('what has words of its own keeps them', () => {
+    expect(thrown('Exception in thread "main" own.GridException: cannot fit the grid')?.facts).toMatchObject({ exception: 'GridException' })
+  })
+})
+
+describe('Spark', () => {
+  const called = [
+    'Traceback (most recent call last):',
+    '  File "/home/me/count.py", line 41, in <module>',
+    '    rows.count()',
+    'py4j.protocol.Py4JJavaError: An error occurred while calling o41.count.',
+  ]
+  test('names the exception of the worker', () => {
+    const [first] = faultsOf(
+      ...called,
+      ': org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed 4 times (executor 1): org.apache.spark.api.python.PythonException: Traceback (most recent call last):',
+      '  File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 600, in main',
+      '    process()',
+      '  File "/home/me/count.py", line 12, in <lambda>',
+      '    return parse(row)',
+      'ValueError: bad row 9',
+      '',
+      '\tat org.apache.spark.rdd.RDD.iterator(RDD.scala:330)',
+    )
+    expect(first?.facts).toMatchObject({ exception: 'ValueError', frame: 'count.py:12' })
+  })
+  test('or what Java threw', () => {
+    expect(faultsOf(...called, ': java.lang.IllegalStateException: the grid is closed', '\tat own.Grid.fit(Grid.java:41)')[0]?.title).toContain(
+      'IllegalStateException: the grid is closed',
+    )
+  })
+})

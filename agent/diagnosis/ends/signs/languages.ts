@@ -17,6 +17,8 @@ export type Language = {
   readonly message?: RegExp
   /** A line below that says it better. */
   readonly detail?: RegExp
+  /** What the error was raised from, which counts where the error itself says nothing of its own. Groups `name` and `message`. */
+  readonly cause?: RegExp
   /** The message goes on up to a blank line. */
   readonly wrapped?: true
 }
@@ -131,6 +133,7 @@ export const LANGUAGES: readonly Language[] = [
   // Java, Kotlin, Scala
   {
     head: /^(?:Exception in thread "[^"]{1,80}" ){1,16}(?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
+    cause: /^Caused by: (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
     frame:
       /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)\.[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
