@@ -66,6 +66,7 @@ describe('PETSc', () => {
       'Caught signal number 8 FPE: Floating Point Exception,probably divide by zero',
       `${'-'.repeat(20)} Error Message ${'-'.repeat(50)}`,
       'Signal received',
+      'See https://own.example/faq.html for trouble shooting.',
     ]
     expect(faultsOf(...lines.map(says))[0]).toMatchObject({ kind: 'aborted', facts: { signal: 'SIGFPE' } })
   })

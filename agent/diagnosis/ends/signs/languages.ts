@@ -180,11 +180,11 @@ export const LANGUAGES: readonly Language[] = [
     wrapped: true,
     confirmed: /GROMACS/,
   },
-  // PETSc; of a signal that it caught its number is read
+  // PETSc
   {
     head: /^(?:\[\d{1,6}\])?PETSC ERROR: -{5,60} Error Message -{5,80}$/,
     name: 'error',
-    message: /^(?:\[\d{1,6}\])?PETSC ERROR: (?!Signal received|-)(?<message>\S.*)$/,
+    message: /^(?:\[\d{1,6}\])?PETSC ERROR: (?!-)(?<message>\S.*)$/,
   },
   { head: /^--> FOAM FATAL (?:IO )?ERROR ?:/, name: 'error', message: /^(?<message>\S.*)$/ },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },

@@ -8,8 +8,8 @@ import { LANGUAGES, MAY, MAY_RAW, PYTEST, type Language } from './languages.ts'
 
 /** Names that Python's reader knows: a bare line of them is read there. */
 const PASSED_ON = /^(?:[a-z_][\w.]{0,100}\.)?([A-Z]\w{2,60}(?:Error|Exception)): /
-/** Julia: what failed in the process that compiled a package ahead stands above. */
-const PASSES_ON = /^Failed to precompile /
+/** Julia: what failed in the process that compiled a package ahead stands above. PETSc: the number of the signal does. */
+const PASSES_ON = /^(?:Failed to precompile |Signal received$)/
 /** Java's, where nothing but the cause was given: its class and its words. */
 const SAYS_CAUSE = /^(?:[\w$]{1,60}\.){1,12}\w{1,80}(?:: |$)/
 const BELOW = 40
