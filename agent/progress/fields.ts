@@ -150,6 +150,8 @@ const REQUESTED = /\b(epoch|iteration|step|generation|cycle|round)( ?[:=]? ?)(\d
 
 /** `loss 2.31 imgs/s 312`: what seems to be the unit of a result names the next figure. */
 const RESULT = /(?:loss|acc|accuracy|lr|ppl|perplexity|norm|cost|nll|reward|psnr|auc|error)$/
+const ENDS_NAME = /^ ?[:=] {0,3}[-+]?(?:\d|nan\b|inf\b)/
+const COUNTS = /(?:^|[^a-z])(?:epochs?|ep|iters?|iterations?|it|steps?|batch|round|chunk|fold|rank|gpu|worker)_$/i
 const NAMES_NEXT = /^\s?\d/
 /** `82.46 secs/batch = 0.21`. */
 const IS_NAME = /^ ?= ?[-+]?\d/
@@ -205,6 +207,8 @@ export function fieldsOf(printed: string): readonly Field[] {
       !/^it\b/.test(rest)
     )
       continue
+    // `loss_ce_0: 0.8`: the figure ends a name.
+    if (duration === undefined && gap.endsWith('_') && ENDS_NAME.test(rest) && !COUNTS.test(gap)) continue
     const behind = fields.at(-1)
     if (behind !== undefined && behind.whole && gap === '-' && value >= behind.value) {
       // [40000-40020]: where the range ends.

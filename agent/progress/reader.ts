@@ -3,6 +3,7 @@ import { FORMATS } from './formats/index.ts'
 import type { Line, Read } from './formats/format.ts'
 import type { Phase } from './observation.ts'
 import { unwrapped, withoutLead, withoutLogger } from './lead.ts'
+import { createLabels } from './labels.ts'
 import { createOverTitle } from './over-title.ts'
 import { againStamped, MAX_SEGMENT, saysRank, segmentsOf, stampOf, writtenBy } from './segments.ts'
 import type { Progress } from './progress.ts'
@@ -25,7 +26,6 @@ export type ProgressReader = {
 
 /** Ranks of a large job; more of them say nothing new. */
 const MAX_WRITERS = 64
-const MAX_LABELS = 256
 /** Source files and line numbers, which loggers put before the message. */
 const CODE_PLACE = /\[?[\w./<>-]{1,80}\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d{1,6}(?![\d(])(?::[\w.<>-]{1,60})?\]?/g
 /** `INFO:my-test:` of Python's plain logging, `[INFO]:`: a logger's name says nothing of the line. */
@@ -66,17 +66,14 @@ export function createProgressReader(): ProgressReader {
   let turn = 0
   /** Said by writers that were forgotten. */
   let gone = 0
-  /** Numbers before a colon at the head of lines: ranks come again. */
-  const labels = new Set<number>()
+  const labels = createLabels()
   /** The line that a number before a colon began, read again once it has turned out to be a rank's. */
   const firsts = new Map<number, string>()
   let now = ''
   const known = (rank: number): boolean => {
-    if (labels.has(rank)) return true
-    if (labels.size >= MAX_LABELS) return false
-    labels.add(rank)
-    firsts.set(rank, now.slice(0, MAX_SEGMENT))
-    return false
+    const label = labels(rank)
+    if (label === 'new') firsts.set(rank, now.slice(0, MAX_SEGMENT))
+    return label === 'rank'
   }
 
   const stateOf = (name: string, rank: number | undefined): State => {

@@ -45,7 +45,12 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   let shortEpoch = false
   for (const [index, field] of fields.entries()) {
     const role =
-      amongTimes(field, fields) ?? countedLoss(index, fields, roles) ?? roles[index] ?? lossBehind(field, fields[index - 1]) ?? perCounter(field, fields)
+      amongTimes(field, fields) ??
+      countedLoss(index, fields, roles) ??
+      roles[index] ??
+      lossBehind(field, fields[index - 1]) ??
+      meanBehind(index, fields) ??
+      perCounter(field, fields)
     // `epoch/iter: 3/1210`: two figures under two names.
     if (field.total !== undefined && EPOCH_AND_STEP.test(field.key)) {
       out.epoch = field.value
@@ -202,6 +207,8 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
   if (ofEpoch !== undefined) out.epochSeconds = ofEpoch.value * (secondsOf(/^\w+/.exec(ofEpoch.unit ?? '')?.[0] ?? '') ?? Number.NaN)
   // `Copied [12/200] in 1.3s`: a counter without a name and how long something took are said of anything.
   if (out.rate !== undefined && (rate.took !== true || rate.weight > 2.5)) delete out.stepIsBare
+  const left = out.etaSeconds === undefined ? leftByShare(fields, out) : undefined
+  if (left !== undefined) out.etaSeconds = left
   const rated = out.rate === undefined ? ratedByTime(fields, out) : undefined
   if (rated !== undefined) out.rate = rated
   out.metrics = metrics
@@ -215,6 +222,22 @@ function ratedByTime(fields: readonly Field[], { step, total, etaSeconds }: Figu
     /^[a-z]+ ?\/ ?s(?:ec)?$/i.test(unit ?? '') && value > 0 && Math.abs((total - step) / value - etaSeconds) < 1 + 0.05 * etaSeconds
   const field = fields.find(fits)
   return field === undefined ? undefined : rateOf(field.value, 'it/s')
+}
+
+/** `190 (0.63%)  17.4 ms  8 m, 37 s`: a length of time without a name that the rest takes at this rate. */
+function leftByShare(fields: readonly Field[], { step, rate }: Figures): number | undefined {
+  const share = (fields.find(({ key, unit }) => key === '' && unit === '%')?.value ?? 0) / 100
+  if (step === undefined || share <= 0 || share >= 1 || rate?.of !== 'step' || rate.secondsEach === undefined) return undefined
+  const left = (step / share - step) * rate.secondsEach
+  return fields.find(({ key, duration }) => key === '' && duration !== undefined && Math.abs(duration - left) <= 0.2 * left)?.duration
+}
+
+/** `15: 825.5, 680.2 avg, 0.001 rate`: a figure and its mean, beside the rate of learning: the loss. */
+function meanBehind(index: number, fields: readonly Field[]): Role | undefined {
+  const field = fields[index]
+  if (field?.key !== 'avg' || field.unit !== undefined || currentBefore(fields[index - 1], field) === undefined) return undefined
+  const learns = fields.some(({ key, unit, whole }) => /^(?:rate|lr|learning rate)$/.test(key) && unit === undefined && !whole)
+  return learns ? { is: 'loss', weight: 7, part: false, mean: true } : undefined
 }
 
 /** `957: 0.660188, 0.689227 avg loss`: the value of the step stands before the mean, and nothing names it. */

@@ -147,7 +147,8 @@ const lossRole = memo((words): Role | undefined => {
     /\b(?:scale|scaler|weight|lambda|coef|factor|stop|best|min|delta|change|type|fn|function)\b/.test(words)
   )
     return undefined
-  if (EVALUATION.test(words.replace(/\btrain test\b/, ''))) return { is: 'evaluation' }
+  // `loss_ema`: a running mean; `ema_loss` may be that of the averaged weights.
+  if (EVALUATION.test(words.replace(/\btrain test\b|(?<=\bloss )ema$/, ''))) return { is: 'evaluation' }
   const list = words.split(' ')
   const foreign = !LOSS_WORD.test(words) || list.some((word) => !WHOLE_LOSS.test(word)) || (words.includes('entropy') && !words.includes('cross'))
   // `loss_gpt_total`: the whole of it, if nothing else is.

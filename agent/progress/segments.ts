@@ -50,10 +50,13 @@ const OWN_RANK = /^\W{0,3}(?:rank|gpu|worker|process|proc)[ _:#=-]{0,2}(\d{1,5})
 const LOGGED_RANK = /^[\s\-|:[]{0,3}(?:DEBUG|INFO|WARNING)[\s\-|:[\]]{1,4}rank[ _:=#-]{0,2}(\d{1,5})\b(?! ?\/ ?\d)[\]):| -]{1,4}/i
 export const saysRank = (text: string): boolean => LOGGED_RANK.test(text)
 
+const BARE_NUMBER = /^\[(\d{1,6})\]: ?$/
 /** `known`: whether this rank has been seen before. */
 export function writtenBy(segment: string, known: (rank: number) => boolean): Written {
   const prefix = writerOf(segment)
-  if (prefix !== '' && !/\|\s*$/.test(prefix)) {
+  // `[1000]: loss=2.1` counts; `[3]: ` of a launcher comes again.
+  const bare = BARE_NUMBER.exec(prefix)?.[1]
+  if (prefix !== '' && !/\|\s*$/.test(prefix) && (bare === undefined || known(Number(bare)))) {
     const number = /^\[?(?:default|rank|Rank|RANK)? ?(\d{1,6})\]?:/.exec(prefix)?.[1]
     const text = segment.slice(prefix.length)
     return { writer: prefix.trim(), text, ...(number === undefined ? {} : { rank: Number(number) }) }

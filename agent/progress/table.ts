@@ -117,7 +117,8 @@ export function createTable(): Table {
     },
     named(text, fields) {
       if (names.length < 2) return fields
-      const named = fields.some(({ key }) => key !== '')
+      // `04.29_01:45:54`: what is left of a date is no name.
+      const named = fields.some(({ key }) => /\p{L}/u.test(key))
       // Cells without a figure keep their place; in a cell the first figure is the one that the head names.
       for (const delimiter of DELIMITERS) {
         if (named && delimiter !== BARS) continue

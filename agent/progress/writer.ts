@@ -84,7 +84,9 @@ export function createWriter(): Writer {
       return false
     }
     const perSecond = seen.rate?.secondsEach === undefined ? undefined : 1 / seen.rate.secondsEach
-    if (!hasLoss && seen.rate?.of === 'step' && perSecond !== undefined && perSecond > TOO_FAST) {
+    // The bar of an epoch may count samples.
+    const ofEpoch = seen.epoch !== undefined && OF_EPOCH.test(seen.title ?? '')
+    if (!hasLoss && !ofEpoch && seen.rate?.of === 'step' && perSecond !== undefined && perSecond > TOO_FAST) {
       phase = 'preparing'
       return false
     }

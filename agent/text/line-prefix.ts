@@ -26,8 +26,8 @@ const PREFIXES: readonly RegExp[] = [
   // kubectl logs --prefix
   /^\[pod\/[\w./-]{1,200}\] /,
   new RegExp(`^${RANK}`),
-  // as WORKER, and any other name in parentheses: (Worker_TP1), (raylet)
-  /^\([A-Za-z][\w.:<>-]{0,80}(?: [^()]{1,120})?\) ?/,
+  // as WORKER, and any other name in parentheses: (Worker_TP1), (raylet), but no counters: (epoch: 1, iters: 100)
+  /^\((?!(?:epochs?|iters?|iterations?|steps?|batch)[:=]? ?\d)[A-Za-z][\w.:<>-]{0,80}(?: [^()]{1,120})?\) ?/,
   // RFC 3339 and its relatives, with what CRI adds
   /^\[?\d{4}[-/]\d\d[-/]\d\d(?:[T ,_]|, )\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?\]?:? ?(?:(?:stdout|stderr) [FP] )?/,
   // Airflow, behind its time: {subprocess.py:93} INFO -

@@ -16,7 +16,8 @@ async function readerOf(chunks: Iterable<Uint8Array>): Promise<ProgressReader> {
   const reader = createProgressReader()
   const feed = createFeed(reader)
   const skim = createSkim(feed.push, feed.drop)
-  for (const chunk of unwrappedChunks(asUtf8(chunks))) skim.push(chunk)
+  // The reader knows the ranks before lines itself, and what counts steps there.
+  for (const chunk of unwrappedChunks(asUtf8(chunks), true)) skim.push(chunk)
   skim.end()
   feed.end()
   return reader

@@ -23,7 +23,20 @@ const OF_SIGNAL: Readonly<Record<string, LogKind>> = {
 export const SIGNAL_OF: Readonly<Partial<Record<LogKind, string>>> = { segfault: 'SIGSEGV', bus_error: 'SIGBUS', aborted: 'SIGABRT' }
 const kindOfSignal = (signal: string): LogKind => lookup(OF_SIGNAL, signal) ?? 'job_killed'
 
-type Before = { readonly firstCause: number; readonly failedBefore: (at: number) => boolean }
+type Before = {
+  readonly firstCause: number
+  readonly failedBefore: (at: number) => boolean
+  /** A task ended with an exit code of its own, or the scheduler says that one failed. */
+  readonly exitedBefore: (at: number) => boolean
+}
+/** What failed before a line. `firstCause`: the line of the first error, or of a fault that explains the end. */
+export const beforeOf = (signs: readonly Sign[], firstCause: number): Before => ({
+  firstCause,
+  failedBefore: (at) =>
+    firstCause < at ||
+    signs.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself'))),
+  exitedBefore: (at) => signs.some((sign) => sign.type === 'exit' && sign.at < at && (sign.facts.exit_code ?? sign.facts.job_id) !== undefined),
+})
 const ordered = (at: number, { firstCause }: Before): number => (at <= firstCause ? PLACE.orderFirst : PLACE.order)
 
 function ofError(sign: ErrorSign, before: Before): Candidate | undefined {
@@ -50,6 +63,9 @@ function placeOf(sign: ErrorSign, { stage }: EndKind, weight: number, before: Be
 function ofSignal(sign: SignalSign, before: Before): Candidate | undefined {
   const end = END_OF.get(kindOfSignal(sign.signal))
   if (end === undefined) return undefined
+  // Slurm ends the other tasks of a step in which one failed.
+  const ofStep = sign.text.startsWith('srun: error: ') && (sign.signal === 'SIGKILL' || sign.signal === 'SIGTERM')
+  if (ofStep && before.exitedBefore(sign.at)) return { sign, end, facts: sign.facts, place: PLACE.cleanUp }
   // After a failure what is left is killed too.
   const cleanUp = (sign.by === 'shell' && (sign.signal === 'SIGKILL' || sign.signal === 'SIGTERM')) || (sign.by === 'launcher' && sign.signal === 'SIGTERM')
   return { sign, end, facts: sign.facts, place: end.stage === 'order' ? ordered(sign.at, before) : cleanUp ? PLACE.order : PLACE.crash }

@@ -14,6 +14,7 @@ import { createSpeech } from './signs/speech.ts'
 import { createReportedJob } from './signs/reported-job.ts'
 import { createOrderReader } from './signs/orders.ts'
 import { readSignal } from './signs/signals.ts'
+import { createVaspReader } from './signs/vasp.ts'
 import { unfolded } from './unfolded.ts'
 
 export type EndEvidence = {
@@ -80,6 +81,7 @@ export function createEndReader(): EndReader {
   const native = createNativeReader()
   const lines = createLineReader()
   const loss = createLossReader()
+  const vasp = createVaspReader()
   const life = createLife()
   const speech = createSpeech()
   const places = createPlaceReader()
@@ -134,6 +136,7 @@ export function createEndReader(): EndReader {
     const head = whole.text.indexOf('Traceback (most recent')
     if (head >= 0) lead = leadOf(whole.text.slice(0, head))
     const line = lead !== '' && whole.text.startsWith(lead) ? { ...whole, text: whole.text.slice(lead.length) } : whole
+    vasp(line, found)
     const token = tracebacks.add(line)
     if (token === 'header' && reported && logged.size < TEXTS) logged.add(number)
     if (token === 'header' && request && ofRequests.size < TEXTS) ofRequests.add(number)

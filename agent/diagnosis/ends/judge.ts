@@ -9,7 +9,7 @@ import { plan } from '../faults/remedies/plan.ts'
 import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
 import { applicationOf, libraryOf } from './applications.ts'
-import { candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
+import { beforeOf, candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
 import { isPanic, place, type EndTold } from './end-kind.ts'
 import type { EndEvidence } from './end-reader.ts'
@@ -214,10 +214,8 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
   const strong = counted.find((sign) => sign.type === 'error' && !sign.weak && !sign.wrapper && classify(sign.error, false)?.end.stage === 'cause')
   const firstFault = Math.min(Infinity, ...fatal.flatMap(({ evidence: lines }) => lines.map(({ line }) => line)))
   const firstCause = Math.min(strong?.at ?? Infinity, firstFault)
-  const failedBefore = (at: number): boolean =>
-    firstCause < at ||
-    counted.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself')))
-  const candidates = counted.flatMap((sign) => candidateOf(sign, { firstCause, failedBefore }) ?? [])
+  const before = beforeOf(counted, firstCause)
+  const candidates = counted.flatMap((sign) => candidateOf(sign, before) ?? [])
   const root = ofFirstRank(candidates.toSorted((a, b) => a.place - b.place || a.sign.at - b.sign.at)[0], candidates, counted)
 
   const alone = root !== undefined && !explained(root, fatal)

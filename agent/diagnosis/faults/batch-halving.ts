@@ -8,6 +8,8 @@ import type { Piece } from './remedies/plan.ts'
 
 /** Pytorch-UNet keeps its batch. */
 const CHECKPOINTS = /Enabling checkpointing to reduce memory usage/
+/** Nothing is made smaller: what did not fit is left out. */
+const SKIPS = /\bskipping (?:this )?(?:batch|update)\b/i
 /** What was made smaller decides; the size that fits is known only where the message tells it. */
 function remedies({ facts, situation, message }: Matched): readonly Piece[] {
   const { training, programs } = situation()
@@ -21,6 +23,12 @@ function remedies({ facts, situation, message }: Matched): readonly Piece[] {
     return [
       { text: 'Switch checkpointing on from the start (model.use_checkpointing()), so that no step is lost; it computes activations again, which costs time.' },
       { text: 'Or need less memory and stay fast: 16-bit numbers and smaller images.', command: '--amp --scale 0.25' },
+    ]
+  if (SKIPS.test(message) && !/skipping update/.test(message))
+    return [
+      {
+        text: 'Batches that do not fit are left out, so the largest samples are never learned from. Lower the batch size and raise gradient accumulation by the same factor, or cut the largest samples.',
+      },
     ]
   const fairseq = /skipping update|recover from OOM/.test(message)
   return [
@@ -65,6 +73,7 @@ function facts(seen: Seen): Facts {
 }
 function verdict(seen: Seen): string {
   if (CHECKPOINTS.test(seen.message)) return 'GPU memory ran out; the program caught it and continues with activation checkpointing, which is slower.'
+  if (SKIPS.test(seen.message)) return 'GPU memory ran out; the program caught it, left that batch out and goes on.'
   const { batch_from: from, batch_to: to } = facts(seen)
   const change = from !== undefined && to !== undefined ? ` from ${from} to ${to}` : to !== undefined ? ` to ${to}` : ''
   return `GPU memory ran out; the program caught it and continues with smaller pieces${change === '' ? '' : ` (batch${change})`}.`

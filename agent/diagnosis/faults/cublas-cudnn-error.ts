@@ -10,6 +10,8 @@ import { gibAsPrinted as gib } from '../../text/bytes.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
+const COMPILED =
+  /:\d{1,6}:\d{1,6}: (?:fatal )?(?:error|note|warning): |\bundeclared\b|not declared in this scope|identifier "\w{1,80}" is undefined|^\s{0,8}\d{1,6} \| |^\s{0,12}\|\s/
 /** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
 
 function full(matched: Matched): readonly Piece[] {
@@ -271,8 +273,8 @@ export const cublasCudnnError = ruleFamily({
       title: 'A CUDA library call failed',
       verdict,
       remedies,
-      // PyTorch warns so and tries the next plan: nothing failed.
-      unless: ({ message }) => /Plan failed with a|could not destroy/.test(message),
+      // PyTorch warns so and tries the next plan: nothing failed. A compiler quotes the name of a status.
+      unless: ({ message }) => /Plan failed with a|could not destroy/.test(message) || COMPILED.test(message),
     },
     {
       pattern:

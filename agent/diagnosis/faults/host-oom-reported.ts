@@ -135,7 +135,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],
     )
   }
-  if (/\bTERM_MEMLIMIT\b|=>> PBS: job killed: (?:p|v)?mem \d{1,20}[kmg]?b exceeded limit/.test(line)) {
+  if (
+    /\bTERM_MEMLIMIT\b|=>> PBS: job killed: (?:p|v)?mem \d{1,20}[kmg]?b exceeded limit|^Job exceeded a memory resource limit\b|^Cgroup mem(?:sw)? limit exceeded: /.test(
+      line,
+    )
+  ) {
     const scheduler = /TERM_MEMLIMIT/.test(line) ? 'LSF' : 'PBS'
     return said(
       `${scheduler} ended the job because it used more memory than it had asked for (host memory, not GPU memory).`,
@@ -255,6 +259,8 @@ export const hostOomReported: FaultFamily = {
     'Exceeded job memory limit',
     'TERM_MEMLIMIT',
     'PBS: job killed: ',
+    'Job exceeded a memory resource limit',
+    'Cgroup mem',
     'exceeded memory limit (',
     "Failed with result 'oom-kill'",
     'has been killed by the OOM killer',

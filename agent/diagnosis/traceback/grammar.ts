@@ -42,6 +42,9 @@ const HALF_FRAME = /^File "[^"\n]{8,300}$/
 const NOTEBOOK_FRAME = /^\[?((?:\/|~\/|[A-Za-z]:\\)[^\s\]]{1,300}\.\w{1,5}|<ipython-input-[\w-]{1,60}>)(?:\]\([^)]{0,200}\))? in (\S[^\n]{0,200})$/
 const CELL =
   /^(?:(?:Cell )?In(?:put In)? ?\[(\d{1,6})\])(?:, line (\d{1,7}))?(?:, in (.{1,120}))?$|^Cell In ?\[(\d{1,6})\], line (\d{1,7})(?:, in (.{1,120}))?$|^Input In \[(\d{1,6})\](?:, in (.{1,120}))?$/
+/** Of VS Code: the cell's place in its file, not the number of its run. */
+const PLACED_CELL =
+  /^((?:\/|~\/|[A-Za-z]:\\)[^\n]{1,300}\.ipynb Cell \d{1,5})(?: line (?:\w{1,40} )?(\d{1,7})| in <(?:cell line: \d{1,7}|module)>\(\)| in (\w{1,80}\([^\n]{0,200}\)))$/
 const FILE_FRAME = /^File ((?:\/|~\/|[A-Za-z]:\\)[^\s:"]{1,300}):(\d{1,7})(?:, in (.{1,200}))?$/
 const ARROW = /^\s*(?:-{2,}>|❱) ?(\d{1,7})\b/
 const CAUSE = /The above exception was the direct cause of the following exception/
@@ -114,6 +117,9 @@ function frameToken(text: string, body: string): Token | undefined {
   const notebook = NOTEBOOK_FRAME.exec(bare)
   if (notebook?.[1] !== undefined)
     return { type: 'frame', frame: { file: notebook[1], line: undefined, name: notebook[2] }, indent: 0, needsLine: true, innermostFirst: false }
+  const placed = PLACED_CELL.exec(bare)
+  if (placed?.[1] !== undefined)
+    return { type: 'frame', frame: { file: placed[1], line: undefined, name: placed[3] }, indent: 0, needsLine: true, innermostFirst: false }
   const cell = CELL.exec(bare)
   if (cell !== null) {
     const [number, line, name] = [cell[1] ?? cell[4] ?? cell[7], cell[2] ?? cell[5], cell[3] ?? cell[6] ?? cell[8]]

@@ -35,6 +35,10 @@ const BOLD = /^(\s*)\*\*(?=[^\s*])([^\n]*[^\s*])\*\*\s*$/
 const BOLD_START = /^(\s*)\*\*(?=(?:[a-z_][\w.]{0,100}\.)?[A-Z]\w{2,60}(?:Error|Exception|Interrupt|Exit)\b)([^\n]*)$/
 const unbold = (text: string): string =>
   BOLD.test(text) ? text.replace(BOLD, '$1$2') : text.replace(BOLD_START, (_, indent: string, rest: string) => indent + rest.replace('**', ''))
+/** Links that a notebook sets around numbers and names of files: VS Code and Colab. */
+const LINK = /\[([^\]\n]{1,300})\]\((?:vscode-notebook-cell|file|https?):[^)\n]{0,600}\)/g
+const ANCHOR = /<a href='[^'\n]{1,600}'>(\d{1,7})<\/a>/g
+const unlinked = (text: string): string => (text.includes('](') ? text.replace(LINK, '$1') : text.includes("<a href='") ? text.replace(ANCHOR, '$1') : text)
 const HEAD = 120
 
 const numbered = (match: RegExpExecArray | null): number | undefined => {
@@ -54,7 +58,7 @@ export function readLine(raw: string, number: number): ReadLine {
     writer,
     rank: writer === '' ? undefined : numbered(RANK.exec(writer)),
     pid: writer === '' ? undefined : numbered(PID.exec(writer)),
-    text: text.includes('**') ? unbold(text) : text,
+    text: unlinked(text.includes('**') ? unbold(text) : text),
     level: record ? LEVELS.find(([pattern]) => pattern.test(head))?.[1] : undefined,
     record,
   }

@@ -55,7 +55,7 @@ export type Traceback = {
 
 /** Names that only pass on what another process or exception said. */
 const WRAPPERS =
-  /^(?:ChildFailedError|ExecuteUserScriptError|CalledProcessError|RayTaskError|TuneError|TrainingFailedError|ProcessRaisedException|EngineDeadError|HydraException|SignalException|SystemExit|ControllerError|WorkerGroupError|JoblibException|RemoteTraceback|_RemoteTraceback|InvocationException|JobFailed|FailedJobError|UncompletedJobError|MaxRetriesExceeded|RetryError|UnexpectedStatusException|(?:Papermill|Cell)ExecutionError|Dagster\w{0,30}(?:Execution|UserCode)\w{0,30}Error|(?:Base)?ExceptionGroup)$/
+  /^(?:ChildFailedError|ExecuteUserScriptError|CalledProcessError|RayTaskError|TuneError|TrainingFailedError|ProcessRaisedException|EngineDeadError|HydraException|SignalException|SystemExit|ControllerError|WorkerGroupError|JoblibException|RemoteTraceback|_RemoteTraceback|InvocationException|JobFailed|FailedJobError|UncompletedJobError|MaxRetriesExceeded|RetryError|UnexpectedStatusException|Py4JJavaError|(?:Papermill|Cell)ExecutionError|Dagster\w{0,30}(?:Execution|UserCode)\w{0,30}Error|(?:Base)?ExceptionGroup)$/
 const QUOTES =
   /^(?:Engine (?:core|process)[^\n]{0,60}See (?:root cause|stack trace) above|Engine loop is dead|Failed to create llama_context|Failed to load model from file: |.{0,80}See (?:the )?root cause above|cancelled$|.{1,80}is detected by the operating system|[^\n]{0,80}\b(?:[Tt]rain(?:ing|er)|[Ss]ubprocess|[Pp]rocess|[Ss]cript|[Cc]ommand)\b[^\n]{0,40} (?:failed|exited|crashed|terminated|ended) with (?:an? )?(?:non-zero )?(?:(?:exit|return|error) )?(?:code|status)[ :=]{1,2}-?\d{1,10}\.?$|Bash command failed\. The command returned a non-zero exit code)/
 /** A wrapper says that something failed, not what. */

@@ -54,11 +54,12 @@ export function unwrapped(lines: readonly string[]): readonly string[] {
   return plain.map(inEnglish)
 }
 
-/** How the lines of a long log are taken out, by its first ones; undefined where nothing is around them. */
-export function unwrapping(sample: readonly string[]): ((line: string) => string) | undefined {
+/** How the lines of a long log are taken out, by its first ones; undefined where nothing is around them. `counted`: a number before a colon may count steps (`300: loss 0.4`), so it stays. */
+export function unwrapping(sample: readonly string[], counted = false): ((line: string) => string) | undefined {
   const layers: Unwrap[] = []
   let plain = sample
   for (const layer of LAYERS) {
+    if (counted && layer === taskNumbers) continue
     const found = layer(plain)
     if (found === undefined) continue
     plain = opened(found, plain)

@@ -13,6 +13,11 @@ const WORDED = new RegExp(
   String.raw`\b(?:train(?:ing)?|fine-?tun(?:e|ing)|running|will run|optimi[sz]ing)\b[^\n\d]{0,24}?(?:\d{1,6} epochs?,? ?(?:\(|and )?)?(\d[\d,]{0,12}) (?:total |training |optimi[sz]ation |gradient )?${STEPS}\b(?! ?(?:per|/|in|took|ago|so far|left|done|remain))`,
   'i',
 )
+/** `Starting training..., iters: 1000`. */
+const STARTED = new RegExp(
+  String.raw`^\W{0,8}(?:start|begin)\w* (?:the )?(?:re-?|pre-?)?train\w*\W{1,8}(?:(?:num|total|max)[ _])?${STEPS}["']? ?[:=] ?(\d[\d,]{0,12})\b`,
+  'i',
+)
 /** Simulators of molecules: GROMACS' `nsteps = 50000` and `50000 steps,    100.0 ps.`, Amber's `nstlim  = 50000,`. */
 const SIMULATED = /^\s*(?:nsteps|nstlim) {0,40}= {0,12}(\d{1,12})\b|^(\d{1,12}) steps, {1,12}\d[\d.]{0,16} (?:[pn]s|us)\.?$/
 /** Says how long something else lasts, or how often it happens. */
@@ -24,7 +29,7 @@ export function plannedIn(text: string): number | undefined {
   if (text.length > MAX_LENGTH || !SIGN.test(text)) return undefined
   const simulated = SIMULATED.exec(text)
   if (simulated === null && OTHER.test(text)) return undefined
-  const figure = simulated === null ? (NAMED.exec(text) ?? WORDED.exec(text))?.[1] : (simulated[1] ?? simulated[2])
+  const figure = simulated === null ? (NAMED.exec(text) ?? WORDED.exec(text) ?? STARTED.exec(text))?.[1] : (simulated[1] ?? simulated[2])
   const total = figure === undefined ? undefined : numberOf(figure.replaceAll('_', ''))
   return total === undefined || total < 2 ? undefined : total
 }

@@ -18,6 +18,13 @@ describe('progress', () => {
     expect(code).toBe(0)
     expect(stdout).toBe(`step   50 of 200  ${'█'.repeat(8)}${'░'.repeat(22)} 25 %\nrate   2 it/s\nloss   0.5\nleft   1 min 15 s\nphase  training\n`)
   })
+  test('numbers before a colon that count are no tasks', async () => {
+    const rounds = [0, 100, 200].map(
+      (at) => `${at}:\tlearn: 0.${900 - at}5\ttest: 0.${910 - at}\tbest: 0.${910 - at} (${at})\ttotal: ${at + 1}s\tremaining: ${800 - at}s\n`,
+    )
+    const { stdout } = await runCli(['progress', '--json', file(rounds.join(''))])
+    expect(JSON.parse(stdout)).toMatchObject({ step: 200, loss: 0.7005, eta_seconds: 600 })
+  })
   test('nothing to read', async () => {
     expect(await runCli(['progress', file('hello\n')])).toEqual({ code: 0, signal: null, stdout: 'No progress found in this log.\n', stderr: '' })
   })

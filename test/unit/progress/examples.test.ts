@@ -74,6 +74,7 @@ describe.each([
   ['fourteenth', 0.96],
   ['fifteenth', 0.96],
   ['sixteenth', 1],
+  ['seventeenth', 1],
 ])('the %s set', (set, share) => {
   const examples = examplesOf(set)
   test(`all fields are right in ${share * 100} % of them`, () => {

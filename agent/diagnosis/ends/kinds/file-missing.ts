@@ -32,9 +32,17 @@ export const fileMissing: EndKind = {
       return { weight: WEIGHT.errno, ...(path === undefined ? {} : { facts: { path } }) }
     },
     says(/^assert (?:os\.path\.(?:exists|isfile|isdir)|[\w.]{1,80}\.(?:exists|is_file|is_dir))\(/, WEIGHT.errno),
+    // Go, where it is what the program said last
+    ({ name, full }) => {
+      if (name !== 'message' || !/: no such file or directory\b/.test(full)) return undefined
+      const path = pathIn(full)
+      return { weight: WEIGHT.errno, ...(path === undefined ? {} : { facts: { path } }) }
+    },
     raises(/^NoSuchKey$/),
     // transformers, of a folder that is there
     says(/^(?:\/|~|\.{1,2}\/|[A-Za-z]:[\\/])[^\s'",]{1,300} does not appear to have (?:a file|files) named/, WEIGHT.message + 0.5, ofModel),
+    // Kaldi
+    says(/^Error opening input stream (?!-$)(?:["']?)([\w./-]{2,300})/, WEIGHT.exception + 0.5, ([, path]) => (path === undefined ? {} : { path })),
     // libsndfile, which does not say what the system said
     says(/^Error opening '[^'\n]{1,400}': System error/, WEIGHT.exception + 0.5, withPath),
   ),

@@ -14,6 +14,7 @@ const module = (match: RegExpExecArray): { module?: string } => {
   const name = match.slice(1).find((group) => group !== undefined)
   return name === undefined ? {} : { module: name.replace(/[.,;:]+$/, '') }
 }
+const programIn = (match: RegExpExecArray): { module?: string; pattern: string } => ({ ...module(match), pattern: 'program' })
 const LIBRARIES: Readonly<Record<string, string>> = {
   'libGL.so.1': 'libgl1',
   'libgomp.so.1': 'libgomp1',
@@ -225,25 +226,27 @@ export const missingDependency: EndKind = {
     says(/version [`'](?:GLIBC|GLIBCXX|CXXABI|GCC|OPENSSL)_[\w.]{1,16}' not found/, WEIGHT.message),
     says(NUMPY_1, WEIGHT.message, () => ({ pattern: 'numpy_1' })),
     says(/DLL load failed(?: while importing (\w{1,80}))?/, WEIGHT.message, module),
-    says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/^([\w./+-]{1,200}): (?:command )?not found$/, WEIGHT.message, programIn),
     says(
       /^(?:['"“«»„]?([\w.+-]{1,80})['"”»“]? ?(?:is not recognized as an internal|不是内部|ist entweder falsch|n'est pas reconnu en)|(?:The term|无法将) ?['‘“"]([^'’”"\n]{1,80})['’”"])/,
       WEIGHT.message,
-      (match) => ({ ...module(match), pattern: 'program' }),
+      programIn,
     ),
-    says(/^Command not found: ([\w./+-]{1,120})$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(
+      /\b(nvcc|hipcc|ninja|cmake|ffmpeg|git-lfs|rustc|cargo|protoc)(?: executable| compiler)? (?:was|is|could) not (?:be )?found\b/,
+      WEIGHT.exception + 0.5,
+      programIn,
+    ),
+    says(/^Command not found: ([\w./+-]{1,120})$/, WEIGHT.message, programIn),
     says(/module\(s\) are unknown: "([\w./+-]{1,80})"|locate a modulefile for '([\w./+-]{1,80})'/, WEIGHT.message, (match) => ({
       ...module(match),
       pattern: 'modulefile',
     })),
-    says(/^[‘']([\w./+-]{1,120})[’']: No such file or directory$/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
-    says(/exec(?:: "([^"]{1,200})"| ([^\s:]{1,200}))?:? ?(?:executable file not found in \$PATH|no such file or directory)/, WEIGHT.message, (match) => ({
-      ...module(match),
-      pattern: 'program',
-    })),
-    says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/^[‘']([\w./+-]{1,120})[’']: No such file or directory$/, WEIGHT.message, programIn),
+    says(/exec(?:: "([^"]{1,200})"| ([^\s:]{1,200}))?:? ?(?:executable file not found in \$PATH|no such file or directory)/, WEIGHT.message, programIn),
+    says(/([^\s:]{1,200}): bad interpreter/, WEIGHT.message, programIn),
     says(/exec format error|cannot execute binary file/i, WEIGHT.exception, () => ({ pattern: 'program' })),
-    says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, (match) => ({ ...module(match), pattern: 'program' })),
+    says(/execve\(\): ([^\s:]{1,200}): No such file/, WEIGHT.message, programIn),
     ({ message }) => (/`pip install [^`\n]{1,200}`/.test(message) ? asking(message, WEIGHT.message) : undefined),
     says(/Tokenizer class (\w{1,60}) does not exist or is not currently imported/, WEIGHT.message),
     says(/(?:Could not find a version that satisfies the requirement|No matching distribution found for) ([\w.[\]-]{1,80})/, WEIGHT.message, module),

@@ -3,6 +3,7 @@ import { isPodState, podLastWords } from '../../faults/remedies/kubernetes.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { frameName } from '../../traceback/user-frame.ts'
 import { WEIGHT, place, quote, says, who, type EndKind, type EndTold } from '../end-kind.ts'
 import { runsPython, crashSteps } from '../who-runs.ts'
 
@@ -12,12 +13,21 @@ function crashedIn({ text }: Situation): string | undefined {
     /^\S{0,60} {0,4}(?:\[ {0,2}\d{1,2}\]|#?\d{1,2}:?) {1,3}(?:0x[\da-f]{6,16} )?\/\S{1,200}\/([\w.+-]{3,80}\.so[\d.]{0,12})[(+]/gm,
   ))
     if (library !== undefined && !/^(?:libc|libpthread|libucs|libopen-pal|ld-linux\S*)[.-]/.test(library)) return library
-  return undefined
+  // The event log of Windows
+  return /^Faulting module name: (?!ntdll|ucrtbase|kernelbase)([\w.+-]{3,80}\.(?:dll|pyd))/im.exec(text)?.[1]
 }
 
+const INNERMOST = /^Current thread 0x[\da-f]{1,20}[^\n]{0,80}\(most recent call first\):\s{1,4}File "([^"\n]{1,400})", line (\d{1,7}),? in (\w{1,80})/m
 /** Python's own handler printed its stack: the innermost call is the one that went into native code. */
-const calledIn = ({ text }: Situation): string | undefined =>
-  /^Current thread 0x[\da-f]{1,20}[^\n]{0,80}\(most recent call first\):\s{1,4}File "[^"\n]{1,400}", line \d{1,7},? in (\w{1,80})/m.exec(text)?.[1]
+const calledIn = ({ text }: Situation): string | undefined => INNERMOST.exec(text)?.[3]
+/** Where it crashed: in a library of the system, else in which call of Python, which the line of the user's own may only have led to. */
+function where({ situation, facts }: EndTold): string {
+  const library = crashedIn(situation)
+  const [, file, line, call] = INNERMOST.exec(situation.text) ?? []
+  if (library !== undefined || file === undefined) return `${place({ facts })}${library === undefined ? '' : ` in ${library}`}`
+  const own = facts.frame === undefined || facts.frame === frameName({ file, line: Number(line), name: undefined })
+  return own ? `${place({ facts })} in ${call}()` : ` in ${call}(), below ${facts.frame}`
+}
 
 /** Go's, which is no native code. */
 const nil = ({ error }: EndTold): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
@@ -35,7 +45,7 @@ export const segfault: EndKind = {
   verdict: (told) =>
     nil(told)
       ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
-      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${place(told)}${crashedIn(told.situation) === undefined ? (calledIn(told.situation) === undefined ? '' : ` in ${calledIn(told.situation)}()`) : ` in ${crashedIn(told.situation)}`}: ${
+      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${where(told)}: ${
           runsPython(told.situation)
             ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
             : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'

@@ -14,6 +14,8 @@ const TRTLLM = /^Executor worker (?:returned error|died)/
 const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)/
 /** Open MPI's, of another rank; the host stands below. */
 const MPI_PEER = /^An MPI communication peer process has unexpectedly disconnected/
+/** uvicorn's, of one of several workers. */
+const UVICORN = /^Child process \[(\d{1,10})\] died$/
 const PEER_HOST = /^ {0,8}Peer host: {1,8}([\w.-]{1,80})/m
 /** Ray's description of an actor. */
 const OF_ACTOR = /(?:^|\s)pid: (\d{1,10})/
@@ -63,6 +65,7 @@ export const workerDied: EndKind = {
     says(/^One or more background workers are no longer alive/, WEIGHT.message),
     says(/^(?:Aborted: |Unknown: )?Horovod has been shut down\b/, WEIGHT.message),
     says(MPI_PEER, WEIGHT.message),
+    says(UVICORN, WEIGHT.message, ([, pid]) => ({ pid: Number(pid) })),
     says(/terminated with signal (SIGKILL|SIGTERM)/, WEIGHT.message, (match) => {
       const rank = /process (\d{1,6}) terminated/.exec(match.input)?.[1]
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
@@ -110,6 +113,8 @@ export const workerDied: EndKind = {
     const { signal } = told.facts
     if (NOTEBOOK.test(words))
       return `The Python process that runs the cells ended: "${words}". Why is not in this text: mostly host memory ran out, or native code crashed.`
+    if (UVICORN.test(words))
+      return `A process of uvicorn that answers requests ended (pid ${told.facts.pid}); uvicorn starts another. Why it ended is not in this text.`
     return `A helper process ended${signal === undefined ? '' : ` by ${signal}`}, and the program with it${place(told)}${words === '' ? '' : `: "${words}"`}. ${signal === 'SIGKILL' ? `Mostly the kernel does that, when host memory runs out.${ollamaEstimate(told.situation.text)}` : 'Why it ended is not in this text.'}`
   },
   remedies: ({ situation, error, facts: { signal } }) => [

@@ -15,12 +15,16 @@ const PROGRAM = /[\\/]s?bin[\\/][\w.-]{1,60}$/
 const WARNED = /^Token indices sequence length|\w{0,40}Warning: /
 /** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
 const OF_WORKER = /^Worker failed with error ['"]([^]{1,2000}?)['"], please check the stack trace above/
-const partOf = ({ raised, tail, frames }: Block): Omit<ErrorSeen, 'causes'> => ({
-  name: raised?.name,
-  module: raised?.module,
-  message: OF_WORKER.exec(raised?.message ?? '')?.[1] ?? raised?.message ?? '',
-  tail: tail.join('\n'),
-  frames,
+/** py4j's, of a program in Java or Scala: what it threw stands in the next line. */
+const OF_JAVA = /^: (?:[\w$]{1,60}\.){0,12}(\w{1,80}(?:: [^\n]{1,600})?)/
+const wordsOf = ({ raised, tail }: Block): string =>
+  OF_WORKER.exec(raised?.message ?? '')?.[1] ?? (raised?.name === 'Py4JJavaError' ? OF_JAVA.exec(tail[0] ?? '')?.[1] : undefined) ?? raised?.message ?? ''
+const partOf = (block: Block): Omit<ErrorSeen, 'causes'> => ({
+  name: block.raised?.name,
+  module: block.raised?.module,
+  message: wordsOf(block),
+  tail: block.tail.join('\n'),
+  frames: block.frames,
 })
 
 /** What it was raised from; what was only being handled when it came is marked, unless it is all that is there. */

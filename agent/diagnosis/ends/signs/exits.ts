@@ -69,9 +69,9 @@ const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
 
-/** Jenkins, SkyPilot, Snakemake, supervisord and SageMaker say no code. */
+/** Jenkins, SkyPilot, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b/
+  /^Finished: FAILURE$|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/

@@ -17,6 +17,8 @@ export type Language = {
   readonly message?: RegExp
   /** A line below that says it better. */
   readonly detail?: RegExp
+  /** What the error was raised from, which counts where the error itself says nothing of its own. Groups `name` and `message`. */
+  readonly cause?: RegExp
   /** The message goes on up to a blank line. */
   readonly wrapped?: true
 }
@@ -96,6 +98,11 @@ export const LANGUAGES: readonly Language[] = [
     frame: /^\s{1,8}#\d{1,3} 0x[0-9a-f]{4,16} in \S{1,300} (?<file>\/[^\s:]{1,300}\.(?:c|cpp|cxx|cc)):(?<line>\d{1,6})/,
     name: 'sanitizer',
   },
+  // Kaldi: the program, its function, then the line
+  {
+    head: /^(?:ERROR|ASSERTION_FAILED) \([\w.-]{1,80}\[[\w.~+-]{1,40}\]:[^\n]{1,160}\):[\w.-]{1,80}\.(?:cc|h|cu):\d{1,6}\) ?:?(?<message>\S.*)$/,
+    name: 'error',
+  },
   // Omniverse's crash reporter
   { aborts: true, head: /\[Fatal\] \[carb\.\S{1,60}\] (?<message>.*)$/, name: 'crash', raw: true },
   // Not NVIDIA's driver, which checks and goes on.
@@ -134,6 +141,7 @@ export const LANGUAGES: readonly Language[] = [
   // Java, Kotlin, Scala
   {
     head: /^(?:Exception in thread "[^"]{1,80}" ){1,16}(?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
+    cause: /^Caused by: (?:[\w$]{1,60}\.){1,12}(?<name>\w{1,80})(?:: (?<message>.*))?$/,
     frame:
       /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)\.[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
@@ -155,7 +163,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   // R
   {
-    head: /^Error in .{1,200}? :(?: |$)(?<message>.*)$/,
+    head: /^(?:Error in .{1,200}? :|(?:Fehler in|Errore in|Error en|Erreur dans) .{1,200}? ?:)(?: |$)(?<message>.*)$/,
     name: 'simpleError',
     message: /^ {2}(?<message>\S.*)$/,
     detail: /^ {2}(?<message>cannot open (?:compressed )?file '[^'\n]{1,300}'[^\n]{0,100})$/,
@@ -174,11 +182,17 @@ export const LANGUAGES: readonly Language[] = [
   { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
   {
-    head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|System I\/O error|Simulation instability detected|Feature not implemented|(?:Internal|API) error \(bug\)):$/,
+    head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|Out of memory|System I\/O error|Requested tolerance cannot be achieved|Simulation instability detected|Feature not implemented|Assertion failed|Communication \(parallel processing\) problem|Modular simulator error|[A-Z][a-zA-Z ]{4,40} \((?:possible )?bug\)):$/,
     name: 'error',
     message: /^(?<message>\S.*)$/,
     wrapped: true,
     confirmed: /GROMACS/,
+  },
+  // PETSc
+  {
+    head: /^(?:\[\d{1,6}\])?PETSC ERROR: -{5,60} Error Message -{5,80}$/,
+    name: 'error',
+    message: /^(?:\[\d{1,6}\])?PETSC ERROR: (?!-)(?<message>\S.*)$/,
   },
   { head: /^--> FOAM FATAL (?:IO )?ERROR ?:/, name: 'error', message: /^(?<message>\S.*)$/ },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
@@ -187,5 +201,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \(bug\))?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^Error |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

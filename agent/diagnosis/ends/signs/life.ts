@@ -6,7 +6,7 @@ const STEP =
   /(?:\b|_)(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:20[014]|304)\b|\[GIN\] .{10,40}\| 200 \|.{0,80} POST {1,8}"\/(?:api\/[cge]|v1\/)/
 const GOOD_END =
-  /^PASS(?:ED)?\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|(?<!n't )\bexits? successfully\b|[Tt]raining (?:is )?(?:completed?|finished|done)\b|\bexit(?:ed)?(?: with)?(?: code:?| status)? 0\b|\bexit (?:code|status) of \S{1,40}: 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?<!\babort.{1,60})(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:test|check)s? passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\b[Ss]uccessfully completed|\bwill be retried\b|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
+  /^PASS(?:ED)?\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|(?<!n't )\bexits? successfully\b|[Tt]raining (?:is )?(?:completed?|finished|done)\b|\bexit(?:ed)?(?: with)?(?: code:?| status)? 0\b|\bexit (?:code|status) of \S{1,40}: 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?<!\babort.{1,60})(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:test|check)s? passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\b[Ss]uccessfully completed|\bwill be retried\b| -- Execution is retried \(|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
   /wandb|kill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|output dir|died|dead|lost|unreachable|disconnect|dump|gave up|fatal|emergency/i
@@ -25,6 +25,10 @@ const ALL_DONE = /\b([2-9]|\d{2,9}) ?(?:of|\/) ?\1 \w{2,20}$/
 const WORK =
   /\b(?:\w{0,10}steps?|iter\w{0,10}|epochs?|batch|samples?|records?|items?|shards?|seeds?|trials?|lr|loss|acc|scores?|rewards?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?)\b/i
 const FIGURE = /\d[\d.,]{0,20}/g
+/** What only a loop counts, and so many lines of it in a row are work that began after the failure. */
+const LOOP = /\b(?:epochs?|iters?|iterations?|(?:global_)?steps?)\b\W{0,3}\d/i
+const OF_SEVERAL = /\b(?:rank|worker|node|attempt|retr\w*|trial)\b/i
+const IN_A_ROW = 3
 const COUNTED_LENGTH = 240
 const COUNTERS = 64
 /** A bar that moved after so many failures did not stand still after the last. */
@@ -71,7 +75,7 @@ export function createLife(): Life {
   let goesOn = 0
   let result = 0
   let last = 0
-  const counters = new Map<string, { readonly since: number; readonly figures: readonly number[] }>()
+  const counters = new Map<string, { readonly since: number; readonly figures: readonly number[]; readonly row: number }>()
   /** `on`: this line's words stood there with lower figures before the failure, so the program went on counting. `first`: they stand there for the first time. */
   const counted = ({ text, number }: ReadLine, failedAt: number): 'on' | 'first' | undefined => {
     if (text.length > COUNTED_LENGTH || text.includes('%|') || !WORK.test(text) || ENDING.test(text)) return undefined
@@ -80,13 +84,15 @@ export function createLife(): Life {
     const words = text.replace(FIGURE, '0')
     const before = counters.get(words)
     counters.delete(words)
-    counters.set(words, { since: before?.since ?? number, figures })
+    const moved = figures.findIndex((figure, index) => figure !== before?.figures[index])
+    const rose = before !== undefined && (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity)
+    const row = rose ? before.row + 1 : 1
+    counters.set(words, { since: before?.since ?? number, figures, row })
     const [oldest] = counters.keys()
     if (counters.size > COUNTERS && oldest !== undefined) counters.delete(oldest)
     if (before === undefined) return 'first'
-    if (before.since >= failedAt) return undefined
-    const moved = figures.findIndex((figure, index) => figure !== before.figures[index])
-    return (figures[moved] ?? 0) > (before.figures[moved] ?? Infinity) ? 'on' : undefined
+    if (before.since < failedAt) return rose ? 'on' : undefined
+    return failedAt > 0 && row >= IN_A_ROW && LOOP.test(text) && !OF_SEVERAL.test(text) ? 'on' : undefined
   }
   /** A bar stands last, and it moved only once since the program failed. */
   const closed = (): boolean => closing?.number === last

@@ -2,6 +2,7 @@
 import type { ReadLine } from '../../traceback/line.ts'
 import type { ErrorSign, Found } from '../evidence.ts'
 import { formOf } from '../which-counts.ts'
+import { fatalRecord } from './fatal-record.ts'
 
 type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 /** Group `message`. The name tells the kinds who spoke. `above`: what the line before it must say. */
@@ -19,6 +20,10 @@ const FORMS: readonly Form[] = [
   ['record', /^(?<message>(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing code)[^\n]{0,160})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
+  // Blender's, of its compiled kernels
+  ['message', /^(?<message>CUDA error at cu\w{2,40}: [^\n]{3,100})$/],
+  // uvicorn, of the processes that answer
+  ['record', /^INFO: {1,8}(?<message>Child process \[\d{1,10}\] died)$/],
   // TensorFlow's log, of level W
   ['record', /: (?:Aborted|Unknown|Cancelled): (?<message>Horovod has been shut down\.[^\n]{0,400})/],
   // PyTorch's sockets, of levels E and W: a rank that cannot reach the first one
@@ -111,17 +116,19 @@ const KLOG_ERROR = /^\[?E\d{4} \d\d:\d\d:\d\d\S{0,16} {1,8}\d{1,10} [\w./-]{1,80
 /** Last words without any other form. */
 /** As perror(3) prints it: who, what, and the system's words. And `Conversion failed!` */
 const SYSTEM_WORDS =
-  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
+  /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|(?:[^\n:]{1,120}: )?(?:open|l?stat|read|mkdir|chdir|fork\/exec) \S{1,300}: (?:no such file or directory|permission denied|is a directory|not a directory|no space left on device)|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 /** What git answers to a program that only asks which commit it runs is left out. */
 const LAST_WORDS =
   /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
 /** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
 const REPR =
   /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
+/** The stack of a program in Go, below its fatal record. */
+const GO_STACK = /^\s{1,8}\S{1,300}\.go:\d{1,6}$|^(?:[\w.-]{1,60}\/){0,6}[\w-]{1,60}\.[\w.()*{}]{1,120}$/
 /** What a launcher adds below the last words of its program. */
-const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d/
+const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d|^exit status \d{1,3}$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile/
+  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|\] died$/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/
@@ -145,6 +152,7 @@ export function createLineReader(): LineReader {
   let installed = false
   let unbuilt: ErrorSign | undefined
   let before = ''
+  let ofGo = false
   /** Last words of one form, and how often the program went on after them. */
   const forms = new Map<string, number>()
   const signOf = (line: ReadLine, name: string | undefined, message: string): ErrorSign => ({
@@ -167,8 +175,9 @@ export function createLineReader(): LineReader {
       if (text.trim() === '' || /^`{3,4}\w{0,10}$/.test(text)) return
       const above = before
       before = text.slice(-200)
-      const launcher = LAUNCHER.test(text)
+      const launcher = LAUNCHER.test(text) || (ofGo && GO_STACK.test(text))
       if (!launcher) {
+        ofGo = false
         if (lastWords !== undefined && forms.size < MOST_FORMS) forms.set(formOf(lastWords), (forms.get(formOf(lastWords)) ?? 0) + 1)
         lastWords = undefined
       }
@@ -181,6 +190,13 @@ export function createLineReader(): LineReader {
           installed = true
           found(sign)
         }
+        return
+      }
+      const fatal = fatalRecord(text)
+      if (fatal !== undefined) {
+        lastWords = signOf(line, 'message', fatal)
+        ofGo = true
+        found(signOf(line, 'record', fatal))
         return
       }
       if (text.length > 2_000 || !MAY.test(line.raw)) return

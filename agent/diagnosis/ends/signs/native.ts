@@ -8,6 +8,10 @@ import { LANGUAGES, MAY, MAY_RAW, PYTEST, type Language } from './languages.ts'
 
 /** Names that Python's reader knows: a bare line of them is read there. */
 const PASSED_ON = /^(?:[a-z_][\w.]{0,100}\.)?([A-Z]\w{2,60}(?:Error|Exception)): /
+/** Julia: what failed in the process that compiled a package ahead stands above. PETSc: the number of the signal does. */
+const PASSES_ON = /^(?:Failed to precompile |Signal received$)/
+/** Java's, where nothing but the cause was given: its class and its words. */
+const SAYS_CAUSE = /^(?:[\w$]{1,60}\.){1,12}\w{1,80}(?:: |$)/
 const BELOW = 40
 const MESSAGE_BELOW = 3
 const DETAIL_BELOW = 6
@@ -65,7 +69,7 @@ export function createNativeReader(): NativeReader {
         error,
         frame,
         weak: false,
-        wrapper: false,
+        wrapper: PASSES_ON.test(message),
         facts: {
           ...(rank === undefined ? {} : { rank }),
           ...(exception === undefined ? {} : { exception }),
@@ -102,6 +106,13 @@ export function createNativeReader(): NativeReader {
             }
           } else if (reading.language.wrapped === true && line.number === reading.last + 1 && text.trim() !== '' && reading.message.length < LONGEST_MESSAGE) {
             reading.message = `${reading.message} ${text.trim()}`
+            reading.last = line.number
+            return
+          }
+          const cause = reading.language.cause?.exec(text)?.groups
+          if (cause?.['name'] !== undefined && (reading.message === '' || SAYS_CAUSE.test(reading.message))) {
+            reading.name = cause['name']
+            reading.message = cause['message'] ?? ''
             reading.last = line.number
             return
           }

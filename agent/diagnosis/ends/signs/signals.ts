@@ -41,6 +41,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       // Airflow
       /\breturn code Negsignal\.(?<signal>SIG[A-Z]{2,6})\b/,
       /died with <Signals\.(?<signal>SIG[A-Z]{2,6}): \d{1,2}>/,
+      // text-generation-inference, of what is no shard: those have a family of their own
+      /(?<!\bShard )\bprocess was signaled to shutdown with signal (?<signal>\d{1,2})\b/,
       /\bexited: \S{1,80} \(terminated by (?<signal>SIG[A-Z]{2,6}); not expected\)/,
       /process (?<rank>\d{1,6}) terminated with signal (?<signal>SIG[A-Z]{2,6})/,
       /code=(?:killed|dumped), status=(?<signal>\d{1,2})\//,
@@ -69,7 +71,9 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /^#\s{1,4}(?<signal>SIG[A-Z]{2,6}) \(0x[0-9a-f]{1,4}\) at pc=(?:0x[0-9a-f]{1,16}, pid=(?<pid>\d{1,10}))?/,
       /^ ?\*{3} caught (?<signal>segfault|bus error|illegal operation) \*{3}/,
       /^(?:Caught|Received|Got|Process received|Uncaught) signal:? (?:\d{1,2} )?\(?(?<signal>SIGSEGV|SIGBUS|SIGABRT|SIGFPE|SIGILL|Segmentation fault|Bus error|Aborted|Floating point exception)/,
-      /^(?:Unhandled exception|Exception)[^\n]{0,20}: (?:0xC0000005|(?<signal>access violation))/i,
+      /\bPETSC ERROR: Caught signal number (?<signal>\d{1,2}) /,
+      // Visual C++ and the event log of Windows
+      /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?<signal>access violation))/i,
       // gfortran and gdb
       /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
       // Intel's Fortran
@@ -99,8 +103,8 @@ export function readSignal(line: ReadLine, found: Found): void {
       const groups = pattern.exec(trimmed)?.groups
       if (groups === undefined) continue
       if (by === 'shell' && NOT.test(text)) return
-      const { signal: word, code, pid, rank } = groups
-      const signal = word === undefined ? signalOfExit(Number(code)) : (lookup(WORD, word) ?? signalName(word))
+      const { signal: word, code, status, pid, rank } = groups
+      const signal = word === undefined ? signalOfExit(Number(code ?? status)) : (lookup(WORD, word) ?? signalName(word))
       if (signal === undefined) continue
       const facts = known({
         signal,
