@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from '../setup/fast-check.ts'
-import { rounds } from '../setup/rounds.ts'
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../agent/diagnosis/explain.ts'
 import { MOST_REMEDIES } from '../../agent/diagnosis/faults/remedies/plan.ts'
@@ -208,7 +207,7 @@ describe('advice', () => {
           expect(explainText(logScanner(), text).flatMap((fault) => breaches(text, fault))).toEqual([])
         },
       ),
-      { numRuns: rounds({ full: 600, quick: 150 }) },
+      { numRuns: 600 },
     )
   })
 
