@@ -157,10 +157,12 @@ export const programRules: readonly Rule[] = [
     pattern: /Torch not compiled with (?:CUDA|XPU) enabled|package was not compiled with CUDA support/,
     severity: 'critical',
     title: ({ match }) => (match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA'),
-    verdict: ({ match }) =>
-      match[0].includes('XPU')
-        ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
-        : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
+    verdict: ({ match, situation }) =>
+      situation().system === 'mac' && match[0].includes('Torch')
+        ? 'The program asks for CUDA, and on macOS there is none: PyTorch for Macs uses the GPU by another device (mps).'
+        : match[0].includes('XPU')
+          ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
+          : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
     remedies: build,
   },
   {
