@@ -5,7 +5,7 @@ const LIBRARY =
   /[\\/](?:site|dist)-packages[\\/]|\.egg[\\/]|[\\/]transformers_modules[\\/]|[\\/]node_modules[\\/]|[\\/]\.cargo[\\/]registry[\\/]|[\\/]\.julia[\\/](?:packages|compiled|juliaup)[\\/]|[\\/](?:stable[-_]diffusion[-_]webui|sd-webui)[\w.-]{0,40}[\\/]extensions(?:-builtin)?[\\/]/i
 /** Folders of the standard library: lib/python3.11, Python37\lib, anaconda3\lib, envs\NAME\lib, python/3.8/lib. */
 const STANDARD =
-  /[\\/]lib(?:64)?[\\/]python\d?(?:\.\d{1,2})?[\\/]|[\\/]c?python[-\d.]{1,12}(?:\+\d{1,8})?-[\w-]{3,60}[\\/]lib[\\/]|[\\/]python\d{0,3}(?:\.\d{1,2})?[\\/](?:\d[\d.]{0,8}[\\/])?lib[\\/]|[\\/](?:ana|mini|mamba)(?:conda|forge)\d?[\\/](?:envs[\\/][^\\/]{1,60}[\\/])?lib[\\/]|[\\/]envs[\\/][^\\/]{1,60}[\\/]lib[\\/]|[\\/]usr[\\/]lib(?:64)?[\\/]python|python\d{1,3}\.zip[\\/]|[\\/]julia[\\/](?:stdlib|base)[\\/]|^\.[\\/]\w{1,60}\.jl$/i
+  /[\\/]lib(?:64)?[\\/]python\d?(?:\.\d{1,2})?[\\/]|[\\/]c?python[-\d.]{1,12}(?:\+\d{1,8})?-[\w-]{3,60}[\\/]lib[\\/]|[\\/]python\d{0,3}(?:[._]\d{1,2}){0,3}[\\/](?:\d[\d.]{0,8}[\\/])?lib[\\/]|[\\/](?:ana|mini|mamba)(?:conda|forge)\d?[\\/](?:envs[\\/][^\\/]{1,60}[\\/])?lib[\\/]|[\\/]envs[\\/][^\\/]{1,60}[\\/]lib[\\/]|[\\/]usr[\\/]lib(?:64)?[\\/]python|python\d{1,3}\.zip[\\/]|[\\/]julia[\\/](?:stdlib|base)[\\/]|^\.[\\/]\w{1,60}\.jl$/i
 const GENERATED = /^\\?<(?!ipython)|^\?|[\\/]torchinductor_|[\\/]triton[\\/]cache[\\/]|\.pyx$|\.pxi$|\.(?:so|h|hpp|cc|cpp|cuh?|pxd)$|:codegen\(|^\(unknown/
 /** A PyTorch built in its source tree, and Ray's compiled half. */
 const SOURCE_TREE =

@@ -157,6 +157,60 @@ test.each([
     /Split the model over more GPUs[^]*while the weights were loaded/,
     /--max-num-seqs/,
   ],
+  [
+    'ranks of one job that all have a context on the first GPU',
+    'torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 140.00 MiB. GPU 0 has a total capacty of 23.65 GiB of which 80.10 MiB is free. Process 701 has 400.00 MiB memory in use. Process 703 has 400.00 MiB memory in use. Process 704 has 400.00 MiB memory in use. Process 700 has 21.99 GiB memory in use. Process 702 has 400.00 MiB memory in use. Of the allocated memory 21.50 GiB is allocated by PyTorch, and 2.10 MiB is reserved by PyTorch but unallocated.\nTraceback (most recent call last):\n  File "train.py", line 9, in <module>\n    trainer = Trainer(model)\n  File "/opt/venv/lib/python3.11/site-packages/transformers/trainer.py", line 481, in __init__\n    loss.backward()',
+    /ranks of one job that all use this GPU: set the device from LOCAL_RANK/,
+    /pdb/,
+  ],
+  [
+    'CUDA that does not start, in the words of Torch 7 and early PyTorch',
+    'THCudaCheck FAIL file=aten/src/THC/THCGeneral.cpp line=50 error=30 : unknown error',
+    /CUDA cannot start[^]*modprobe nvidia_uvm/,
+    /pdb/,
+  ],
+  [
+    'the bar that tqdm draws once more, with the loss behind it: nothing went on',
+    'OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 6.00 GiB total capacity; 5.20 GiB already\nallocated; 0 bytes free; 5.28 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting\nmax_split_size_mb to avoid fragmentation.\nsteps:   0%|            | 1/1800 [00:03<1:45:34,  3.59s/it, loss=0.41]',
+    /nothing was free/,
+    /fragmentation/,
+  ],
+  [
+    'a crash below a launcher on Windows: Python in a folder with its version',
+    "  File \"C:\\Python3_10_6\\lib\\runpy.py\", line 196, in _run_module_as_main\n    return _run_code(code, main_globals, None,\nsubprocess.CalledProcessError: Command '['C:\\\\Python3_10_6\\\\python.exe', 'train.py']' returned non-zero exit status 3221225477.",
+    /Segmentation fault/,
+    /runpy\.py:196/,
+  ],
+  [
+    'a loss of NaN on a card whose half precision gives it',
+    'NVIDIA GeForce GTX 1660 Ti, mixed_precision=fp16\nsteps:   1%|▏         | 10/900 [00:40<1:00:40,  4.04s/it, loss=nan]\nsteps:   2%|▏         | 20/900 [01:20<1:00:10,  4.04s/it, loss=nan]',
+    /GTX 16 cards compute NaN in half precision[^]*--no_half_vae/,
+    /bf16 instead/,
+  ],
+  [
+    'parameters without a part in the loss, where DDP looks for them already',
+    'model = DistributedDataParallel(model, device_ids=[rank], find_unused_parameters=True)\nRuntimeError: Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your module has parameters that were not used in producing loss.',
+    /DDP looks for them already/,
+    /Let DDP look for them/,
+  ],
+  [
+    'no driver behind the prompt of a container',
+    "[root@0a1b2c3d4e5f /]# nvidia-smi\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.",
+    /The prompt is that of a container[^]*docker run --gpus all/,
+    /dkms/,
+  ],
+  [
+    'a CUDA call inside NCCL that no line names',
+    'RuntimeError: NCCL error in: /pytorch/torch/lib/c10d/ProcessGroupNCCL.cpp:825, unhandled cuda error, NCCL version 2.7.6\nncclUnhandledCudaError: Call to CUDA function failed.',
+    /Let NCCL name the CUDA error\.[^]*NCCL_DEBUG=INFO/,
+    /pdb/,
+  ],
+  [
+    'weights to be quantized, and no GPU',
+    'RuntimeError: No GPU found. A GPU is needed for quantization.',
+    /PyTorch sees no GPU[^]*quantized weights[^]*torch\.version\.cuda/,
+    /pdb/,
+  ],
   ['an exit code with a word for the container', 'Container exited with code 137', /A process was ended by SIGKILL/, /Container Container|docker inspect/],
 ])('%s', (_, text, wanted, unwanted) => {
   const { all } = answer(text)

@@ -73,8 +73,8 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
         pids,
         `See what the other ${pids.length === 1 ? `process (${pids[0]}) is` : 'processes are'}, and stop what should not be there (pids of the host).`,
       ),
-    whoHolds(situation),
     pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
+    whoHolds(situation),
   ]
 }
 

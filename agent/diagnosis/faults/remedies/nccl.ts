@@ -252,9 +252,9 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       },
     ]
   return [
-    /run with NCCL_DEBUG/.test(message) &&
-      !/NCCL (?:INFO|WARN)/.test(now.text) && {
-        text: 'Let NCCL name the CUDA error, as the message says.',
+    !/NCCL (?:INFO|WARN)/.test(now.text) &&
+      (/run with NCCL_DEBUG/.test(message) || !/(?:Cuda|HIP) failure/.test(near)) && {
+        text: 'Let NCCL name the CUDA error.',
         command: setVariables(now, { NCCL_DEBUG: 'INFO' }),
       },
     { text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' },
