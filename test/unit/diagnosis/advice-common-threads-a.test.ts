@@ -211,6 +211,18 @@ test.each([
     /PyTorch sees no GPU[^]*quantized weights[^]*torch\.version\.cuda/,
     /pdb/,
   ],
+  [
+    'a message without its exception: its kind is that of its words',
+    'KSampler\nmat1 and mat2 shapes cannot be multiplied (77x2048 and 768x320)',
+    /used tensors whose shapes do not fit/,
+    /an exception that nothing caught/,
+  ],
+  [
+    'a message between the marks of code: they are not part of it',
+    'It fails with\n`RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!`',
+    /in one operation: "RuntimeError: Expected/,
+    /"`/,
+  ],
   ['an exit code with a word for the container', 'Container exited with code 137', /A process was ended by SIGKILL/, /Container Container|docker inspect/],
 ])('%s', (_, text, wanted, unwanted) => {
   const { all } = answer(text)
