@@ -42,6 +42,8 @@ const PACKAGED: Readonly<Record<string, string>> = {
   'LLaMA-Factory': 'llamafactory',
   'ms-swift': 'ms-swift',
 }
+/** An application that updates itself. */
+const DESKTOP = /\.app[\\/]Contents[\\/]/
 /** By these a program says what it does not accept. */
 const CHECK = /^(?:ValueError|AssertionError|NotImplementedError)$/
 
@@ -92,7 +94,11 @@ export function applicationOf({ error, situation }: EndTold): Failed | undefined
   const packages = PACKAGED[name]
   const update = {
     text: `Update ${name}, whose own code failed, and search its issues for this message.`,
-    ...(CLONED.has(name) ? { command: 'git pull' } : packages === undefined ? {} : { command: `python -m pip install --upgrade ${packages}` }),
+    ...(CLONED.has(name) && !DESKTOP.test(files.join('\n'))
+      ? { command: 'git pull' }
+      : packages === undefined
+        ? {}
+        : { command: `python -m pip install --upgrade ${packages}` }),
   }
   // Unsloth puts its name before what it says to its user.
   const check =

@@ -95,7 +95,9 @@ function explained(said: Pick<ErrorSeen, 'message' | 'tail'>, record: boolean, s
   const end = sure && (record || ALONE.has(claim.end.kind)) ? claim.end : undefined
   const told: EndTold = { facts: end === undefined ? {} : (claim?.facts ?? {}), error, situation }
   const known = knownMessage(told)
-  const kind = end ?? (known?.title === undefined && known?.says === undefined ? undefined : ((sure ? claim?.end : undefined) ?? pythonException))
+  // The words are of such an error, and a row knows them.
+  const meant = claim?.end.stage === 'cause' && ALONE.has(claim.end.kind)
+  const kind = end ?? (known?.title === undefined && known?.says === undefined ? undefined : ((sure || meant ? claim?.end : undefined) ?? pythonException))
   if (kind === undefined) return undefined
   return {
     kind: kind.kind,

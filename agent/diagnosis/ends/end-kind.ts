@@ -76,7 +76,8 @@ export function quote({ error }: Pick<EndTold, 'error'>): string {
   // Some begin their message on a line of its own.
   const begun = (deepest ?? error.message).replace(/\s+/g, ' ').trim()
   const next = deepest === undefined && UNFINISHED.test(begun) ? rest(error.tail) : ''
-  const text = `${begun} ${next}`.trim()
+  // Markdown's marks of code and of bold print.
+  const text = `${begun} ${next}`.trim().replace(/^(`|\*\*)([^`]+)\1$/, '$2')
   const named = error.name !== undefined && /^[A-Z_]\w*$/.test(error.name) ? `${error.name}${text === '' ? '' : ': '}` : ''
   const whole = `${named}${text}`
   if (whole.length <= QUOTED) return whole

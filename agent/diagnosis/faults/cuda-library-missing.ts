@@ -52,7 +52,11 @@ const BUILT_FOR_ANOTHER = 'was built against another version of a CUDA library t
 const oneOfTwo = (library: string): readonly Piece[] => {
   const name = /^(?:lib)?cudnn/.test(library) ? 'cuDNN' : 'CUDA'
   return [
-    {
+    library.endsWith('.dll') && {
+      text: `Find the second ${name}: the DLLs of one release must lie together, and come first in PATH.`,
+      command: `where ${name === 'cuDNN' ? 'cudnn*.dll' : library}`,
+    },
+    !library.endsWith('.dll') && {
       text: `Find the second ${name}: libraries of pip, of the system and of LD_LIBRARY_PATH must not be mixed in one process.`,
       command: `ldconfig -p | grep ${name === 'cuDNN' ? 'libcudnn' : library.replace(/\.so.*$/, '')}; printenv LD_LIBRARY_PATH; pip list | grep -i nvidia`,
     },
@@ -155,9 +159,13 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`TryGetProviderInfo_TensorRT\\b[^\\n]{0,300}?${L}: cannot open`, 'was not found where the loader looks', { severity: 'warning' }),
     missing(`${NOT_TENSORFLOW}${L}"?'?: cannot open shared object file`, 'was not found where the loader looks', { unless: toolkit }),
     // What was loaded before it is of another version.
-    missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}\\. Error: [^\\n]{0,200}undefined symbol: \\S`, BUILT_FOR_ANOTHER, {
-      remedies: (seen) => oneOfTwo(file(seen.match[1] ?? '')),
-    }),
+    missing(
+      `[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}\\. (?:Error: [^\\n]{0,200}(?:undefined symbol: \\S|: symbol \\w{3,400}, version \\S{1,80} not defined)|Error code 127\\b)`,
+      BUILT_FOR_ANOTHER,
+      {
+        remedies: (seen) => oneOfTwo(file(seen.match[1] ?? '')),
+      },
+    ),
     missing(`[Cc]ould not load library (?:\\S{0,200}[\\\\/])?${L}`, 'was not found where the loader looks'),
     missing(`Unable to load any of \\{${L}`, 'was not found in any of the versions that the program accepts'),
     missing(`${L}"?'? (?:could not be loaded|is not found or cannot be loaded|cannot be loaded)`, 'was not found where the loader looks'),

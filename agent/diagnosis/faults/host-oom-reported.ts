@@ -225,7 +225,10 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,8}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(shell) && /^\s*(?:Killed\b|\S+: line)/.test(shell)) {
     if (explained(text, at)) return undefined
     // Compose says so of the container below.
-    const composed = /^([\w.-]{1,60}) exited with code 137\b/m.exec(around(text, at, 0, 4))
+    const composed =
+      /^(?!(?:[Cc]ontainer|[Pp]rocess|[Jj]ob|[Tt]ask|[Pp]od|[Pp]rogram|[Cc]ommand|[Ss]cript|[Ss]ervice|It)\b)([\w.-]{1,60}) exited with code 137\b/m.exec(
+        around(text, at, 0, 4),
+      )
     return said(
       `The shell reports that the program was killed (SIGKILL)${composed === null ? '' : `; container ${composed[1]} then exited with code 137`}. The text does not say who killed it. Most likely the kernel, because host memory ran out.`,
       {},

@@ -7,7 +7,7 @@ import { stripPrefix } from '../../text/line-prefix.ts'
 import { plain } from '../joining.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, INTERNAL_OF_218, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, usage } from './remedies/nccl.ts'
 import { timeout } from './remedies/nccl-timeout.ts'
 
 function facts({ text, at, message }: Seen): Facts {
@@ -67,7 +67,8 @@ const refused = (near: string): string => {
   const bytes = /Failed to CUDA (?:c|m)alloc(?: host)? (\d{1,15}) bytes/.exec(near)?.[1]
   return bytes === undefined ? '' : ` (${gib(Number(bytes))})`
 }
-const LAST = /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|(?:NCCL|\.cu:\d{1,5}|\.h:\d{1,5}) WARN (?:\[[^\]]{1,40}\] )?)((?!Failed to open lib)[^\n]{6,160})/
+const LAST =
+  /(?:Last error:\s{1,3}(?:\[rank\d{1,6}\]: ?)?|(?:NCCL|\.cu:\d{1,5}|\.h:\d{1,5}) WARN (?:\[[^\]]{1,40}\] )?)((?!Failed to open lib|Exception raised from|C\+\+ CapturedTraceback|frame #|Traceback )[^\n]{6,160})/
 /** What NCCL itself said of it. */
 const said = ({ text, at }: Seen): string | undefined => {
   const last = /Last error:\s[^]*/.exec(around(text, at, 1, 6))?.[0]
@@ -134,10 +135,16 @@ export const ncclError = ruleFamily({
         /[Hh]eartbeat monitor timed out|Some NCCL operations have failed or timed out|"should dump" flag on TCPStore|(?:failure|timeout\)) detected by watchdog|watchdog got stuck|due to collective timeout or exception|NCCL communicator was aborted/,
       severity: 'critical',
       title: 'NCCL ended the run',
-      verdict: "NCCL's watchdog ended the process: a rank hung, or the one that held the store was gone first. Look for the first error of any rank.",
+      verdict: ({ message }) => {
+        const stuck = /watchdog got stuck for (\d{1,6}) seconds/.exec(message)?.[1]
+        return stuck === undefined
+          ? "NCCL's watchdog ended the process: a rank hung, or the one that held the store was gone first. Look for the first error of any rank."
+          : `PyTorch's heartbeat monitor ended the process: the watchdog of NCCL had not moved for ${twoUnitSpan(Number(stuck) * 1000)}. A call of CUDA or NCCL hangs, or a thread holds Python's lock (GIL) inside one; often another rank failed first.`
+      },
       remedies: timeout,
       // The line that names the collective stands just below, and says more.
-      unless: (seen) => elsewhere(seen) || /Watchdog caught collective\s{1,3}operation timeout/.test(around(seen.text, seen.at, -1, 4)),
+      // Where the collective is named before it, this is how that ended.
+      unless: (seen) => elsewhere(seen) || /Watchdog caught collective\s{1,3}operation timeout/.test(around(seen.text, seen.at, 40, 4)),
     },
     {
       pattern:
@@ -227,7 +234,10 @@ export const ncclError = ruleFamily({
       pattern: /(?:NCCL|RCCL) (?:[Ee]rror|failure)\b|ncclInternalError|watchdog thread terminated with exception|DistBackendError:/,
       severity: 'critical',
       title: 'NCCL failed',
-      verdict: (seen) => (said(seen) === undefined ? `${failing(seen)}. The first error of any rank tells why.` : `${failing(seen)}: "${said(seen)}".`),
+      verdict: (seen) =>
+        said(seen) === undefined
+          ? `${failing(seen)}. The first error of any rank tells why.${INTERNAL_OF_218.test(around(seen.text, seen.at, 0, 1)) ? ' NCCL 2.18 calls errors of the network internal ones, too.' : ''}`
+          : `${failing(seen)}: "${said(seen)}".`,
       remedies: system,
       unless: (seen) => elsewhere(seen) || KERNEL_FAULT.test(around(seen.text, seen.at, 6, 6)),
     },

@@ -42,6 +42,14 @@ function remedies({ facts: { port }, situation, message }: Matched): readonly Pi
   const rendezvous = /c10d|TCPStore|server socket|rendezvous|MASTER_PORT|torchrun/i.test(`${message} ${situation().text}`)
   const next = port === undefined ? '<PORT>' : String(port + 1)
   const ollama = port === 11_434
+  if (rendezvous && port !== undefined && port < 1024)
+    return [
+      {
+        text: `Choose a port above 1024: port ${port} belongs to a service of the system${port === 22 ? ' (SSH, by which people log in)' : ''}, which must keep it.`,
+        command: 'export MASTER_PORT=29500',
+      },
+      { text: 'If a script sets it, change it there: an option such as --master_port or --port, or a variable such as PORT.' },
+    ]
   return [
     ollama && { text: 'Ollama most likely runs already, as a service: use that one, or stop it first.', command: 'systemctl status ollama' },
     whoListens(port, situation().system),

@@ -38,7 +38,12 @@ function readShard({ match, text, at }: Seen): Facts {
 }
 const shardOf = ({ rank }: Facts): string => (rank === undefined ? 'A shard of TGI' : `Shard ${String(rank)} of TGI`)
 
-const shardRemedies = ({ facts, situation }: Matched): readonly Piece[] => [
+const shardRemedies = (matched: Matched): readonly Piece[] => (raisedAbove(matched) ? [AS_ABOVE] : shardSteps(matched))
+const AS_ABOVE: Piece = { text: 'Mend the error that the shard printed above: it ended by that.' }
+/** The shard's own exception, as the launcher passes it on just before. */
+const raisedAbove = ({ text, at, facts }: Matched): boolean =>
+  facts['signal'] === undefined && text.slice(Math.max(0, at - 8), at).some((line) => RAISED.test(line.trim()))
+const shardSteps = ({ facts, situation }: Matched): readonly Piece[] => [
   { text: 'Read the lines under "Shard complete standard error output": the shard prints its own error there.' },
   facts['signal'] === 'SIGILL' && {
     text: 'See what the CPU offers: in a virtual machine give it the CPU type of its host (Proxmox, QEMU: type "host").',

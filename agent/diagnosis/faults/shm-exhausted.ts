@@ -28,6 +28,17 @@ function remedies(matched: Matched): readonly Piece[] {
   const store = Number(/object store size \((\d[\d.]{0,20}) GB\)/.exec(message)?.[1] ?? 0) * 1.1
   const size = Math.ceil(asked === undefined ? Math.max(store, store > 0 ? 0 : sizeOf(situation().text)) : Number(asked))
   const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
+  if (NO_CONTAINER.test(situation().text) && !nccl && !RAY.test(message))
+    return [
+      { text: 'See whether it is full while the program runs.', command: 'df -h /dev/shm' },
+      {
+        text: 'If so: make it larger (until the next boot), or use fewer workers and smaller batches.',
+        command: `sudo mount -o remount,size=${sizeOf(situation().text)}G /dev/shm`,
+      },
+      {
+        text: 'If it is not: reading a mapped file that is cut, or on storage that fails, is a bus error too. Check the files of the data set that the workers map (LMDB, HDF5, memory-mapped arrays).',
+      },
+    ]
   return [
     programs.has('kubernetes')
       ? { text: `Give the pod a larger /dev/shm${what}: ${volume}, its size counted in the memory limit.` }
@@ -76,6 +87,8 @@ const MAPPING: readonly Piece[] = [
   { text: 'Or share fewer tensors: fewer workers, and one tensor for a sample instead of many small ones.' },
   { text: 'See whether a process is near the limit, or memory is limited otherwise.', command: 'wc -l /proc/<PID>/maps; ulimit -v; free -g' },
 ]
+/** Somebody says so, with what was tried. */
+const NO_CONTAINER = /\b(?:not|n't|without|no)\b (?:\w{1,12} ){0,3}(?:docker|containers?)\b|(?:没有|未)(?:使用|用) ?docker/i
 const RAY = /object store (?:is using|size)\b/
 
 export const shmExhausted = ruleFamily({

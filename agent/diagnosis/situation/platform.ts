@@ -42,7 +42,7 @@ const DLL = /\b\w{1,60}\.dll\b/
 const NAMES_WINDOWS = /\b[Ww]in(?:dows)? ?(?:1[01]|[78]|x64|[Ss]erver)\b|^(?:[^\n]{0,60}platforms?\b[^\n]{0,30}: )?Windows\s*$/m
 const WSL =
   /\b(?:WSL|wsl)2?\b|\w@(?:DESKTOP|LAPTOP)-[A-Z\d]{7}:|\/mnt\/[a-z]\/(?:Users|Windows|Program Files)\b|microsoft-standard|\/usr\/lib\/wsl|\bdxg\w{0,20}:/
-const MAC = /(?:^|[\s"'(=])\/Users\/\w|\/opt\/homebrew\b|\bmac ?osx?\b|\bdarwin\b|\bMacBook\b|\bApple (?:Silicon|M\d)\b/i
+const MAC = /(?:^|[\s"'(=])\/Users\/\w|\/opt\/homebrew\b|\bmac ?osx?\b|\bdarwin\b|\bMac(?:Book| ?(?:laptop|mini|Studio|Pro))\b|\bApple (?:Silicon|M\d)\b/i
 const LINUX = /(?:^|[\s"'(=])\/(?:home|root|usr|opt|var|data|workspace|mnt|tmp|dev|etc|app|proc|scratch)\/|\.so\b|systemd|kernel: /
 
 /** Linux only where something shows it, so that advice for one system is not given to all. */

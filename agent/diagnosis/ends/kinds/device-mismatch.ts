@@ -2,6 +2,8 @@
 import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 
+/** The older form: the type of a tensor on a GPU says so. */
+const BY_TYPE = /Input type \((?:torch\.)?(cuda\.)?\w{1,20}\) and (?:weight|bias) type \((?:torch\.)?(cuda\.|CUDA)?\w{1,20}\) should be the same/
 /** Which devices the message names decides what was forgotten: a tensor on the CPU, or one of a model that lies on several GPUs. */
 function moved({ error }: EndTold): readonly Piece[] {
   if (/module parameters locate in|module must (?:be|have its parameters) on/.test(error?.message ?? ''))
@@ -10,6 +12,15 @@ function moved({ error }: EndTold): readonly Piece[] {
         text: 'Move the whole model before it is wrapped: model.to(device). Layers that stay behind are kept in a plain list or dict (use nn.ModuleList, nn.ModuleDict), or were made after the move.',
       },
       { text: "See which they are: print([name for name, p in model.named_parameters() if p.device.type == 'cpu'])." },
+    ]
+  const types = BY_TYPE.exec(error?.message ?? '')
+  if (types !== null && (types[1] === undefined) !== (types[2] === undefined))
+    return [
+      types[1] === undefined
+        ? { text: 'The weights are on the GPU, and the input on the CPU: bring each batch there, x = x.to(device), in training and in evaluation.' }
+        : {
+            text: 'The input is on the GPU, and the weights on the CPU: move the model, model.to(device). Layers that stay behind all the same are kept in a plain list or dict (use nn.ModuleList, nn.ModuleDict), or are made in forward().',
+          },
     ]
   const named = [...new Set((error?.message ?? '').match(/\b(?:cuda:\d{1,2}|cpu)\b/g))]
   const gpus = named.filter((name) => name !== 'cpu')

@@ -18,6 +18,8 @@ const REFUSED = says(
 )
 /** PyTorch maps the file of a model privately, and the kernel counts all of it where it may be written. */
 const mapped = ({ error }: EndTold): string | undefined => /unable to mmap \d{1,18} bytes from file <([^>\n]{1,300})>/.exec(error?.message ?? '')?.[1]
+/** More than many hosts have at all: no worker or prefetch is behind one such request. */
+const LARGE = 16 * 2 ** 30
 const MAPPED: readonly Piece[] = [
   {
     text: 'Add swap, or let the kernel allow it: only what is read of the file then takes memory.',
@@ -60,7 +62,11 @@ export const hostMemory: EndKind = {
                 text: 'See how much memory the host or the container has left, and who holds it.',
                 command: 'free -h; ps -eo pid,user,rss,args --sort=-rss | head',
               },
-          { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
+          (told.facts.requested_bytes ?? 0) >= LARGE
+            ? {
+                text: `This one request is ${gib(told.facts.requested_bytes ?? 0)}: give the program smaller pieces (shorter sequences, smaller images or tiles, fewer samples or frames at once).`,
+              }
+            : { text: 'Need less at once: read in pieces or memory-map (np.memmap, Arrow, safetensors), fewer DataLoader workers, smaller prefetch.' },
           told.situation.programs.has('slurm')
             ? { text: 'Or ask for more memory for the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' }
             : told.situation.system !== 'windows' && { text: "Or raise the container's or the host's memory." },

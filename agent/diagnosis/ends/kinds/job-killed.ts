@@ -34,7 +34,7 @@ function lostNode({ programs, text }: Situation): Piece {
 }
 
 /** `docker compose up` says so of the container whose lines stand above. */
-const COMPOSED = /^([\w.-]{1,80}) exited with code 137\b/m
+const COMPOSED = /^(?!(?:[Cc]ontainer|[Pp]rocess|[Jj]ob|[Tt]ask|[Pp]od|[Pp]rogram|[Cc]ommand|[Ss]cript|[Ss]ervice|It)\b)([\w.-]{1,80}) exited with code 137\b/m
 const NOT_MEMORY = /OOMKilled["']?[:=] ?false/
 /** `docker events` and `podman events` tell each signal that the engine was asked to send. */
 const ASKED_TO_KILL = /\bcontainer kill \S{1,80} \((?:[^()\n]{0,300}[ ,(])?name=([\w.-]{1,80})[^()\n]{0,200}?\bsignal=(\w{1,8})/g

@@ -52,7 +52,11 @@ export const nanLoss: EndKind = {
                 text: 'It failed in the first step, before any weight was changed: see that inputs, labels and loaded weights are finite, and that the loss itself is right for them.',
               }
             : { text: 'Go back to a checkpoint from before it, with a smaller learning rate, a longer warm-up and clipped gradients (norm 1.0).' },
-          { text: 'Use bf16 instead of fp16 where the GPU has it: its range is that of fp32, so that sums do not overflow.' },
+          /GTX ?16\d0/.test(told.situation.text)
+            ? {
+                text: 'GeForce GTX 16 cards compute NaN in half precision with some models, Stable Diffusion among them: train in full precision (mixed precision: no; kohya also --no_half_vae).',
+              }
+            : { text: 'Use bf16 instead of fp16 where the GPU has it: its range is that of fp32, so that sums do not overflow.' },
           { text: 'Look at the batch of that step: empty sequences, labels that are all masked, a division by zero.' },
           /of distribution \w/.test(quote(told)) && {
             text: 'In reinforcement learning see whether observations and rewards are finite, and normalize them (Stable-Baselines3: VecCheckNan, VecNormalize).',

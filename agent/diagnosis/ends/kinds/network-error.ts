@@ -60,6 +60,17 @@ function members(host: string, port: number | string): readonly Piece[] {
   ]
 }
 
+/** The call shows both numbers. */
+function rankTooHigh(text: string): Piece {
+  const [, size, rank] = /\binit_process_group\([^\n]{0,200}\bworld_size=(\d{1,6}), ?rank=(\d{1,6})\b/.exec(text) ?? []
+  return (
+    size !== undefined &&
+    Number(rank) >= Number(size) && {
+      text: `Ranks count from 0: with world_size=${size} there is no rank ${rank}, and it waits for a rank 0 that never comes. Give a process that is alone rank=0.`,
+    }
+  )
+}
+
 /** The other end of a connection between ranks, as Gloo prints it. */
 const PEER = /gloo[^\n]{0,200}?\[?(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]{3,40})\]?:(\d{2,5})/
 
@@ -104,6 +115,11 @@ export const networkError: EndKind = {
       WEIGHT.message,
       port,
     ),
+    // PyTorch before 1.11, of its store.
+    ({ message, frames }) =>
+      /^(?:connect|accept|recv|send)\(\) timed out|^Broken pipe$/.test(message) && frames.some(({ file }) => /torch[\\/]distributed[\\/]/.test(file))
+        ? { weight: WEIGHT.message }
+        : undefined,
     says(BARRIER, WEIGHT.message + 0.5),
     says(
       /^(?:UNAVAILABLE|DEADLINE_EXCEEDED): |failed to connect to all addresses|StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|gloo.{0,200}(?:Connection|peer|timed? ?out|pair\.cc)|Application timeout caused pair closure/i,
@@ -183,7 +199,7 @@ export const networkError: EndKind = {
         },
       ]
     return rendezvous
-      ? members(hostIn(error?.message ?? ''), at)
+      ? [rankTooHigh(situation.text), ...members(hostIn(error?.message ?? ''), at)]
       : [
           {
             text: 'See from where the job runs whether the host can be resolved and reached: batch nodes and containers often have no way out.',

@@ -73,7 +73,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     /expected mat1 and mat2 to have the same dtype|must have the same dtype, but got Float and (?:BFloat16|Half)/,
-    'Train under autocast (Trainer: bf16=True or fp16=True), which brings adapters and layers to one type; with 4-bit weights set bnb_4bit_compute_dtype to it and call prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
+    'Bring all parts to one type. To infer: load model, adapter and other parts with one torch_dtype, or call them under torch.autocast("cuda"). To train: autocast (Trainer: bf16=True or fp16=True), with 4-bit weights also bnb_4bit_compute_dtype and prepare_model_for_kbit_training. Else cast the input: x.to(layer.weight.dtype).',
   ],
   [
     /load_best_model_at_end requires the save and eval(?:uation)? strategy to match/,

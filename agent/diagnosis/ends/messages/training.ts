@@ -32,7 +32,9 @@ export const TRAINING: readonly Known[] = [
     says: 'Some parameters took no part in the loss of this step, so DistributedDataParallel waits for their gradients.',
     remedies: (_, { situation: { text } }) => [
       // torch/csrc/distributed/c10d/reducer.cpp: it already looks for them.
-      /Since `find_unused_parameters=True` is enabled/.test(text)
+      /Since `find_unused_parameters=True` is enabled|\bDistributedDataParallel\([^\n]{0,200}find_unused_parameters=True|ddp_find_unused_parameters["']?[:= ]{1,3}(?:"?[Tt]rue)/.test(
+        text,
+      )
         ? {
             text: 'DDP looks for them already (find_unused_parameters=True): let all that forward returns go into the loss, a part that is not needed times 0.',
           }

@@ -123,7 +123,7 @@ export function createLife(): Life {
       if (CLOSED.test(text) || RUNS_AGAIN.test(text)) closedAt = number
       if (RESUMES.test(text)) resumedAt = number
       if (BEGINS.test(line.text)) begunAt = number
-      if (GOOD_END.test(text) || (text.includes('oss') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
+      if (GOOD_END.test(text) || (text.includes('oss') && !text.includes('%|') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
       if (record && !ENDING.test(text) && !CLOSED.test(text)) lastAt = number

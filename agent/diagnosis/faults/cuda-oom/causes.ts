@@ -129,7 +129,7 @@ export function judgeCauses(facts: Facts): Judged {
   const foreign = others?.bytes ?? 0
   const minor = foreign >= MENTIONED * total && foreign < LEADS * total && foreign >= lackingOnCard
   if (foreign >= LEADS * total && foreign >= lackingOnCard && !enoughWasFree) spare.set('other_process', foreign - lackingOnCard)
-  const oversized = requested >= 0.9 * limit || requested > total - 1.5 * GIB
+  const oversized = requested >= 0.9 * limit || (requested > total - 1.5 * GIB && requested > total / 2)
 
   const causes = [...spare].sort((a, b) => b[1] - a[1]).map(([cause]) => cause)
   // The request itself: leads where nothing else would have helped, since no card of this size can serve it.

@@ -73,8 +73,8 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
         pids,
         `See what the other ${pids.length === 1 ? `process (${pids[0]}) is` : 'processes are'}, and stop what should not be there (pids of the host).`,
       ),
-    whoHolds(situation),
     pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
+    whoHolds(situation),
   ]
 }
 
@@ -105,7 +105,10 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   }
   const outside = judged.outsideBytes ?? 0
   const who = whoHolds(situation)
-  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, limit] : [vllm, host, limit]
+  const onLinux: Piece = !situation.jetson &&
+    situation.vendor !== 'amd' &&
+    situation.system === undefined && { text: 'On Linux: see whether host memory is exhausted, or limited for the job.', command: 'free -g; ulimit -a' }
+  return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, onLinux, limit] : [vllm, host, onLinux, limit]
 }
 
 function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, message: string, situation: Situation): readonly Piece[] {
@@ -186,8 +189,10 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
     others,
-    // The card is nearly full even without what lies unused.
-    judged.causes[0] === 'fragmentation' && (facts.allocated_bytes ?? 0) > 0.8 * (facts.total_bytes ?? Infinity) && lessMemory(situation, facts).find(Boolean),
+    // The card is nearly full even without what lies unused, or one request is a good part of it: then fewer holes alone may not be enough.
+    judged.causes[0] === 'fragmentation' &&
+      ((facts.allocated_bytes ?? 0) > 0.8 * (facts.total_bytes ?? Infinity) || (facts.requested_bytes ?? 0) > 0.1 * (facts.total_bytes ?? Infinity)) &&
+      lessMemory(situation, facts).find(Boolean),
   )
 }
 

@@ -57,6 +57,8 @@ export function builtForOther(text: string): { readonly running: string; readonl
   const last = built.at(-1)
   return running === undefined || last === undefined || built.includes(running) ? undefined : { running, built: last }
 }
+/** Docker names a container by twelve hexadecimal digits, and a shell in it shows them. */
+const IN_CONTAINER = /\broot@[0-9a-f]{12}[: ]/
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -79,6 +81,18 @@ export function driver({ situation }: Matched): readonly Piece[] {
       {
         text: 'If the job has a GPU: tell the administrators the node; the driver does not work there.',
         command: 'scontrol show job -d "$SLURM_JOB_ID" | grep -iE "gres|nodelist"',
+      },
+    ]
+  if (IN_CONTAINER.test(text))
+    return [
+      {
+        text: 'The prompt is that of a container, which has the driver only when it was started with the GPU.',
+        command: `docker run --gpus all ${situation().subject.image ?? '<IMAGE>'}`,
+      },
+      { text: 'On the host see whether the driver works at all.', command: 'nvidia-smi' },
+      {
+        text: 'If both are so: take an image without driver libraries of its own, which would hide those of the host.',
+        command: 'ldconfig -p | grep libnvidia-ml',
       },
     ]
   const nouveau = /nouveau/i.test(text)

@@ -67,6 +67,10 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
         text: 'Docker Desktop for Linux runs containers in a virtual machine without a GPU: use Docker Engine on the host instead.',
         command: 'docker context use default',
       },
+    OTHER_GRAPHICS.test(situation().text) &&
+      !/nvidia-smi|GeForce|\b[RG]TX\b|Quadro|Tesla/i.test(situation().text) && {
+        text: 'The text names only graphics of Intel or AMD. Without an NVIDIA GPU take the request for one out (--gpus), and let the program run on the CPU, if it can.',
+      },
     {
       text: `Install the NVIDIA Container Toolkit, register it with ${runtime === 'docker' ? 'Docker' : 'containerd'} and restart the engine (containers stop unless live-restore is on).`,
       command: `sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=${runtime} && sudo systemctl restart ${runtime}`,
@@ -74,6 +78,9 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
     HOST_DRIVER,
   ]
 }
+
+/** Somebody names the machine. */
+const OTHER_GRAPHICS = /\bIntel\b[^\n]{0,20}\b(?:Xe|Iris|UHD|HD Graphics|Arc)\b|\bRadeon\b/
 
 /** nvidia-ctk lists devices: the description is there. */
 export const CDI_LISTED = /Found [1-9]\d{0,2} CDI devices/

@@ -121,9 +121,18 @@ const CTRANSLATE2 = (at: Situation): readonly Piece[] => [
     text: "On ARM (Jetson, Grace, a Mac; see uname -m) there is no wheel with CUDA: build CTranslate2 with -DWITH_CUDA=ON, or use device='cpu' with compute_type='int8'.",
   },
 ]
+const ON_A_MAC: readonly Piece[] = [
+  {
+    text: 'Let the program use another device: its own option for it (often --device), or in its code the device "mps" (the GPU of an Apple Mac) or "cpu" instead of "cuda" and of .cuda().',
+    command: 'python -c "import torch; print(torch.backends.mps.is_available())"',
+  },
+  { text: 'Operations that Metal lacks then run on the CPU.', command: 'export PYTORCH_ENABLE_MPS_FALLBACK=1' },
+  { text: 'What needs CUDA itself (kernels of its own, bitsandbytes, FlashAttention) needs another machine.' },
+]
 export function build({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
   if (/CTranslate2 package/.test(message)) return CTRANSLATE2(at)
+  if (at.system === 'mac' && /Torch not compiled/.test(message)) return ON_A_MAC
   if (at.vendor === 'intel')
     return [
       torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),

@@ -18,6 +18,8 @@ export const LITERALS = [
   'Torch not compiled with XPU enabled',
   'torch.cuda.is_available() is False',
   'is_available() should be True but is False',
+  'No GPU found. A GPU is needed',
+  'error=30 : unknown error',
   'MPS client failed to connect',
   'device < num_gpus INTERNAL ASSERT',
   'CUDA unknown error',
@@ -157,10 +159,12 @@ export const programRules: readonly Rule[] = [
     pattern: /Torch not compiled with (?:CUDA|XPU) enabled|package was not compiled with CUDA support/,
     severity: 'critical',
     title: ({ match }) => (match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA'),
-    verdict: ({ match }) =>
-      match[0].includes('XPU')
-        ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
-        : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
+    verdict: ({ match, situation }) =>
+      situation().system === 'mac' && match[0].includes('Torch')
+        ? 'The program asks for CUDA, and on macOS there is none: PyTorch for Macs uses the GPU by another device (mps).'
+        : match[0].includes('XPU')
+          ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
+          : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
     remedies: build,
   },
   {
@@ -171,11 +175,12 @@ export const programRules: readonly Rule[] = [
     remedies: (matched) => [{ text: "To load it without a GPU: torch.load(…, map_location='cpu')." }, program(matched)],
   },
   {
-    // Diffusers, of xFormers.
-    pattern: /torch\.cuda\.is_available\(\) should be True but is False/,
+    // Diffusers, of xFormers; Transformers, of bitsandbytes, GPTQ and AWQ.
+    pattern: /torch\.cuda\.is_available\(\) should be True but is False|No GPU found\. A GPU is needed for quantization/,
     severity: 'critical',
     title: 'PyTorch sees no GPU',
-    verdict: 'The program is to use what runs only on a GPU (xFormers), and PyTorch sees none here.',
+    verdict: ({ match }) =>
+      `The program is to use what runs only on a GPU (${match[0].startsWith('No') ? 'quantized weights' : 'xFormers'}), and PyTorch sees none here.`,
     remedies: (matched) => [
       {
         text: 'See whether this PyTorch was built for a GPU. None: only for CPUs; install one with CUDA in its place.',
@@ -251,7 +256,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /CUDA unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b|80[234]\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
+      /CUDA unknown error|THCudaCheck FAIL[^\n]{0,160} error=30 : unknown error|CUDA driver initialization failed|CUDA driver error: unknown error|Unexpected error from cudaGetDeviceCount|failed call to cuInit|cuInit failed|cuInit\(0\) returned (?!0\b|100\b|80[234]\b)(\d{1,3})|failed to initialize CUDA|unable to get number of CUDA devices: initialization error/,
     severity: 'critical',
     title: 'CUDA cannot start',
     verdict: ({ message, match }) =>

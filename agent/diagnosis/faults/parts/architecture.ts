@@ -18,7 +18,9 @@ export function generationIn(text: string): number | undefined {
 /** The first CUDA that knows a generation: CUDA's release notes of 10.0, 11.0, 11.1, 11.8 and 12.8. */
 const FIRST_CUDA: readonly (readonly [names: RegExp, cuda: string])[] = [
   [BLACKWELL, '12.8'],
-  [/\b(?:RTX (?:40\d0|[2-6]000 Ada)|L40S?|L4|H[12]00|H[82]0|GH200|Hopper|Ada Lovelace)\b/, '11.8'],
+  [/\b(?:H[12]00|H[82]0|GH200|Hopper)\b/, '11.8'],
+  // CUDA names it from 11.8 on, and code for Ampere runs on it: docs.nvidia.com/cuda/archive/11.8.0/ada-compatibility-guide
+  [/\b(?:RTX (?:40\d0|[2-6]000 Ada)|L40S?|L4|Ada Lovelace)\b/, '11.0'],
   [/\b(?:RTX[ -](?:30\d0|A[2-6]000)|A(?:10G?|16|40))\b/i, '11.1'],
   [/\b(?:A100|A30|A800)\b/, '11.0'],
   [/\b(?:RTX[ -](?:20\d0|[3-8]000(?! Ada))|Titan RTX|GTX 16\d0|Tesla T4|T4|Turing)\b/i, '10.0'],

@@ -22,7 +22,9 @@ const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('vllm') ||
   programs.has('ctranslate2') ||
   WHISPER.test(text) ||
-  /\bpython|OSError|ImportError|site-packages|dist-packages|^Epoch \d+: +\d+%\||\b[\w-]{2,40}\.py\b|\b(?:gunicorn|uvicorn)\b|\bWorker \(pid:\d/im.test(text)
+  /\bpython|OSError|ImportError|site-packages|dist-packages|^Epoch \d+: +\d+%\||\b[\w-]{2,40}\.py\b|\b(?:gunicorn|uvicorn)\b|\bWorker \(pid:\d|ould not load library libcudnn_\w{1,20}\.so/im.test(
+    text,
+  )
 
 /** Where the loader looks, in the words of its system. */
 function loaderPath(situation: Situation, file: CudaFile, name: string): Piece {
@@ -64,6 +66,13 @@ function otherMajor({ stem, cuda, version }: CudaFile, { text }: Situation): { r
   }
   return undefined
 }
+/** The cuDNN that ldconfig and ls show beside, where it is of another generation. */
+function otherCudnn({ stem, version }: CudaFile, { text }: Situation): string | undefined {
+  if (stem !== 'cudnn' || version === undefined) return undefined
+  const shown = new Set([...text.matchAll(/libcudnn\w{0,32}\.so\.(\d{1,2})[.\d]{0,8} (?:\(libc6|=> \/)/g)].map(([, major]) => major))
+  const [other] = shown
+  return shown.size === 1 && other !== version.split('.')[0] ? other : undefined
+}
 /** Who imports it, by the line of the traceback above: `from detectron2 import _C`. PyTorch itself is told of elsewhere. */
 function importing({ text, at }: Seen): string | undefined {
   const name = /^\s{2,12}(?:from ([A-Za-z]\w{1,40})[\w.]{0,80} import |import ([A-Za-z]\w{1,40}))/.exec(
@@ -96,6 +105,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
           : `ldconfig -p | grep lib${file.stem}`,
       }
+  const listed = otherCudnn(file, situation)
   const there = folderInText(name, situation)
   if (there !== undefined)
     return [{ text: `${name} is installed in ${there}: name that folder to the loader.`, command: `export LD_LIBRARY_PATH=${there}:$LD_LIBRARY_PATH` }, look]
@@ -170,6 +180,9 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       text: `${loads} was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install ${loads === 'What loads it' ? 'its build' : 'or compile it'} for that one instead.`,
     }
   return [
+    listed !== undefined && {
+      text: `The text shows cuDNN ${listed} only: what loads it was built for cuDNN ${file.version?.split('.')[0]}. Take its release for cuDNN ${listed}, if there is one, or install ${which} beside.`,
+    },
     stranger,
     other !== undefined && {
       text: `The text shows ${other.path}, of CUDA ${other.cuda}: what loads ${name} was built for CUDA ${file.cuda}. Take its build for CUDA ${other.cuda}, where there is one, or install CUDA ${file.cuda} beside.`,
@@ -214,7 +227,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
             command: pipInstall(situation, file.cuda === '13' ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
           }),
     another,
-    look,
+    listed === undefined && look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
       text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime).',

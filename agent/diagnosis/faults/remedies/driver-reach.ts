@@ -54,6 +54,21 @@ export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       { text: `If it is not there: ${name} comes with the NVIDIA driver of Windows. Update that, then WSL.`, command: 'ls -l /usr/lib/wsl/lib; nvidia-smi -L' },
     ]
+  if (name === 'libcuda.so' && /ould not load library libcudnn/.test(seen.message))
+    return [
+      {
+        text: 'cuDNN asks for this name without a number. Under WSL it lies in /usr/lib/wsl/lib: name that folder.',
+        command: 'export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH',
+      },
+      {
+        text: "Elsewhere the driver brings libcuda.so.1: make the link beside it (here Debian's and Ubuntu's folder).",
+        command: 'ldconfig -p | grep libcuda; sudo ln -s libcuda.so.1 /usr/lib/x86_64-linux-gnu/libcuda.so',
+      },
+      {
+        text: 'If there is no libcuda.so.1 either, the driver is not reached: a container gets it only when it was started with the GPU.',
+        command: 'nvidia-smi',
+      },
+    ]
   return [
     {
       text: `${name} belongs to the NVIDIA driver, not to CUDA. On the host, check that the driver works, and install it where it is missing.`,

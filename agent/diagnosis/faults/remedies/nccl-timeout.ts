@@ -6,6 +6,8 @@ import type { Piece } from './plan.ts'
 
 const LAGGING = /lagging\/dead\/mismatched ranks[^]{0,80}?\[(\d{1,6})\] finished collective #(\d{1,9}), but didn't join collective #(\d{1,9})/
 
+const HEARTBEAT = /watchdog got stuck|[Hh]eartbeat monitor timed out/
+
 /** Ranks wait at the same collective; one whose number is lower has not come so far. */
 function behind(text: string): { readonly rank: string; readonly at: number; readonly others: number } | undefined {
   const last = new Map<string, number>()
@@ -56,11 +58,18 @@ export function timeout({ facts, situation, message }: Matched): readonly Piece[
       text: 'If all ranks wait in this first collective: see on which path NCCL hangs; many hosts with an IOMMU or PCI ACS go on without direct access between GPUs.',
       command: setVariables(at, { NCCL_DEBUG: 'INFO', NCCL_P2P_DISABLE: '1' }),
     },
-    (limit ?? 0) <= 3_600_000 && {
-      text:
-        limit === undefined
-          ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
-          : `If one step really needs longer than ${twoUnitSpan(limit)} (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
-    },
+    // torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp: a limit of its own, 480 s by default.
+    limit === undefined &&
+      HEARTBEAT.test(message) && {
+        text: "If nothing hangs, and one step only takes so long: raise the heartbeat monitor's own limit, which is not that of init_process_group.",
+        command: setVariables(at, { TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC: '1800' }),
+      },
+    !(limit === undefined && HEARTBEAT.test(message)) &&
+      (limit ?? 0) <= 3_600_000 && {
+        text:
+          limit === undefined
+            ? 'If one step really needs longer (checkpoint, download, compilation): raise the timeout of init_process_group.'
+            : `If one step really needs longer than ${twoUnitSpan(limit)} (checkpoint, download, compilation): raise the timeout: init_process_group(…, timeout=timedelta(minutes=${minutes})).`,
+      },
   ]
 }

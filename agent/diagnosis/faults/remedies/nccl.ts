@@ -18,6 +18,8 @@ const WITHOUT_PEERS = /NCCL_P2P_DISABLE["']?(?:[=:]| set by environment to)\s{0,
 /** CUDA's words where a library has no code for the GPU. https://github.com/NVIDIA/nccl/issues/1372 */
 export const NO_KERNELS = /named symbol not found|no kernel image is available|invalid device function|device kernel image is invalid/
 export const PEER_ACCESS = /peer (?:access|mapping)|(?:cuda|hip)Ipc\w{3,24} failed/
+/** https://github.com/NVIDIA/nccl/issues/1092: it reports all errors of the network so. */
+export const INTERNAL_OF_218 = /internal error[^\n]{0,80}NCCL version 2\.18/
 export const INFINIBAND = /NET\/IB(?! : No device)|net_ib|\bmlx\d|ibv_|InfiniBand/
 const SEVERAL_HOSTS = /nnodes["']?[= ]{1,3}["']?[2-9]|node[_ -]?rank["']?[= ]{1,3}["']?[1-9]|tcp:\/\/(?!127\.|localhost)\d/i
 const PEER =
@@ -154,7 +156,8 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     },
     debug === false && peerLog,
     debug,
-    /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near) && {
+    (INTERNAL_OF_218.test(near) ||
+      /socket|connect|bootstrap|interface|\bnet\b|recv|send|unhan\w{3,4} system error|ncclSystem|ncclRemote|ncclUniqueId|timed? ?out/i.test(near)) && {
       text: `If the log ${debug === false ? '' : 'then '}shows the wrong interface, name the one by which the ranks reach each other.`,
       command: setVariables(now, { NCCL_SOCKET_IFNAME: '<INTERFACE>' }),
     },
@@ -249,9 +252,9 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
       },
     ]
   return [
-    /run with NCCL_DEBUG/.test(message) &&
-      !/NCCL (?:INFO|WARN)/.test(now.text) && {
-        text: 'Let NCCL name the CUDA error, as the message says.',
+    !/NCCL (?:INFO|WARN)/.test(now.text) &&
+      (/run with NCCL_DEBUG/.test(message) || !/(?:Cuda|HIP) failure/.test(near)) && {
+        text: 'Let NCCL name the CUDA error.',
         command: setVariables(now, { NCCL_DEBUG: 'INFO' }),
       },
     { text: 'Look for the first error of any rank: an earlier failure on the GPU shows up in the next NCCL call.' },

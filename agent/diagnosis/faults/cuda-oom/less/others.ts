@@ -30,8 +30,18 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
     command: `${start} --reserve-vram 1.0`,
   }
   const smaller: Piece = { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' }
+  // Comfy-Org/ComfyUI#10662, #11597: the system refuses to lock host memory, and CUDA has the same words for that.
+  const pinned: Piece = /\bPin error\.|CUDA error: out of memory/.test(situation.text) &&
+    !situation.text.includes('--disable-pinned-memory') && {
+      text: `Let ComfyUI lock no host memory for what it keeps there: where the system refuses that, CUDA says "out of memory" too.${where}`,
+      command: `${start} --disable-pinned-memory`,
+    }
   // Parts of the model lie in host memory already: what is lacking is room for the work.
-  return partlyLoaded(situation) === undefined ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve] : [smaller, reserve]
+  return partlyLoaded(situation) === undefined
+    ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve]
+    : /\bPin error\./.test(situation.text)
+      ? [pinned, smaller, reserve]
+      : [smaller, pinned, reserve]
 }
 export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
   FORGE.test(text) && { text: 'Use a smaller version of the model (nf4, or GGUF in 4 to 6 bit): the one that is chosen does not fit the card.' },

@@ -190,7 +190,8 @@ export function smallerShare(situation: Situation, facts: Facts): Piece {
 }
 
 /** Before the KV cache is sized: neither the share of the card nor the number of requests counts yet. */
-const LOADS = /\bin (?:create_weights|_?initialize_model|_init_model|make_layers|load_weights|process_weights_after_loading|load_model)\b/
+const LOADS =
+  /\bin (?:create_weights|_?initialize_model|_init_model|make_layers|load_weights|process_weights_after_loading|load_model)\b|processing method load_model\b/
 const WAKES = /\bin wake_up\b/
 const toLoad = (situation: Situation, facts: Facts): readonly Piece[] => [
   halfWeights(situation),
