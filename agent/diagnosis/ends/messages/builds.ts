@@ -9,6 +9,13 @@ const NATIVE = "Install Visual Studio's Build Tools with the workload for C++, a
 const OLDER = 'The extension is older than the installed PyTorch'
 const ROWS: readonly Row[] = [
   [
+    /error {0,4}: (?:Instruction|Feature|Modifier) '[^'\n]{2,160}' (?:not supported on \.target|requires \.target|cannot be compiled for architecture)/,
+    'Build for the architectures only that this source has kernels for, or take a release of it that supports this GPU: its notes name both.',
+    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+    'The kernel uses instructions that exist on one GPU architecture only, and the build compiles it for another.',
+    'A kernel is written for another GPU architecture',
+  ],
+  [
     /fatal error: (?:glm|cutlass|cute|pybind11|fmt|json|nlohmann|tinyobj|third[-_]party|cub|Eigen|eigen3)\/[\w./+-]{1,80}: No such file/,
     'Fetch the submodules of the repository, from which this header comes, and build again. (A download as ZIP has none: clone it with --recursive.)',
     SUBMODULES,
