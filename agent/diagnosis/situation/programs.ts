@@ -45,7 +45,7 @@ const PATTERNS = {
   pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
   matlab: /\bMATLAB\b/,
   docker:
-    /\bdocker\b|\broot@[0-9a-f]{12}:|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
+    /\bdocker\b|\broot@[0-9a-f]{12}[: ]|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,

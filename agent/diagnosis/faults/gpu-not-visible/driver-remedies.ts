@@ -23,6 +23,10 @@ export const SEE_MODULE: Piece = {
   text: 'See whether the kernel module is loaded, and why not.',
   command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
 }
+const SEE_WHY: Piece = {
+  text: 'See whether there is a module for the running kernel, and what the kernel said of it.',
+  command: "uname -r; find /lib/modules -name 'nvidia.ko*'; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+}
 export const LOAD: Piece = {
   text: 'Load it. After a kernel update, let DKMS build it for the new kernel first.',
   command: 'sudo dkms autoinstall && sudo modprobe nvidia && nvidia-smi',
@@ -48,6 +52,12 @@ const UPGRADE =
 const updateOf = ({ text }: Situation): string | undefined => UPGRADE.exec(text)?.[1]
 export const updated = (situation: Situation): string =>
   updateOf(situation) === undefined ? '' : ` An automatic upgrade (unattended-upgrades) changed packages of the driver on ${updateOf(situation)}.`
+/** A prompt with the name that Docker gives a container. */
+export const inContainer = ({ text }: Situation): boolean => /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| [/~])/m.test(text)
+/** `lsmod | grep nvidia` printed nothing: the next prompt stands below it. */
+export const unloaded = ({ text }: Situation): boolean =>
+  /\blsmod ?\| ?grep (?:-i )?["']?(?:\^)?nvidia["']?[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:[\w.@~:()[\]/ -]{0,80})?[#$❯➜%] ?/.test(text)
+const ON_HOST = /\blspci\b|\blsmod\b|\bmodprobe\b|\bdkms\b|\bmokutil\b/
 /** What a user of Slurm sees, not who runs the node. */
 export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
 /** `dkms status` beside `uname -r`: built for these kernels, and another one runs. */
@@ -81,6 +91,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
         command: 'scontrol show job -d "$SLURM_JOB_ID" | grep -iE "gres|nodelist"',
       },
     ]
+  if (inContainer(situation())) return [requestGpu(situation()), HOST_DRIVER]
   const nouveau = /nouveau/i.test(text)
   const missing =
     /not found in directory \/lib\/modules\/([\w.+-]{3,60})/.exec(text)?.[1] ??
@@ -108,7 +119,9 @@ export function driver({ situation }: Matched): readonly Piece[] {
     nouveau && NO_NOUVEAU,
     unsigned && SECURE_BOOT,
     missing === undefined
-      ? SEE_MODULE
+      ? unloaded(situation())
+        ? SEE_WHY
+        : SEE_MODULE
       : {
           text: `There is no module for the running kernel ${missing}. Where a newer one is installed (an update without a reboot), reboot into that; else build it for this one.`,
           command: 'uname -r; ls /lib/modules; find /lib/modules -name "nvidia.ko*"',
@@ -132,7 +145,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
       command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'",
     },
     // Modprobe looked on the host.
-    !unsigned && missing === undefined && requestGpu(situation()),
+    !unsigned && missing === undefined && !ON_HOST.test(text) && requestGpu(situation()),
   ]
 }
 

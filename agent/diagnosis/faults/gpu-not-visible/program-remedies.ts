@@ -117,6 +117,13 @@ const CTRANSLATE2 = (at: Situation): readonly Piece[] => [
 export function build({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
   if (/CTranslate2 package/.test(message)) return CTRANSLATE2(at)
+  if (at.system === 'mac')
+    return [
+      {
+        text: 'Let the program use Apple\'s GPU or the CPU: no PyTorch has CUDA on a Mac. It asks for "cuda" in its code, an option or its configuration.',
+        command: `python -c "import torch; print('mps' if torch.backends.mps.is_available() else 'cpu')"`,
+      },
+    ]
   if (at.vendor === 'intel')
     return [
       torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),

@@ -156,11 +156,14 @@ export const programRules: readonly Rule[] = [
   {
     pattern: /Torch not compiled with (?:CUDA|XPU) enabled|package was not compiled with CUDA support/,
     severity: 'critical',
-    title: ({ match }) => (match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA'),
-    verdict: ({ match }) =>
-      match[0].includes('XPU')
-        ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
-        : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
+    title: ({ match, situation }) =>
+      situation().system === 'mac' ? 'No CUDA on a Mac' : match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA',
+    verdict: ({ match, situation }) =>
+      situation().system === 'mac'
+        ? 'The program asks for an NVIDIA GPU (cuda), and on a Mac PyTorch has no CUDA.'
+        : match[0].includes('XPU')
+          ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'
+          : `${match[0].includes('package') ? 'The package' : 'The framework'} that is installed is a build for the CPU only, so it cannot see any GPU.`,
     remedies: build,
   },
   {

@@ -24,5 +24,4 @@ function arrived(line: string): number {
 /** tqdm rounds its figures. */
 const HALF = 0.5
 /** A file of that size, and no small one beside it, has come to its end in the lines below. */
-export const arrivedAll = (message: string, below: readonly string[]): boolean =>
-  below.some((line) => arrived(line) > HALF * Number(neededIn(message) ?? 0))
+export const arrivedAll = (message: string, below: readonly string[]): boolean => below.some((line) => arrived(line) > HALF * Number(neededIn(message) ?? 0))

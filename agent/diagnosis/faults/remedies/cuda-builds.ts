@@ -12,7 +12,23 @@ const COMPILED = /^(?![^]*(?:\.py\b|Traceback|c10::|\bat::|torch))[^]*(?:\bthrus
 /** Nothing of Python, and not in PyTorch's words either. */
 const OTHER_WORDS = /^(?![^]*(?:\.py\b|Traceback|RuntimeError|CUDA error: no kernel|c10::|\bat::|torch|python|-packages))/i
 
-const PYTHONS = ['vllm', 'sglang', 'tgi', 'jax', 'tensorflow', 'onnxruntime', 'comfyui', 'sd_webui', 'transformers', 'diffusers', 'paddle', 'cupy', 'numba'] as const
+/** What a build supports, not which GPU it is. */
+const GFX_LIST = /\bgfx\w{3,8}(?:[;,:] ?gfx\w{3,8}){1,40}/g
+const PYTHONS = [
+  'vllm',
+  'sglang',
+  'tgi',
+  'jax',
+  'tensorflow',
+  'onnxruntime',
+  'comfyui',
+  'sd_webui',
+  'transformers',
+  'diffusers',
+  'paddle',
+  'cupy',
+  'numba',
+] as const
 
 export function architecture({ situation, message, match }: Matched): readonly Piece[] {
   const at = situation()
@@ -36,7 +52,7 @@ export function architecture({ situation, message, match }: Matched): readonly P
       },
     ]
   // The relatives of gfx1030 and gfx1100, for which PyTorch is built.
-  const override = /\bgfx(?:103[1-6]|110[1-3])\b/.exec(at.text) ?? undefined
+  const override = /\bgfx(?:103[1-6]|110[1-3])\b/.exec(at.text.replaceAll(GFX_LIST, '')) ?? undefined
   if (vendor === 'amd')
     return [
       { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
