@@ -146,6 +146,27 @@ export function build({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+/** nvidia-smi answers in the same text: PyTorch says so where it cannot load libcuda.so.1. */
+const shownDriver = ({ text, system }: Situation): string | undefined =>
+  system === 'windows' ? undefined : /NVIDIA-SMI \d{3}\.[\d.]{2,8} {1,20}Driver Version: (\d{3}\.[\d.]{2,8}\d)/.exec(text)?.[1]
+export function noDriver({ situation }: Matched): string {
+  const shown = shownDriver(situation())
+  return shown === undefined
+    ? 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.'
+    : `nvidia-smi shows the driver ${shown}, and PyTorch finds none where it runs: its library libcuda.so.1 is not found there, as in a container without the GPU.`
+}
+export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undefined {
+  if (shownDriver(situation()) === undefined) return undefined
+  return [
+    {
+      text: 'See, where the program runs, whether libcuda.so.1 is found: the package with it (libnvidia-compute, libcuda1) may be missing, or a stub of the toolkit comes first.',
+      command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
+    },
+    requestGpu(situation()),
+    SEE_VISIBLE,
+  ]
+}
+
 /** The job or process asks for a number that it does not have. */
 /** What the process was given, not what the host has. */
 export const ONE_INSTANCE = /(?:CUDA|NVIDIA)_VISIBLE_DEVICES\b[^\n]{0,4}\s{0,4}=?["']?MIG-|CUDA_VISIBLE_DEVICES\s{1,4}MIG-/

@@ -1,5 +1,6 @@
 // What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
 import type { Situation } from '../../situation/situation.ts'
+import { besides } from '../parts/optional-libraries.ts'
 import type { Seen } from '../parts/rules.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
@@ -130,6 +131,8 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       look,
       { text: 'Or run TensorFlow under WSL 2: after 2.10 it has no GPU support on Windows itself.' },
     ]
+  // Its other notices name what else is not there.
+  const others = (besides(seen).match(/\blib\w+\.so[.\d]*/g) ?? []).map((one) => ` and ${one}`).join('')
   if (programs.has('tensorflow'))
     return [
       compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 && {
@@ -139,8 +142,8 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       {
         text:
           compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0
-            ? `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`
-            : `Install ${which} in exactly that version, or use the image of this TensorFlow release.`,
+            ? `Or install ${which}${others} in exactly that version beside it, or use the image of this TensorFlow release.`
+            : `Install ${which}${others} in exactly that version, or use the image of this TensorFlow release.`,
       },
       loaderPath(situation, file, name),
     ]
