@@ -53,7 +53,7 @@ const updateOf = ({ text }: Situation): string | undefined => UPGRADE.exec(text)
 export const updated = (situation: Situation): string =>
   updateOf(situation) === undefined ? '' : ` An automatic upgrade (unattended-upgrades) changed packages of the driver on ${updateOf(situation)}.`
 /** A prompt with the name that Docker gives a container. */
-export const inContainer = ({ text }: Situation): boolean => /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| [/~])/m.test(text)
+export const inContainer = ({ text }: Situation): boolean => /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])/m.test(text)
 /** `lsmod | grep nvidia` printed nothing: the next prompt stands below it. */
 export const unloaded = ({ text }: Situation): boolean =>
   /\blsmod ?\| ?grep (?:-i )?["']?(?:\^)?nvidia["']?[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:[\w.@~:()[\]/ -]{0,80})?[#$❯➜%] ?/.test(text)

@@ -23,5 +23,6 @@ function arrived(line: string): number {
 }
 /** tqdm rounds its figures. */
 const HALF = 0.5
-/** A file of that size, and no small one beside it, has come to its end in the lines below. */
-export const arrivedAll = (message: string, below: readonly string[]): boolean => below.some((line) => arrived(line) > HALF * Number(neededIn(message) ?? 0))
+/** A file of that size came to its end in the lines below, or one that is larger than what is said to be free. */
+export const arrivedAll = (message: string, below: readonly string[]): boolean =>
+  below.some((line) => arrived(line) > Math.min(HALF * Number(neededIn(message) ?? 0), (hubFree(message) ?? Number.POSITIVE_INFINITY) / DECIMAL_MB))
