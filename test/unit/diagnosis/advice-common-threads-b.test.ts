@@ -194,6 +194,30 @@ test.each([
     /is a build with CUDA, so it is the driver/,
     /delete the folder venv/,
   ],
+  [
+    'a service of an old compose',
+    'ml_worker_1  | AssertionError:\nml_worker_1  | Found no NVIDIA driver on your system. Please check that you\nml_worker_1  | have an NVIDIA GPU',
+    /In compose: give the service/,
+    /dkms|modprobe/,
+  ],
+  [
+    'PyTorch at the prompt of a container',
+    'root@0123456789ab:/work# python\n>>> import torch\n>>> torch.cuda.is_available()\nFalse',
+    /docker run --gpus all[^]*nvidia-smi -L/,
+    /pdb/,
+  ],
+  [
+    'a wheel that is not there',
+    '      Guessing wheel URL:  https://example.com/flash_attn-2.6.3+cu118torch2.0cxx11abiFALSE-cp310-cp310-win_amd64.whl\n      Precompiled wheel not found. Building from source...\n      UserWarning: Attempted to use ninja as the BuildExtension backend but we could not find ninja.\nERROR: Could not build wheels for flash-attn, which is required to install pyproject.toml-based projects',
+    /^There is no ready wheel[^]*wheels for Linux only[^]*install ninja/,
+    /does not say more/,
+  ],
+  [
+    'an old toolkit under a new driver of Windows',
+    'UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 500: named symbol not found (Triggered internally at /w/c10/cuda/CUDAFunctions.cpp:108.)',
+    /WSL 2: update Docker Desktop to 4\.31/,
+    /pdb/,
+  ],
 ])('%s', (_, text, has, hasNot) => {
   const { all } = answer(text)
   expect(all).toMatch(has)

@@ -11,6 +11,10 @@ export const UPDATE_WSL: Piece = {
   text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
   command: 'wsl --update\nwsl --shutdown',
 }
+/** Drivers from 555 on brought a library that has to be mapped: https://github.com/NVIDIA/nvidia-container-toolkit/issues/520. */
+export const MAPPED_UNDER_WSL: Piece = {
+  text: 'In a container under WSL 2: update Docker Desktop to 4.31 or newer, or nvidia-container-toolkit inside WSL to 1.14.4 or newer. Older ones do not fit Windows drivers from 555 on.',
+}
 export const WSL: readonly Piece[] = [
   UPDATE_WSL,
   {

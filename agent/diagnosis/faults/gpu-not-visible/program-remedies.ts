@@ -7,6 +7,7 @@ import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { HOST_DRIVER, inContainer } from './driver-remedies.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
 /** rocminfo's first line. */
@@ -54,6 +55,7 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
+    inContainer(matched.situation()) && requestGpu(matched.situation()),
     renumbered(text),
     hides(matched.situation()),
     system === 'wsl'
@@ -146,6 +148,7 @@ export function build({ situation, message }: Matched): readonly Piece[] {
   ]
 }
 
+const BY_COMPOSE = /^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /m
 /** nvidia-smi answers in the same text: PyTorch says so where it cannot load libcuda.so.1. */
 const shownDriver = ({ text, system }: Situation): string | undefined =>
   system === 'windows' ? undefined : /NVIDIA-SMI \d{3}\.[\d.]{2,8} {1,20}Driver Version: (\d{3}\.[\d.]{2,8}\d)/.exec(text)?.[1]
@@ -156,7 +159,9 @@ export function noDriver({ situation }: Matched): string {
     : `nvidia-smi shows the driver ${shown}, and PyTorch finds none where it runs: its library libcuda.so.1 is not found there, as in a container without the GPU.`
 }
 export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undefined {
-  if (shownDriver(situation()) === undefined) return undefined
+  const at = situation()
+  // What a container prints says nothing of the modules of its host.
+  if (shownDriver(at) === undefined) return inContainer(at) || BY_COMPOSE.test(at.text) ? [requestGpu(at), HOST_DRIVER, SEE_VISIBLE] : undefined
   return [
     {
       text: 'See, where the program runs, whether libcuda.so.1 is found: the package with it (libnvidia-compute, libcuda1) may be missing, or a stub of the toolkit comes first.',
