@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     verdict:
       'CUDA did not find a function or variable by its name. At the start of a program, the driver does not match the CUDA libraries; later, the build lacks a kernel.',
     remedies: (matched) => [
-      (/^w/.test(matched.situation().system ?? '') || /cudaGetDeviceCount|CUDA initialization/.test(matched.message)) && MAPPED_UNDER_WSL,
+      (matched.situation().system?.startsWith('w') === true || /cudaGetDeviceCount|CUDA initialization/.test(matched.message)) && MAPPED_UNDER_WSL,
       updateDriver(matched),
       versions(matched),
     ],
