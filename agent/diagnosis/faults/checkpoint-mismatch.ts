@@ -92,7 +92,7 @@ export const checkpointMismatch = ruleFamily({
       // The first eight bytes are the length of the header: what they give here is no length, or what follows is no JSON.
       pattern: /Error while deserializing header: ?(?:HeaderTooLarge|header too large|InvalidHeader\w{0,20}|invalid (?:UTF-8|JSON) in header)/,
       verdict: ({ facts: { path }, match }) =>
-        `${path ?? 'The file that was to be loaded'} does not begin as a safetensors file does ("${match[0]}"): mostly it is another file, such as a pointer of Git LFS, a web page or a checkpoint of another format.`,
+        `${path ?? 'The file that was to be loaded'} does not begin as a safetensors file does ("${match[0]}"): mostly it is another file, such as a pointer of Git LFS, a web page or a checkpoint of another format.${/too ?large/i.test(match[0]) ? ' (Of a whole file: its list of tensors is longer than the 100 MB that safetensors reads.)' : ''}`,
       remedies: (matched) => {
         const path = matched.facts.path
         return [

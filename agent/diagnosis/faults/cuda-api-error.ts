@@ -13,6 +13,7 @@ import { architecture } from './remedies/cuda-builds.ts'
 import { driverOld } from './remedies/driver.ts'
 import { synchronous } from './remedies/debug.ts'
 import { COMPUTE_MODE, MPS, whoHolds } from './remedies/gpu.ts'
+import { MAPPED_UNDER_WSL } from './gpu-not-visible/driver-remedies.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const HEAD = String.raw`\b(?:(?:CUDA|Cuda|cuda|HIP|ROCm)(?: (?:driver|runtime|Runtime|API))? (?:error|Error|failure)|call to cu\w{2,40} returned error)\b`
@@ -103,9 +104,8 @@ const ROWS: readonly Row[] = [
     verdict:
       'CUDA did not find a function or variable by its name. At the start of a program, the driver does not match the CUDA libraries; later, the build lacks a kernel.',
     remedies: (matched) => [
-      matched.situation().system === 'wsl' || matched.situation().system === 'windows'
-        ? [{ text: 'Update Docker Desktop, or nvidia-container-toolkit inside WSL: old ones do not fit newer Windows drivers.' }, updateDriver(matched)]
-        : updateDriver(matched),
+      (matched.situation().system?.startsWith('w') === true || /cudaGetDeviceCount|CUDA initialization/.test(matched.message)) && MAPPED_UNDER_WSL,
+      updateDriver(matched),
       versions(matched),
     ],
   },

@@ -1,5 +1,6 @@
 // A CUDA library that a program needs is not found, too short, or of another version than the one it was built for.
 import type { Piece } from './remedies/plan.ts'
+import { noToolkit, toolkitToBuildWith } from './remedies/cuda-home.ts'
 import { pipInstall } from './remedies/pip.ts'
 import { CUDA_LIBRARY } from './parts/cuda-libraries.ts'
 import { besides, isNotice, mayBeIgnored, NOT_TENSORFLOW, noticedBefore, skipsGpu, takesAnother, TENSORFLOW_NOTICE } from './parts/optional-libraries.ts'
@@ -283,11 +284,8 @@ export const cudaLibraryMissing = ruleFamily({
       pattern: /CUDA_HOME environment variable is not set/,
       severity: 'critical',
       title: 'No CUDA toolkit to build with',
-      verdict: 'A CUDA extension is to be compiled, and there is no CUDA toolkit (nvcc) here, or CUDA_HOME does not name it.',
-      remedies: [
-        { text: 'Install the toolkit in the version of your PyTorch, or use a -devel image, and name it.', command: 'export CUDA_HOME=/usr/local/cuda' },
-        { text: 'Or install a wheel that is already compiled for your versions.' },
-      ],
+      verdict: noToolkit,
+      remedies: toolkitToBuildWith,
     },
   ],
 })

@@ -6,6 +6,7 @@ import { SEMAPHORE } from './shm-exhausted.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import type { Facts } from '../../model/facts.ts'
 import { fullIn, rootFree, shownBy } from './parts/df.ts'
+import { arrivedAll, hubFree, hubSizes } from './parts/hub-download.ts'
 import { setVariables } from './remedies/environment.ts'
 import { imageStore } from './remedies/image-store.ts'
 import { inQuota } from './remedies/quota.ts'
@@ -160,7 +161,10 @@ const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|ini
 const PATH = /(?<!File )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
 /** Windows: the code stands below the sentence that names the file. */
 const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
+/** Python names both files of a copy or a move: what lacks space is where the second one was to be. */
+const COPIED = /: '[^'\n]{1,200}' -> '(~?\/[\w.@+/-]{2,200})'/
 const pathOf = ({ match, message, text, at }: Seen): string | undefined =>
+  COPIED.exec(message.slice(match.index, match.index + 500))?.[1] ??
   PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1] ??
   (WINDOWS_FULL.test(match[0]) ? PATH.exec(linesAround(text, at, 4, 0))?.[1] : undefined)
 const facts = (seen: Seen): Facts => {
@@ -169,15 +173,6 @@ const facts = (seen: Seen): Facts => {
     errno: whole(group(/\[Errno (\d{1,3})\]|os error (\d{1,3})\)|error writing.{0,80}\((\d{1,3})\)/.exec(message.slice(Math.max(0, match.index - 40))))),
     path: pathOf(seen),
   })
-}
-const FREE = /only has (\d{1,12}(?:\.\d{1,4})?) MB free/
-const DECIMAL_MB = 1_000_000
-/** What the hub client says of the file and of the disk. */
-function hubSizes(message: string): string | undefined {
-  const needed = /expected file size is: ([\d.]{1,12}) MB/.exec(message)?.[1]
-  const free = /only has ([\d.]{1,12}) MB free/.exec(message)?.[1]
-  const where = /target location (\/\S{1,300})/.exec(message)?.[1]
-  return needed === undefined || free === undefined ? undefined : `A download needs ${needed} MB, and ${where ?? 'its target'} has only ${free} MB free.`
 }
 const severity = 'critical'
 const title = 'Disk full'
@@ -258,9 +253,8 @@ export const diskFull = ruleFamily({
       pattern: /Not enough free disk space to download the file/,
       facts: ({ text, at }) => {
         const message = joinedFrom(text, at, 4)
-        const free = FREE.exec(message)?.[1]
         return known({
-          free_bytes: free === undefined ? undefined : Math.round(Number(free) * DECIMAL_MB),
+          free_bytes: hubFree(message),
           path: /target location (\/\S{1,300})/.exec(message)?.[1],
         })
       },
@@ -269,7 +263,7 @@ export const diskFull = ruleFamily({
       remedies: (matched) => remediesFor(matched),
       verdict: ({ text, at }) => hubSizes(joinedFrom(text, at, 4)) ?? 'The hub client sees too little free space for the file that it has to download.',
       // On network file systems the free space is misread as none, and the download goes on.
-      unless: ({ text, at }) => text.slice(at + 1, at + 12).some((line) => /100%\|/.test(line)),
+      unless: ({ text, at }) => arrivedAll(joinedFrom(text, at, 4), text.slice(at + 1, at + 12)),
     },
     {
       pattern: /PytorchStreamWriter failed writing file[^]{0,80}?file write ?failed/,

@@ -19,6 +19,22 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'config_error',
+    // `runtime` came with Compose 1.19 (files 2.3), for files of version 3 with 1.27; GPUs by `deploy` with 1.28 (its CHANGELOG.md).
+    pattern:
+      /Unsupported config option for services\.([\w.-]{1,60}): '(runtime)'|services\.([\w.-]{1,60})\.deploy\.resources\.reservations value Additional properties are not allowed \('devices' was unexpected\)/,
+    title: 'This Compose is too old to give GPUs',
+    verdict: ({ match }) =>
+      `This docker-compose does not know ${match[2] === undefined ? 'the devices under deploy.resources.reservations' : `"runtime" in this file`}, by which the service ${match[1] ?? match[3]} asks for a GPU.`,
+    remedies: [
+      step(
+        'Install the Compose of today, a plugin of docker, and start with it.',
+        'sudo apt-get install -y docker-compose-plugin || sudo apt-get install -y docker-compose-v2',
+      ),
+      step('Leave the line "version:" out of the file: the current format has none.'),
+    ],
+  },
+  {
+    kind: 'config_error',
     pattern: /vfio (\S{7,16}): group (\d{1,5}) is not viable/,
     title: 'The GPU cannot be passed to the virtual machine',
     verdict: 'Other devices share the IOMMU group {2} with {1}, and not all of them are bound to vfio-pci.',
@@ -266,6 +282,8 @@ export const engineRefused = rowFamily(
     'NvRmMemInitNvmap failed',
     'NvRmMemMgrInit failed',
     'failed to create symlink: ',
+    'Unsupported config option for services.',
+    "('devices' was unexpected)",
     'hook #0: ',
     'hook #1: ',
   ],

@@ -231,7 +231,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     return {
       ...base,
       title: reason?.title ?? 'GPU initialization failed',
-      verdict: `The driver${version === undefined ? '' : ` ${version}`} could not start ${which.replace(/^The/, 'the')}. ${reason?.says ?? 'Likely causes: a driver that does not suit the card, missing firmware, or a card that does not answer.'}`,
+      verdict: `The driver${version === undefined ? '' : ` ${version}`} could not start ${which.replace(/^(?:The|A)\b/, (word) => word.toLowerCase())}. ${reason?.says ?? 'Likely causes: a driver that does not suit the card, missing firmware, or a card that does not answer.'}`,
       remedies: reason === undefined ? lost(facts, situation()) : plan(reason.pieces(facts, situation())),
       lines: at2 < 0 ? [at] : [at, at2],
     }

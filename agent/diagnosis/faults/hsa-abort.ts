@@ -41,6 +41,16 @@ const facts = ({ message }: { readonly message: string }): ReturnType<typeof kno
 const abort = (status: string): RegExp => new RegExp(`aborting with error ?: ?HSA_STATUS_ERROR_${status}`)
 const rule = { severity: 'critical', facts } as const
 
+/** The variable makes ROCm take the code of another architecture. */
+function overridden(text: string): Piece {
+  const value = /\bHSA_OVERRIDE_GFX_VERSION[=: ]{1,3}["']?(\d{1,2}\.\d{1,2}\.\d{1,2})/.exec(text)?.[1]
+  return (
+    value !== undefined && {
+      text: `HSA_OVERRIDE_GFX_VERSION is ${value}: the GPU cannot run the code of that architecture. Leave it out, or name a closer relative of the GPU.`,
+      command: 'unset HSA_OVERRIDE_GFX_VERSION',
+    }
+  )
+}
 export const hsaAbort = ruleFamily({
   id: 'hsa-abort',
   kind: 'illegal_memory_access',
@@ -79,7 +89,8 @@ export const hsaAbort = ruleFamily({
       kind: 'cuda_version_mismatch',
       title: 'No code for this GPU',
       verdict: 'The program brings no code for the architecture of this GPU, so its kernel cannot run.',
-      remedies: [
+      remedies: ({ situation }) => [
+        overridden(situation().text),
         { text: 'See which architecture the GPU has.', command: 'rocminfo | grep -i gfx' },
         { text: 'Install a build that lists this architecture, of the same ROCm release as the system.' },
       ],

@@ -78,6 +78,16 @@ function remedies(matched: Matched): readonly Piece[] {
         text: 'Ask the inference service less often, or run the model yourself.',
       },
     ]
+  // An application's own downloader: it knows no token.
+  const file = /(https:\/\/huggingface\.co\/[\w.-]{1,96}\/whisper\.cpp\/\S{3,200}?\.bin)\b/.exec(message)?.[1]
+  if (file !== undefined)
+    return [
+      pause,
+      wait === undefined && {
+        text: 'Wait some minutes and try again: the hub counts in windows of five minutes, and for all who share an address (VPN, office) together.',
+      },
+      { text: 'Or fetch the file yourself and put it where the program keeps its models.', command: `curl -LO ${file}` },
+    ]
   const spent = /\b0\/(\d{3,6}) requests remaining/.exec(message)?.[1] ?? QUOTA.exec(message)?.[1]
   const anonymous = spent === undefined || Number(spent) <= 500
   return [

@@ -16,6 +16,21 @@ const plugin = (): Piece => step("See the plugin's log on that node.", 'kubectl 
 
 const ROWS: readonly Row[] = [
   {
+    kind: 'gpu_unschedulable',
+    pattern: /^(?:([a-z\d][\w-]{0,62}) {1,20})?([a-z\d][\w.-]{1,120}) {1,20}\d{1,2}\/\d{1,2} {1,20}UnexpectedAdmissionError\b/,
+    title: 'The node refused the pod {2}',
+    verdict:
+      'The kubelet refused the pod as it was to start, after the scheduler had placed it: mostly what the device plugin had promised was not there any more (the plugin restarted, a GPU is unhealthy or taken). Such a pod is not tried again.',
+    remedies: ({ match }) => [
+      step('Read the reason that it gives.', `kubectl describe pod {2}${match[1] === undefined ? '' : ' -n {1}'} | grep -A 4 -i "^Message"`),
+      plugin(),
+      step(
+        'When the node offers its GPUs again: delete the pod, so that its controller makes a new one. It runs nothing.',
+        `kubectl delete pod {2}${match[1] === undefined ? '' : ' -n {1}'}`,
+      ),
+    ],
+  },
+  {
     kind: 'storage_error',
     pattern: /persistentvolumeclaim "([\w.-]{1,120})" not found/,
     title: 'The volume claim {1} does not exist',
@@ -235,6 +250,7 @@ const ROWS: readonly Row[] = [
 export const kubeRefused = rowFamily(
   'kube-refused',
   [
+    'UnexpectedAdmissionError',
     'is forbidden: exceeded quota',
     'admission webhook "',
     'persistentvolumeclaim "',

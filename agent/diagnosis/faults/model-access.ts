@@ -3,11 +3,14 @@ import { group } from '../situation/versions.ts'
 import type { Facts } from '../../model/facts.ts'
 import { joinedFrom } from '../joining.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { known, whole } from './parts/window.ts'
+import { around, known, whole } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
 const near = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => `${text[at - 1] ?? ''} ${joinedFrom(text, at, 6)}`
+/** What the hub says of a refusal stands at the end of the last traceback, below the line of the HTTP status. */
+const REASON_WITHIN = 16
+const reasonNear = ({ text, at }: Pick<Seen, 'text' | 'at'>): string => around(text, at, 1, REASON_WITHIN)
 const REPOSITORY =
   /huggingface\.co\/(?!api\/repos)(?:api\/)?(?:models\/|datasets\/)?([\w.-]{0,95}[\w-](?:\/(?!(?:resolve|raw|blob|tree|revision)\/)[\w.-]{0,95}?[\w-])?)(?:\/|\s|[?#]|\.\s|\.?$)|(?:model|dataset|repo(?:sitory)?) ['"]?([\w.-]{1,96}\/[\w.-]{1,96}?)['"]? is (?:restricted|gated)/i
 const HUB = /hugging ?face|hf\.co|gated repo|HfHub/i
@@ -61,13 +64,15 @@ const STATES = [
       `Check the name ${repository}: owner, spelling, and whether it is a dataset (repo_type); a private one needs the token of an account that may see it.`,
   },
 ] as const
+/** The hub's words to who sent no token; a wrong one has a sentence of its own. */
+const ANONYMOUS = /is (?:restricted|gated)\. You must (?:have access to it and )?be authenticated to access it/
 const stateOf = (message: string) => STATES.find(({ pattern }) => pattern.test(message))
 
 /** What `hf auth login` prints. */
 const fineGrained = (text: string): boolean => /Token is valid \(permission: fineGrained\)/.test(text)
 
 function remedies({ facts: { path: repository }, text, at, situation }: Matched): readonly Piece[] {
-  const state = stateOf(near({ text, at }))
+  const state = stateOf(reasonNear({ text, at }))
   const name = repository ?? 'the model'
   return [
     state !== undefined && { text: state.text(name) },
@@ -90,7 +95,7 @@ function remedies({ facts: { path: repository }, text, at, situation }: Matched)
   ]
 }
 const verdict = ({ facts: { path, http_status: status }, text, at }: Matched): string =>
-  `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: ${stateOf(near({ text, at }))?.because ?? 'it is gated, private or not there, or the token is missing or not valid'}.`
+  `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: ${stateOf(reasonNear({ text, at }))?.because ?? (ANONYMOUS.test(reasonNear({ text, at })) ? 'it is gated, and the request came without a valid token' : 'it is gated, private or not there, or the token is missing or not valid')}.`
 const rule = { severity: 'warning', title: 'No access to the model', verdict, remedies } as const
 
 export const modelAccess = ruleFamily({

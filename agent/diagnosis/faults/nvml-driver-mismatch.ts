@@ -3,6 +3,7 @@ import { bareKernelText } from '../../text/line-prefix.ts'
 import { compareVersions } from '../situation/versions.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
+import { builtModule } from './gpu-not-visible/driver-remedies.ts'
 import { known, lineWith } from './parts/window.ts'
 import { MOST_REMEDIES, plan } from './remedies/plan.ts'
 
@@ -56,12 +57,14 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const guest = kernel !== undefined && /\bLXC\b|\/lxc\/|\bpct \w|-pve\b|Proxmox/i.test(now.text)
   // What a package manager logged of the update: from, to.
   const updated = /(?:libnvidia|nvidia)-[\w-]{1,40}:?\w{0,8} \((\d{3}\.[\d.]{2,9})[^,)]{0,30}, (\d{3}\.[\d.]{2,9})/.exec(now.text)
+  // The module on the disk is no newer than the loaded one: a reboot loads the same again.
+  const notRebuilt = kernel !== undefined && user !== undefined && user !== kernel && builtModule(now) === kernel && installed === undefined
   const also = lineWith(text, at + 1, at + 3, TELLING)
   return {
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${notRebuilt ? `the module on the disk is ${kernel} too, so it was not built for ${user}` : rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: [
       ...plan(
@@ -90,12 +93,22 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           older && {
             text: `If packages of the older branch took their place: install the libraries of the module's branch, ${kernel?.split('.')[0]}.`,
           },
+        notRebuilt && {
+          text: `Build and install the module of ${user} for the running kernel, then reboot: a reboot alone loads ${kernel} again.`,
+          command: `dkms status; sudo dkms install nvidia/${user} -k $(uname -r)`,
+        },
+        notRebuilt && {
+          text: 'If DKMS has built it: an older copy is found first, or lies in the initramfs. See which, and make the initramfs anew.',
+          command: 'modinfo -n nvidia; find /lib/modules/$(uname -r) -name "nvidia.ko*"; sudo mkinitcpio -P || sudo update-initramfs -u || sudo dracut --force',
+        },
         rebooted &&
+          !notRebuilt &&
           installed === undefined && {
             text: `A reboot did not help: ${older || !now.programs.has('apt') ? 'parts of two installations are mixed. Remove one of them' : 'the module of the new packages was not built, or another is loaded in its place. Install the packages of one version, then see what DKMS says'}.`,
             ...(now.programs.has('apt') && !older ? { command: "dkms status; dpkg -l | grep -E 'nvidia-(kernel|dkms|driver|smi)'; modinfo -n nvidia" } : {}),
           },
         !rebooted &&
+          !notRebuilt &&
           installed === undefined && {
             text: older
               ? 'If the whole driver was set back to the older version on purpose: reboot the host (what runs there ends), so that its module is loaded.'
@@ -104,6 +117,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
             destroys: true,
           },
         !rebooted &&
+          !notRebuilt &&
           !older && {
             text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
             command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',

@@ -90,6 +90,7 @@ export const precisionFallback = ruleFamily({
     'witching to CPU',
     'itching to cpu',
     'no compatible GPUs were discovered',
+    'compatible gpu libraries',
     'Failed to create CUDAExecutionProvider',
     'Failed to create TensorrtExecutionProvider',
     'is not in available provider names',
@@ -168,6 +169,23 @@ export const precisionFallback = ruleFamily({
       remedies: format,
       facts: ({ match, message }) => known({ from: nameOf(/inferred from the saved model is (\w{1,20})/.exec(message)?.[1]), to: nameOf(match[1]) }),
       verdict: 'The format of the model is not available on this device; its weights were converted to another.',
+    },
+    {
+      // Ollama to 0.10 prints this with OLLAMA_DEBUG before it starts a model; that it knows of a GPU stands above.
+      pattern: /msg="compatible gpu libraries" compatible=\[\]/,
+      severity,
+      title: cpuTitle,
+      remedies: [
+        {
+          text: 'See whether its libraries are there (libggml-cuda.so, libggml-hip.so): the folder belongs beside the program.',
+          command: 'command -v ollama; ls -R /usr/local/lib/ollama /usr/lib/ollama',
+        },
+        { text: 'Install Ollama anew, with all that its archive holds.', command: 'curl -fsSL https://ollama.com/install.sh | sh' },
+        { text: "From a distribution's packages: they part it by vendor (Arch: ollama-cuda, ollama-rocm)." },
+      ],
+      facts: toCpu,
+      verdict: 'Ollama sees a GPU and finds none of its own libraries for one, so it works on the CPU: its installation is incomplete.',
+      unless: ({ text, at }) => !/msg="inference compute"[^\n]{0,200}library=(?:cuda|rocm)|\blibrary=(?:cuda|rocm) gpu_count=/i.test(around(text, at, 200, 0)),
     },
     {
       pattern: /no compatible GPUs were discovered|no usable GPU found/,

@@ -46,7 +46,7 @@ const PATTERNS = {
   matlab: /\bMATLAB\b/,
   docker:
     /\bdocker\b|\broot@[0-9a-f]{12}[: ]|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
-  compose: /docker[- ]compose|^[a-z][\w.-]{1,40}-\d{1,3} {1,10}\| /im,
+  compose: /docker[- ]compose|^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,
   containerd: /\bcontainerd\b/i,

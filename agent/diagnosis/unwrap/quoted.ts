@@ -12,7 +12,8 @@ export function withoutQuotes(lines: readonly string[]): readonly string[] {
   return lines.map((line) => line.slice(marks))
 }
 
-const TASK = /^ {0,3}(\d{1,4}): ?/
+/** Not the hour of a clock time: 14:50:02. */
+const TASK = /^ {0,3}(\d{1,4}): ?(?!\d\d:\d\d)/
 const SHARE = 0.9
 /** The task number as torchrun prints a rank, where nearly all lines have one. */
 export function taskNumbers(sample: readonly string[]): Unwrap | undefined {

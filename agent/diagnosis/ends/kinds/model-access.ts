@@ -10,7 +10,7 @@ const status = (match: RegExpExecArray): { http_status?: number } => {
 }
 /** A path in place of a repository, absolute or from a folder above or here: it does not exist here. */
 const PATH =
-  /(?:[Rr]epo id must be in the form[^:\n]{0,60}: |Incorrect path_or_model_id: |^)['"]((?:\.{0,2}|~|[A-Za-z]:)[\\/][\w.\\/@+-]{2,160})['"]|^(\.{0,2}\/[\w./@+-]{2,160}) is not a local folder/
+  /(?:[Rr]epo id must (?:be in the form|use alphanumeric)[^:\n]{0,200}: |Incorrect path_or_model_id: |^)['"]\[?((?:\.{0,2}|~|[A-Za-z]:)[\\/][\w.\\/@+-]{2,160})\]?['"]|^(\.{0,2}\/[\w./@+-]{2,160}) is not a local folder/
 const REPOSITORY = /huggingface\.co\/(?:datasets\/)?([\w.-]{1,96}\/[\w.-]{1,96})\/(?:resolve|raw|blob)\//
 /** What it could not fetch: by the address, or as Transformers calls it. */
 const wantedIn = (text: string): string | undefined =>
@@ -49,7 +49,7 @@ export const modelAccess: EndKind = {
       status,
     ),
     says(
-      /We couldn't connect to 'https:\/\/(?:huggingface|hf)|is not a local folder and is not a\s{1,8}valid model identifier|You are trying to access a gated repo|Cannot access gated repo|Can't load (?:the )?(?:tokenizer|config\w{0,12}|model|image processor|feature extractor|processor) for|Incorrect path_or_model_id|outgoing traffic has been disabled|Cannot find (?:the requested files|an appropriate cached snapshot)|does not appear to have (?:a file|files) named|[Ii]nvalid (?:user )?token|Cannot (?:send a request|reach) .{0,80}(?:offline|huggingface)/,
+      /We couldn't connect to 'https:\/\/(?:huggingface|hf)|is not a local folder and is not a\s{1,8}valid(?:$|\s{1,8}model identifier)|You are trying to access a gated repo|Cannot access gated repo|Can't load (?:the )?(?:tokenizer|config\w{0,12}|model|image processor|feature extractor|processor) for|Incorrect path_or_model_id|outgoing traffic has been disabled|Cannot find (?:the requested files|an appropriate cached snapshot)|does not appear to have (?:a file|files) named|[Ii]nvalid (?:user )?token|Cannot (?:send a request|reach) .{0,80}(?:offline|huggingface)/,
       WEIGHT.message,
       status,
     ),

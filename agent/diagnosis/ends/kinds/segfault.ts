@@ -32,6 +32,31 @@ function where({ situation, facts }: EndTold): string {
 /** Go's, which is no native code. */
 const nil = ({ error }: EndTold): boolean => error !== undefined && /nil pointer dereference/.test(error.message)
 
+/** The shell names the program: `[1]  494 segmentation fault  nvidia-smi`. */
+const ofSmi = ({ text }: Situation): boolean => /[Ss]egmentation fault[^\n]{0,30}\bnvidia-smi\b|\bnvidia-smi\b[^\n]{0,20}\n\s*[Ss]egmentation fault/.test(text)
+/** Windows' numbers of drivers have two parts, those of Linux three. */
+const underWsl = ({ system, text }: Situation): boolean => system === 'wsl' || /NVIDIA-SMI \d{3}\.\d{2,3}\.\d{2} {1,20}Driver Version: \d{3}\.\d{2} /.test(text)
+const smi = (situation: Situation): readonly Piece[] =>
+  underWsl(situation)
+    ? [
+        // https://github.com/microsoft/WSL/issues/11277
+        {
+          text: 'Update the NVIDIA driver in Windows to 565.90 or newer, then restart WSL (in PowerShell; its distributions end): many releases from 551 to 560 crash so. CUDA itself often works with them.',
+          command: 'wsl --shutdown',
+        },
+        {
+          text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
+          command: 'ls -l /usr/lib/wsl/lib; ldconfig -p | grep -E "libnvidia-ml|libcuda.so"',
+        },
+      ]
+    : [
+        {
+          text: 'See whether libraries of two driver releases are mixed; install one release anew.',
+          command: 'ldconfig -p | grep -E "libnvidia-ml|libcuda.so"; cat /proc/driver/nvidia/version',
+        },
+        { text: 'See what the kernel says: of the crash, and of the GPU.', command: "sudo dmesg -T | grep -iE 'segfault|nvrm|xid' | tail -n 30" },
+      ]
+
 export const segfault: EndKind = {
   kind: 'segfault',
   stage: 'crash',
@@ -43,22 +68,26 @@ export const segfault: EndKind = {
   ),
   title: (told) => `Segmentation fault${place(told)}`,
   verdict: (told) =>
-    nil(told)
-      ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
-      : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${where(told)}: ${
-          runsPython(told.situation)
-            ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
-            : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
-        }`,
+    ofSmi(told.situation)
+      ? `nvidia-smi crashed (SIGSEGV) in the libraries of the driver that it uses${underWsl(told.situation) ? ', which under WSL come from Windows' : ''}.`
+      : nil(told)
+        ? `${who(told)} followed a pointer that is nil (SIGSEGV)${place(told)}: "${quote(told)}". Go ends the program for it: it is a bug of the program.`
+        : `${who(told, 'A process')} crashed with a segmentation fault (SIGSEGV)${where(told)}: ${
+            runsPython(told.situation)
+              ? "native code below Python accessed memory that is not its own. Python's own code does not do that; an extension, a driver library or a stack overflow does."
+              : 'native code accessed memory that is not its own. A bug of the program, a driver library or a stack overflow does that.'
+          }`,
   remedies: (told) =>
-    nil(told)
-      ? [
-          {
-            text: `Update the program${told.facts.frame === undefined ? '' : `, or correct ${told.facts.frame}`}: something that was not found or not set up is used there unchecked.`,
-          },
-          { text: 'Read its lines just before the panic: they often say what it did not find (a GPU, a file, an answer of a server).' },
-        ]
-      : crashed(told),
+    ofSmi(told.situation)
+      ? smi(told.situation)
+      : nil(told)
+        ? [
+            {
+              text: `Update the program${told.facts.frame === undefined ? '' : `, or correct ${told.facts.frame}`}: something that was not found or not set up is used there unchecked.`,
+            },
+            { text: 'Read its lines just before the panic: they often say what it did not find (a GPU, a file, an answer of a server).' },
+          ]
+        : crashed(told),
 }
 
 function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {

@@ -1,5 +1,6 @@
 // What compilers of C++ and CUDA say while an extension of Python is built from source: the cause, and what to change.
 import { pipInstall } from '../../faults/remedies/pip.ts'
+import { compilerSaid } from '../compiler-error.ts'
 import type { EndTold } from '../end-kind.ts'
 import type { Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
@@ -8,6 +9,13 @@ const SUBMODULES = 'git submodule update --init --recursive'
 const NATIVE = "Install Visual Studio's Build Tools with the workload for C++, and build in its x64 Native Tools Command Prompt, where cl is found."
 const OLDER = 'The extension is older than the installed PyTorch'
 const ROWS: readonly Row[] = [
+  [
+    /error {0,4}: (?:Instruction|Feature|Modifier) '[^'\n]{2,160}' (?:not supported on \.target|requires \.target|cannot be compiled for architecture)/,
+    'Build for the architectures only that this source has kernels for, or take a release of it that supports this GPU: its notes name both.',
+    'nvidia-smi --query-gpu=name,compute_cap --format=csv',
+    'The kernel uses instructions that exist on one GPU architecture only, and the build compiles it for another.',
+    'A kernel is written for another GPU architecture',
+  ],
   [
     /fatal error: (?:glm|cutlass|cute|pybind11|fmt|json|nlohmann|tinyobj|third[-_]party|cub|Eigen|eigen3)\/[\w./+-]{1,80}: No such file/,
     'Fetch the submodules of the repository, from which this header comes, and build again. (A download as ZIP has none: clone it with --recursive.)',
@@ -149,4 +157,22 @@ export const BUILDS: readonly Known[] = [
           ],
   },
   ...ofRows(ROWS),
+  {
+    // The compiler's own words are not in the text.
+    pattern: /Could not build wheels for|Failed to build installable wheels|Failed building wheel for/,
+    when: (told) => compilerSaid(told) === undefined && /Precompiled wheel not found|Guessing wheel URL/.test(told.situation.text),
+    title: 'There is no ready wheel for these versions',
+    says: 'Its setup found no wheel that fits Python, PyTorch, CUDA and the system, and compiling it failed.',
+    remedies: (_, { situation }) => [
+      {
+        text: `Install a release of which there is a wheel for these versions: its name holds all of them${/win_amd64/.test(wheelOf(situation.text) ?? '') ? '; flash-attn itself publishes wheels for Linux only' : ''}.`,
+        command: 'python -c "import sys, torch; print(sys.version[:4], torch.__version__, torch.version.cuda, torch._C._GLIBCXX_USE_CXX11_ABI)"',
+      },
+      /could not find ninja/.test(situation.text) && {
+        text: 'Or compile it: install ninja first, without which it takes hours; the CUDA toolkit must be of the CUDA of this PyTorch.',
+        command: 'python -m pip install ninja packaging && nvcc --version',
+      },
+      { text: 'The first error of the compiler is the one that counts: look further above for "error:".' },
+    ],
+  },
 ]

@@ -8,6 +8,7 @@ import { DATA } from './data.ts'
 import { DISTRIBUTED } from './distributed.ts'
 import { ENGINES } from './engines.ts'
 import { FINETUNING } from './finetuning.ts'
+import { HUB_NAMES } from './hub-names.ts'
 import { HYDRA } from './hydra.ts'
 import { IMAGES } from './images.ts'
 import { INSTALLS } from './installs.ts'
@@ -34,6 +35,7 @@ import { firstKnown, type Known, type KnownMessage } from './message.ts'
 
 const KNOWN: readonly Known[] = [
   COMFYUI,
+  HUB_NAMES,
   MEGATRON,
   TUNING,
   FINETUNING,

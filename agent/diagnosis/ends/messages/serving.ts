@@ -5,6 +5,13 @@ import { only, type Known } from './message.ts'
 
 const RANKS = [8, 16, 32, 64, 128, 256, 320, 512] as const
 
+/** BuildKit's lines, or Docker's before it. */
+const IN_BUILD = /^#\d{1,4} \d{1,6}\.\d{1,3} |failed to solve: process |^Step \d{1,3}\/\d{1,3} : /m
+const WITH_CUDA = /^torch {1,20}\S{3,40}\+cu\d{2,3}\b|\btorch(?:\.__version__)? ?[=:]{1,2} ?'?[\d.]{3,12}\S{0,14}\+cu\d{2,3}\b/m
+const unfitTorch = only(
+  'See which: a build that says None needs another PyTorch (delete the folder venv, which is made again at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
+  'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.version.hip)"',
+)
 export const SERVING: readonly Known[] = [
   {
     title: ([, rank, most]) => `A LoRA adapter has rank ${rank}, and the server takes up to ${most}`,
@@ -177,11 +184,22 @@ export const SERVING: readonly Known[] = [
   {
     pattern: /Torch is not able to use GPU|Your device does not support the current version of Torch\/CUDA/,
     title: 'The web UI finds no GPU by its PyTorch',
-    says: 'The installed PyTorch sees no GPU: it was built without CUDA or ROCm, or the driver does not work.',
-    remedies: only(
-      'See which: a build that says None needs another PyTorch (delete the folder venv, which is made again at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
-      'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.version.hip)"',
-    ),
+    says: (_, { situation: { text } }) =>
+      IN_BUILD.test(text)
+        ? 'It runs in the build of an image, where no container has a GPU.'
+        : WITH_CUDA.test(text)
+          ? 'The installed PyTorch is a build with CUDA, so it is the driver that does not answer here, or is older than that CUDA.'
+          : 'The installed PyTorch sees no GPU: it was built without CUDA or ROCm, or the driver does not work.',
+    remedies: (_, told) =>
+      IN_BUILD.test(told.situation.text)
+        ? [
+            {
+              text: 'Leave the check out in the build only (COMMANDLINE_ARGS=--skip-torch-cuda-test, and --exit to end after the installation), and start the container with the GPU and without that option.',
+            },
+          ]
+        : WITH_CUDA.test(told.situation.text)
+          ? [{ text: 'See what the driver says, and which CUDA it runs at most (head line).', command: 'nvidia-smi' }]
+          : unfitTorch(),
   },
   {
     title: ([, type]) => `CTranslate2 cannot compute in ${type} on this device`,

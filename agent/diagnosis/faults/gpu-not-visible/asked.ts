@@ -2,6 +2,7 @@
 import { python, printTorch } from '../remedies/environment.ts'
 import { pipInstall } from '../remedies/pip.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
+import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
 import { build, program } from './program-remedies.ts'
 
@@ -23,6 +24,12 @@ function builtFor({ situation }: Matched): string | undefined {
   const [, told, major, minor] = /\btorch\.version\.cuda = '?(\d{1,2}\.\d)|\btorch\.__version__ = '?[\d.]{1,12}\+cu(\d{2})(\d)\b/.exec(situation().text) ?? []
   return told ?? (major === undefined ? undefined : `${major}.${minor}`)
 }
+/** nvidia-smi, in the same text, names a CUDA that is no older. */
+function knowsIt(matched: Matched): boolean {
+  const built = builtFor(matched)
+  const { driverCuda } = matched.situation().versions
+  return built !== undefined && driverCuda !== undefined && compareVersions(driverCuda, built) >= 0
+}
 /** It says itself why, in a warning. */
 const SAYS_WHY = /CUDA initialization|driver on your system|CUDA driver|NVML|Error \d{3}:/
 const saidWhy = ({ text, at }: Seen): boolean => SAYS_WHY.test(around(text, at, 8, 4))
@@ -37,7 +44,7 @@ export const askedRules: readonly Rule[] = [
         ? 'The PyTorch that is installed is a build for the CPU only, so it cannot see any GPU.'
         : builtFor(matched) === undefined
           ? 'PyTorch sees no GPU: it is a build for the CPU, the driver does not answer here, or no GPU was given to this container or process.'
-          : `PyTorch, which was built for CUDA ${builtFor(matched)}, sees no GPU: the driver does not answer here or is too old for that, or no GPU was given to this container or process.`,
+          : `PyTorch, which was built for CUDA ${builtFor(matched)}, sees no GPU: the driver does not answer here${knowsIt(matched) ? '' : ' or is too old for that'}, or no GPU was given to this container or process.`,
     remedies: (matched) =>
       forCpu(matched)
         ? build(matched)

@@ -11,6 +11,10 @@ export const UPDATE_WSL: Piece = {
   text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
   command: 'wsl --update\nwsl --shutdown',
 }
+/** Drivers from 555 on brought a library that has to be mapped: https://github.com/NVIDIA/nvidia-container-toolkit/issues/520. */
+export const MAPPED_UNDER_WSL: Piece = {
+  text: 'In a container under WSL 2: update Docker Desktop to 4.31 or newer, or nvidia-container-toolkit inside WSL to 1.14.4 or newer. Older ones do not fit Windows drivers from 555 on.',
+}
 export const WSL: readonly Piece[] = [
   UPDATE_WSL,
   {
@@ -22,6 +26,10 @@ export const WSL: readonly Piece[] = [
 export const SEE_MODULE: Piece = {
   text: 'See whether the kernel module is loaded, and why not.',
   command: "lsmod | grep nvidia; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
+}
+const SEE_WHY: Piece = {
+  text: 'See whether there is a module for the running kernel, and what the kernel said of it.',
+  command: "uname -r; find /lib/modules -name 'nvidia.ko*'; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau' | tail -n 30",
 }
 export const LOAD: Piece = {
   text: 'Load it. After a kernel update, let DKMS build it for the new kernel first.',
@@ -48,6 +56,12 @@ const UPGRADE =
 const updateOf = ({ text }: Situation): string | undefined => UPGRADE.exec(text)?.[1]
 export const updated = (situation: Situation): string =>
   updateOf(situation) === undefined ? '' : ` An automatic upgrade (unattended-upgrades) changed packages of the driver on ${updateOf(situation)}.`
+/** A prompt with the name that Docker gives a container. */
+export const inContainer = ({ text }: Situation): boolean => /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])/m.test(text)
+/** `lsmod | grep nvidia` printed nothing: the next prompt stands below it. */
+export const unloaded = ({ text }: Situation): boolean =>
+  /\blsmod ?\| ?grep (?:-i )?["']?(?:\^)?nvidia["']?[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:[\w.@~:()[\]/ -]{0,80})?[#$❯➜%] ?/.test(text)
+const ON_HOST = /\blspci\b|\blsmod\b|\bmodprobe\b|\bdkms\b|\bmokutil\b/
 /** What a user of Slurm sees, not who runs the node. */
 export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
 /** `dkms status` beside `uname -r`: built for these kernels, and another one runs. */
@@ -57,8 +71,6 @@ export function builtForOther(text: string): { readonly running: string; readonl
   const last = built.at(-1)
   return running === undefined || last === undefined || built.includes(running) ? undefined : { running, built: last }
 }
-/** Docker names a container by twelve hexadecimal digits, and a shell in it shows them. */
-const IN_CONTAINER = /\broot@[0-9a-f]{12}[: ]/
 /** The module is not there, or refuses: the text may say why. */
 export function driver({ situation }: Matched): readonly Piece[] {
   const { text, programs, system } = situation()
@@ -83,18 +95,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
         command: 'scontrol show job -d "$SLURM_JOB_ID" | grep -iE "gres|nodelist"',
       },
     ]
-  if (IN_CONTAINER.test(text))
-    return [
-      {
-        text: 'The prompt is that of a container, which has the driver only when it was started with the GPU.',
-        command: `docker run --gpus all ${situation().subject.image ?? '<IMAGE>'}`,
-      },
-      { text: 'On the host see whether the driver works at all.', command: 'nvidia-smi' },
-      {
-        text: 'If both are so: take an image without driver libraries of its own, which would hide those of the host.',
-        command: 'ldconfig -p | grep libnvidia-ml',
-      },
-    ]
+  if (inContainer(situation())) return [requestGpu(situation()), HOST_DRIVER]
   const nouveau = /nouveau/i.test(text)
   const missing =
     /not found in directory \/lib\/modules\/([\w.+-]{3,60})/.exec(text)?.[1] ??
@@ -122,7 +123,9 @@ export function driver({ situation }: Matched): readonly Piece[] {
     nouveau && NO_NOUVEAU,
     unsigned && SECURE_BOOT,
     missing === undefined
-      ? SEE_MODULE
+      ? unloaded(situation())
+        ? SEE_WHY
+        : SEE_MODULE
       : {
           text: `There is no module for the running kernel ${missing}. Where a newer one is installed (an update without a reboot), reboot into that; else build it for this one.`,
           command: 'uname -r; ls /lib/modules; find /lib/modules -name "nvidia.ko*"',
@@ -146,7 +149,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
       command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'",
     },
     // Modprobe looked on the host.
-    !unsigned && missing === undefined && requestGpu(situation()),
+    !unsigned && missing === undefined && !ON_HOST.test(text) && requestGpu(situation()),
   ]
 }
 

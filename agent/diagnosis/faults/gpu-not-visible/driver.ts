@@ -2,7 +2,20 @@
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
-import { builtForOther, builtModule, driver, inJob, HOST_DRIVER, NO_NOUVEAU, noneShown, permission, updated, WSL } from './driver-remedies.ts'
+import {
+  builtForOther,
+  builtModule,
+  driver,
+  inJob,
+  HOST_DRIVER,
+  inContainer,
+  NO_NOUVEAU,
+  noneShown,
+  permission,
+  unloaded,
+  updated,
+  WSL,
+} from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
 export const LITERALS = [
@@ -72,12 +85,15 @@ export const driverRules: readonly Rule[] = [
     pattern:
       /NVIDIA-SMI has failed because it couldn['’‘`´]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
     severity: 'critical',
-    title: (matched) => (inJob(matched.situation()) ? 'No GPU in the job' : 'NVIDIA driver is not loaded'),
+    title: (matched) =>
+      inJob(matched.situation()) ? 'No GPU in the job' : inContainer(matched.situation()) ? 'The container has no GPU' : 'NVIDIA driver is not loaded',
     verdict: (matched) =>
       inJob(matched.situation())
         ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
-        : (notBuilt(matched) ??
-          `The kernel module of the NVIDIA driver is not loaded or does not answer: ${builtModule(matched.situation()) === undefined ? 'often it was not built for a new kernel, or Secure Boot refused it' : `modinfo finds it (${builtModule(matched.situation())}), so it is built for this kernel, and something keeps it from being loaded`}.${updated(matched.situation())}`),
+        : inContainer(matched.situation())
+          ? 'nvidia-smi reaches no driver in this container: the container was given no GPU, or the driver of the host does not work.'
+          : (notBuilt(matched) ??
+            `The kernel module of the NVIDIA driver ${unloaded(matched.situation()) ? 'is not loaded, as lsmod shows' : 'is not loaded or does not answer'}: ${builtModule(matched.situation()) === undefined ? 'often it was not built for a new kernel, or Secure Boot refused it' : `modinfo finds it (${builtModule(matched.situation())}), so it is built for this kernel, and something keeps it from being loaded`}.${updated(matched.situation())}`),
     remedies: driver,
     // Of the build that failed driver-not-loaded tells.
     unless: ({ text }) =>

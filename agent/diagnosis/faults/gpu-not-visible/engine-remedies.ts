@@ -34,6 +34,9 @@ const node = (k3s: boolean): readonly Piece[] => [
   },
 ]
 
+/** The graphics of a machine as its system names them. */
+const OTHER_GRAPHICS = /\bIntel\b[^\n]{0,20}\b(?:HD|UHD|Iris|Xe|Arc)\b|\bMesa (?:Intel|AMD)\b|\bRadeon\b/
+const NVIDIA_CARD = /\b(?:GeForce|[RG]TX|Quadro|Tesla|[AHBLT]\d{1,4}0?[0sS]?|NVIDIA[- ](?!Container|Docker|CTK)[A-Z\d])\b/
 export function toolkit({ situation, message }: Matched): readonly Piece[] {
   const { programs, subject, system } = situation()
   if (/OCI runtime \\?"nvidia/.test(message))
@@ -45,8 +48,14 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
       DESCRIBE,
       HOST_DRIVER,
     ]
+  // The reference of Compose, "Turn on GPU access": what needs no runtime of that name.
+  const byCompose: Piece = programs.has('compose') &&
+    /runtime/.test(message) && {
+      text: `In compose: take "runtime: nvidia" out and request the GPU by deploy.resources.reservations.devices (driver: nvidia, count: all, capabilities: [gpu]), which needs no runtime of that name.`,
+    }
   if (system === 'windows')
     return [
+      byCompose,
       { text: 'GPUs reach containers through WSL 2: switch Docker Desktop to its WSL 2 engine, and run Linux containers.' },
       UPDATE_WSL,
       { text: 'Then check that a container sees the GPU.', command: 'docker run --rm --gpus all ubuntu nvidia-smi' },
@@ -62,14 +71,16 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
   if (/\/run\/k3s\//.test(situation().text)) return node(true)
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
+    byCompose,
+    OTHER_GRAPHICS.test(situation().text) &&
+      !NVIDIA_CARD.test(situation().text) && {
+        text: 'The text names no NVIDIA GPU in this machine. Without one, take the request for a GPU out (--gpus, deploy.resources): the container then runs on the CPU, if its program can.',
+        command: 'lspci | grep -iE "vga|3d|display"',
+      },
     /Docker Desktop/.test(situation().text) &&
       system !== 'wsl' && {
         text: 'Docker Desktop for Linux runs containers in a virtual machine without a GPU: use Docker Engine on the host instead.',
         command: 'docker context use default',
-      },
-    OTHER_GRAPHICS.test(situation().text) &&
-      !/nvidia-smi|GeForce|\b[RG]TX\b|Quadro|Tesla/i.test(situation().text) && {
-        text: 'The text names only graphics of Intel or AMD. Without an NVIDIA GPU take the request for one out (--gpus), and let the program run on the CPU, if it can.',
       },
     {
       text: `Install the NVIDIA Container Toolkit, register it with ${runtime === 'docker' ? 'Docker' : 'containerd'} and restart the engine (containers stop unless live-restore is on).`,
@@ -78,9 +89,6 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
     HOST_DRIVER,
   ]
 }
-
-/** Somebody names the machine. */
-const OTHER_GRAPHICS = /\bIntel\b[^\n]{0,20}\b(?:Xe|Iris|UHD|HD Graphics|Arc)\b|\bRadeon\b/
 
 /** nvidia-ctk lists devices: the description is there. */
 export const CDI_LISTED = /Found [1-9]\d{0,2} CDI devices/

@@ -7,6 +7,7 @@ import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { HOST_DRIVER, inContainer } from './driver-remedies.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
 /** `nvidia-smi -L`, in the same text. */
@@ -56,6 +57,7 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
+    inContainer(matched.situation()) && requestGpu(matched.situation()),
     renumbered(text),
     hides(matched.situation()),
     SHOWN.test(text)
@@ -132,7 +134,7 @@ const ON_A_MAC: readonly Piece[] = [
 export function build({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
   if (/CTranslate2 package/.test(message)) return CTRANSLATE2(at)
-  if (at.system === 'mac' && /Torch not compiled/.test(message)) return ON_A_MAC
+  if (at.system === 'mac') return ON_A_MAC
   if (at.vendor === 'intel')
     return [
       torchWheel(at, 'xpu', 'Install the build for Intel GPUs: the one that is installed is for the CPU or for CUDA.'),
@@ -152,6 +154,30 @@ export function build({ situation, message }: Matched): readonly Piece[] {
       text: 'See which build is installed: without CUDA the last word is None.',
       command: printTorch('torch.__version__, torch.version.cuda'),
     },
+  ]
+}
+
+const BY_COMPOSE = /^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /m
+/** nvidia-smi answers in the same text: PyTorch says so where it cannot load libcuda.so.1. */
+const shownDriver = ({ text, system }: Situation): string | undefined =>
+  system === 'windows' ? undefined : /NVIDIA-SMI \d{3}\.[\d.]{2,8} {1,20}Driver Version: (\d{3}\.[\d.]{2,8}\d)/.exec(text)?.[1]
+export function noDriver({ situation }: Matched): string {
+  const shown = shownDriver(situation())
+  return shown === undefined
+    ? 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.'
+    : `nvidia-smi shows the driver ${shown}, and PyTorch finds none where it runs: its library libcuda.so.1 is not found there, as in a container without the GPU.`
+}
+export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undefined {
+  const at = situation()
+  // What a container prints says nothing of the modules of its host.
+  if (shownDriver(at) === undefined) return inContainer(at) || BY_COMPOSE.test(at.text) ? [requestGpu(at), HOST_DRIVER, SEE_VISIBLE] : undefined
+  return [
+    {
+      text: 'See, where the program runs, whether libcuda.so.1 is found: the package with it (libnvidia-compute, libcuda1) may be missing, or a stub of the toolkit comes first.',
+      command: 'ldconfig -p | grep libcuda.so; printenv LD_LIBRARY_PATH',
+    },
+    requestGpu(situation()),
+    SEE_VISIBLE,
   ]
 }
 

@@ -1,7 +1,7 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import { printTorch } from '../remedies/environment.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
-import { NO_ROCK } from './program-remedies.ts'
+import { NO_ROCK, noDriver, withoutLibcuda } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric, HOST_DRIVER } from './driver-remedies.ts'
 import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
@@ -28,6 +28,7 @@ export const LITERALS = [
   'CUDA driver error: unknown error',
   'Unexpected error from cudaGetDeviceCount',
   'no CUDA-capable device is detected',
+  'No CUDA devices',
   'CUDA_ERROR_',
   'cudaError',
   'hipErrorNoDevice',
@@ -120,7 +121,7 @@ export const programRules: readonly Rule[] = [
   },
   {
     pattern:
-      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|Cuda driver error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected/,
+      /Could not initialize Tensile host: No devices|no CUDA-capable device is detected|CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|hipErrorNoDevice|call to cuInit returned error 100\b|Cuda driver error 100\b|cuInit\(0\) returned 100\b|no ROCm-capable device is detected|^(?:what\(\): )?No CUDA devices\s*$/,
     severity: 'critical',
     title: ({ situation }) => `${situation().vendor === 'amd' ? 'ROCm' : 'CUDA'} finds no GPU`,
     verdict: ({ situation }) =>
@@ -152,15 +153,16 @@ export const programRules: readonly Rule[] = [
     pattern: /Found no NVIDIA driver on your system/i,
     severity: 'critical',
     title: 'No NVIDIA driver here',
-    verdict: 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.',
-    remedies: (matched) => [driver(matched), program(matched)],
+    verdict: noDriver,
+    remedies: (matched) => withoutLibcuda(matched) ?? [driver(matched), program(matched)],
   },
   {
     pattern: /Torch not compiled with (?:CUDA|XPU) enabled|package was not compiled with CUDA support/,
     severity: 'critical',
-    title: ({ match }) => (match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA'),
+    title: ({ match, situation }) =>
+      situation().system === 'mac' ? 'No CUDA on a Mac' : match[0].includes('XPU') ? 'A build without support for Intel GPUs' : 'A build without CUDA',
     verdict: ({ match, situation }) =>
-      situation().system === 'mac' && match[0].includes('Torch')
+      situation().system === 'mac'
         ? 'The program asks for CUDA, and on macOS there is none: PyTorch for Macs uses the GPU by another device (mps).'
         : match[0].includes('XPU')
           ? 'The PyTorch that is installed is not the build for Intel GPUs (XPU), so it cannot use any.'

@@ -9,6 +9,26 @@ import type { Piece } from './plan.ts'
 
 /** A program of its own in C++: nothing of Python stands in its words. */
 const COMPILED = /^(?![^]*(?:\.py\b|Traceback|c10::|\bat::|torch))[^]*(?:\bthrust::|\bTHRUST_\d|terminate called after|\.cu:\d)/
+/** Nothing of Python, and not in PyTorch's words either. */
+const OTHER_WORDS = /^(?![^]*(?:\.py\b|Traceback|RuntimeError|CUDA error: no kernel|c10::|\bat::|torch|python|-packages))/i
+
+/** What a build supports, not which GPU it is. */
+const GFX_LIST = /\bgfx\w{3,8}(?:[;,:] ?gfx\w{3,8}){1,40}/g
+const PYTHONS = [
+  'vllm',
+  'sglang',
+  'tgi',
+  'jax',
+  'tensorflow',
+  'onnxruntime',
+  'comfyui',
+  'sd_webui',
+  'transformers',
+  'diffusers',
+  'paddle',
+  'cupy',
+  'numba',
+] as const
 
 export function architecture({ situation, message, match }: Matched): readonly Piece[] {
   const at = situation()
@@ -32,7 +52,7 @@ export function architecture({ situation, message, match }: Matched): readonly P
       },
     ]
   // The relatives of gfx1030 and gfx1100, for which PyTorch is built.
-  const override = /\bgfx(?:103[1-6]|110[1-3])\b/.exec(at.text) ?? undefined
+  const override = /\bgfx(?:103[1-6]|110[1-3])\b/.exec(at.text.replaceAll(GFX_LIST, '')) ?? undefined
   if (vendor === 'amd')
     return [
       { text: 'See which architecture the GPU has, and which the build supports.', command: 'rocminfo | grep gfx' },
@@ -70,10 +90,11 @@ export function architecture({ situation, message, match }: Matched): readonly P
       },
       WHICH_GPU,
     ]
-  if (COMPILED.test(at.text) && !programs.has('pytorch'))
+  const inOtherWords = OTHER_WORDS.test(at.text) && !PYTHONS.some((program) => programs.has(program))
+  if ((COMPILED.test(at.text) || inOtherWords) && !programs.has('pytorch'))
     return [
       {
-        text: 'See which compute capability the GPU has, and compile the program for it (nvcc: -gencode, CMake: CMAKE_CUDA_ARCHITECTURES), or take a build that was.',
+        text: `See which compute capability the GPU has, and compile the program for it (nvcc: -gencode, CMake: CMAKE_CUDA_ARCHITECTURES), or take a ${inOtherWords ? 'release or ' : ''}build that was.`,
         command: COMPUTE_CAP,
       },
       { text: 'See for which architectures a program or a library holds code.', command: 'cuobjdump --list-elf <FILE>' },

@@ -1,5 +1,6 @@
 // What to do when a CUDA library is missing: those of the toolkit, of the driver, of TensorRT, and what a linker looks for.
 import type { Situation } from '../../situation/situation.ts'
+import { besides } from '../parts/optional-libraries.ts'
 import type { Seen } from '../parts/rules.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
@@ -21,6 +22,8 @@ const inPython = (programs: Situation['programs'], text: string): boolean =>
   programs.has('onnxruntime') ||
   programs.has('vllm') ||
   programs.has('ctranslate2') ||
+  programs.has('transformers') ||
+  programs.has('paddle') ||
   WHISPER.test(text) ||
   /\bpython|OSError|ImportError|site-packages|dist-packages|^Epoch \d+: +\d+%\||\b[\w-]{2,40}\.py\b|\b(?:gunicorn|uvicorn)\b|\bWorker \(pid:\d|ould not load library libcudnn_\w{1,20}\.so/im.test(
     text,
@@ -66,12 +69,14 @@ function otherMajor({ stem, cuda, version }: CudaFile, { text }: Situation): { r
   }
   return undefined
 }
-/** The cuDNN that ldconfig and ls show beside, where it is of another generation. */
+/** cuDNN of another release, as `ldconfig -p` and `ls` list it. */
 function otherCudnn({ stem, version }: CudaFile, { text }: Situation): string | undefined {
-  if (stem !== 'cudnn' || version === undefined) return undefined
-  const shown = new Set([...text.matchAll(/libcudnn\w{0,32}\.so\.(\d{1,2})[.\d]{0,8} (?:\(libc6|=> \/)/g)].map(([, major]) => major))
-  const [other] = shown
-  return shown.size === 1 && other !== version.split('.')[0] ? other : undefined
+  const major = version?.split('.')[0]
+  if (stem !== 'cudnn' || major === undefined) return undefined
+  const listed = new Set(
+    [...text.matchAll(/^\s{0,12}(?:\S{0,160}\/)?libcudnn\w{0,40}\.so\.(\d)\b(?=[\d.]{0,12}(?:\s\(libc6|\s*$))/gm)].map(([, number]) => number),
+  )
+  return listed.has(major) ? undefined : [...listed].at(-1)
 }
 /** Who imports it, by the line of the traceback above: `from detectron2 import _C`. PyTorch itself is told of elsewhere. */
 function importing({ text, at }: Seen): string | undefined {
@@ -81,6 +86,8 @@ function importing({ text, at }: Seen): string | undefined {
   const found = name?.[1] ?? name?.[2]
   return found === undefined || /^(?:torch|importlib|ctypes)$/.test(found) ? undefined : found
 }
+/** What only loads the libraries that others need. */
+const NO_EXTENSION = /^(?:torch|tensorflow|jax|jaxlib|transformers|importlib|ctypes|nvidia)$/
 /** Extensions of PyTorch: of each there is a build for every CUDA. */
 const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
 
@@ -105,7 +112,6 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
           ? `ldconfig -p | grep ${file.stem === name ? 'libcu' : `lib${file.stem}`}; pip list | grep -i nvidia`
           : `ldconfig -p | grep lib${file.stem}`,
       }
-  const listed = otherCudnn(file, situation)
   const there = folderInText(name, situation)
   if (there !== undefined)
     return [{ text: `${name} is installed in ${there}: name that folder to the loader.`, command: `export LD_LIBRARY_PATH=${there}:$LD_LIBRARY_PATH` }, look]
@@ -127,6 +133,8 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       look,
       { text: 'Or run TensorFlow under WSL 2: after 2.10 it has no GPU support on Windows itself.' },
     ]
+  // Its other notices name what else is not there.
+  const others = (besides(seen).match(/\blib\w+\.so[.\d]*/g) ?? []).map((one) => ` and ${one}`).join('')
   if (programs.has('tensorflow'))
     return [
       compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0 && {
@@ -136,8 +144,8 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       {
         text:
           compareVersions(situation.versions.python ?? '3.9', '3.9') >= 0
-            ? `Or install ${which} in exactly that version beside it, or use the image of this TensorFlow release.`
-            : `Install ${which} in exactly that version, or use the image of this TensorFlow release.`,
+            ? `Or install ${which}${others} in exactly that version beside it, or use the image of this TensorFlow release.`
+            : `Install ${which}${others} in exactly that version, or use the image of this TensorFlow release.`,
       },
       loaderPath(situation, file, name),
     ]
@@ -163,7 +171,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       look,
     ]
-  const loads = importing(seen) ?? 'What loads it'
+  const loads = importing(seen) ?? (importer === undefined || NO_EXTENSION.test(importer) ? 'What loads it' : importer)
   // The text says for which CUDA PyTorch is, or its author which one is in use: then what loads the library is the stranger.
   const own = (programs.has('pytorch') ? situation.versions.cuda : undefined) ?? IN_USE.exec(situation.text)?.[1]
   const stranger: Piece = python &&
@@ -179,18 +187,31 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     file.stem === 'cudart' && {
       text: `${loads} was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install ${loads === 'What loads it' ? 'its build' : 'or compile it'} for that one instead.`,
     }
+  const otherRelease = otherCudnn(file, situation)
   return [
-    listed !== undefined && {
-      text: `The text shows cuDNN ${listed} only: what loads it was built for cuDNN ${file.version?.split('.')[0]}. Take its release for cuDNN ${listed}, if there is one, or install ${which} beside.`,
+    otherRelease !== undefined && {
+      text: `cuDNN ${otherRelease} is installed here, and what loads ${name} was built for cuDNN ${file.version?.split('.')[0]}: take its release for cuDNN ${otherRelease}, where there is one, or install cuDNN ${file.version?.split('.')[0]} beside it (their names do not clash).`,
     },
     stranger,
     other !== undefined && {
       text: `The text shows ${other.path}, of CUDA ${other.cuda}: what loads ${name} was built for CUDA ${file.cuda}. Take its build for CUDA ${other.cuda}, where there is one, or install CUDA ${file.cuda} beside.`,
     },
     pip === undefined && another,
+    loads === 'mmcv' && {
+      text: 'openmim picks the wheel of mmcv that was built for the installed PyTorch and CUDA; keep to the release that the project asks for.',
+      command: `${pipInstall(situation, 'openmim')} && mim install 'mmcv==<VERSION>'`,
+    },
     pip === undefined || !python
       ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
       : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
+    pip !== undefined &&
+      !python &&
+      !windows &&
+      file.stem === 'cudnn' &&
+      !OTHER_LANGUAGE.test(situation.text) && {
+        text: 'For a program in Python, pip brings it too; then name its folder to the loader.',
+        command: `${pipInstall(situation, pip)}\nexport LD_LIBRARY_PATH=${folder}:$LD_LIBRARY_PATH`,
+      },
     // PyTorch and TensorFlow look into the folders of pip themselves; other programs leave it to the loader.
     pip !== undefined &&
       python &&
@@ -227,7 +248,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
             command: pipInstall(situation, file.cuda === '13' ? 'onnxruntime-gpu' : "'onnxruntime-gpu[cuda,cudnn]'", '--upgrade'),
           }),
     another,
-    listed === undefined && look,
+    !/\(libc6,x86-64\) =>/.test(situation.text) && look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
       text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime).',

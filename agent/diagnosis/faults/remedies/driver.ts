@@ -21,7 +21,7 @@ function oldBuild(situation: Situation, driverCuda: string): Piece {
       }
 }
 /** Compiled for itself: its own sources show, and no PyTorch. */
-const ownBuild = (at: Situation): boolean => !at.programs.has('pytorch') && /\.cu\w{0,2}[:(]\d|\bnvcc\b/.test(at.text)
+const ownBuild = (at: Situation): boolean => !at.programs.has('pytorch') && /\.cu\w{0,2}(?:[:(]\d|\s*$)|\bnvcc\b/m.test(at.text)
 /** A program that came compiled: the text has native frames and no Python. */
 const native = (at: Situation): boolean =>
   !at.programs.has('pytorch') && /^\S{2,120}\(\w{0,200}\+0x[\da-f]{1,8}\) ?\[0x/m.test(at.text) && !/\.py\b|\bpip\d? |\bpython/.test(at.text)

@@ -58,7 +58,7 @@ const ONE_OF: Readonly<Record<string, Readonly<Record<string, readonly string[]>
 }
 /** What the program itself says that it is for comes before libraries that are only named: bitsandbytes lists all that it would take. */
 const CUDA_NEAR = [
-  /libbitsandbytes_cuda(\d{2})\d|Detected CUDA version (\d{2})\d\b/,
+  /libbitsandbytes_cuda(\d{2})\d|Detected CUDA version (\d{2})\d\b|\bRuntime API Version: (\d{2})\.\d/,
   /CUDA (\d{2})\.[\d*]|lib(?:cublas|cudart|cublasLt)\.so\.(\d{2})\b|\+cu(\d{2})\d|-cu(\d{2})\b/,
 ]
 /** The major version of CUDA that the text speaks of beside this library. */
