@@ -50,7 +50,7 @@ export async function addOtherHosts(config: Config, pids: readonly number[], evi
   if (master === undefined) return
   const ask = async (path: string): Promise<unknown> => callAgent(config, 'hang', 'GET', path)
   const failed = (who: string, error: unknown): void => void evidence.problems.push(`${who}: ${messageOf(error).replace(/^hang: /, '')}`)
-  // What is known of the ranks here is told whatever the others say.
+  // What is known of the ranks here is reported whatever the other hosts answer.
   const hosts = await ask('/api/v1/hosts').catch((error: unknown) => failed('other hosts', error))
   const names = rowsOf(hosts).flatMap(({ name, self }) => (typeof name === 'string' && self !== true ? [name] : []))
   await Promise.all(

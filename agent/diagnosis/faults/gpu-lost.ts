@@ -151,7 +151,7 @@ const SEVERAL: Reason = {
   pieces: (facts, situation) => [
     kernelLines(facts),
     {
-      text: `Install the driver anew, or another release${driverVersion(situation) === '' ? '' : ` than${driverVersion(situation)}`}: it must suit all of these cards.`,
+      text: `Reinstall the driver, or install another release${driverVersion(situation) === '' ? '' : ` than${driverVersion(situation)}`}: it must suit all of these cards.`,
       command: 'lspci -nn -d 10de:; cat /proc/driver/nvidia/version',
     },
     {

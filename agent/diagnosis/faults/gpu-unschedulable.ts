@@ -159,7 +159,7 @@ export const gpuUnschedulable = ruleFamily({
           command: 'nvidia-smi -L; ls /dev/nvidia*',
         },
         {
-          text: 'Then recreate the pod of the device plugin on that node, so that it lists them anew. Running work is not stopped.',
+          text: 'Then recreate the pod of the device plugin on that node, so that it lists them again. Running work is not stopped.',
           command: 'kubectl get pods -A -o wide | grep -i device-plugin; kubectl delete pod -n <NAMESPACE> <DEVICE_PLUGIN_POD>',
         },
         { text: 'A rejected pod is not tried again: delete it, and create it again.' },

@@ -98,7 +98,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
           command: `dkms status; sudo dkms install nvidia/${user} -k $(uname -r)`,
         },
         notRebuilt && {
-          text: 'If DKMS has built it: an older copy is found first, or lies in the initramfs. See which, and make the initramfs anew.',
+          text: 'If DKMS has built it: an older copy is found first, or lies in the initramfs. See which, and rebuild the initramfs.',
           command: 'modinfo -n nvidia; find /lib/modules/$(uname -r) -name "nvidia.ko*"; sudo mkinitcpio -P || sudo update-initramfs -u || sudo dracut --force',
         },
         rebooted &&

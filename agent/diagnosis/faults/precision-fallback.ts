@@ -180,7 +180,7 @@ export const precisionFallback = ruleFamily({
           text: 'See whether its libraries are there (libggml-cuda.so, libggml-hip.so): the folder belongs beside the program.',
           command: 'command -v ollama; ls -R /usr/local/lib/ollama /usr/lib/ollama',
         },
-        { text: 'Install Ollama anew, with all that its archive holds.', command: 'curl -fsSL https://ollama.com/install.sh | sh' },
+        { text: 'Reinstall Ollama with everything in its archive.', command: 'curl -fsSL https://ollama.com/install.sh | sh' },
         { text: "From a distribution's packages: they part it by vendor (Arch: ollama-cuda, ollama-rocm)." },
       ],
       facts: toCpu,

@@ -1,4 +1,4 @@
-// What somebody asked at a prompt, and the bare values that came back: their names stand only in the question above. `docker inspect --format`, `echo $?`, expressions of Python.
+// Questions typed at a prompt, and the bare values that came back: their names stand only in the question above. `docker inspect --format`, `echo $?`, expressions of Python.
 // An answer is read with its names: `137 false` as what inspect prints without a format, `False` as `torch.cuda.is_available() = False`.
 
 /** What the line below must look like, and how it reads with its names. */
@@ -24,7 +24,7 @@ function inspected(line: string): Question | undefined {
   const template = line.includes('{{') ? INSPECT.exec(line)?.[2] : undefined
   if (template === undefined) return undefined
   const names = [...template.matchAll(FIELD)].map(([, path = '']) => path.slice(path.lastIndexOf('.') + 1))
-  // What is left of other braces (`range`, `if`) decides what is printed: no answer can be told by it.
+  // What is left of other braces (`range`, `if`) decides what is printed, so the answer cannot be matched.
   const around = template.split(FIELD).filter((_, at) => at % 2 === 0)
   if (names.length === 0 || around.some((text) => text.includes('{{'))) return undefined
   return {

@@ -1,4 +1,4 @@
-// Slurm's record of what became of one job (sacct, scontrol show job), told as seff tells it: `Job ID:` and `State: TIMEOUT (exit code 0)`. The columns of sacct are whichever were asked for, as wide as the dashes below their names.
+// Slurm's record of what became of one job (sacct, scontrol show job), in the words of seff: `Job ID:` and `State: TIMEOUT (exit code 0)`. The columns of sacct are whichever were asked for, as wide as the dashes below their names.
 
 const HEAD = /^\s*JobID\s.*\bState\b/
 const DASHES = /^\s*-{2,}(?: +-{2,})*\s*$/

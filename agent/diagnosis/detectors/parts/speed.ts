@@ -43,7 +43,7 @@ export function createSpeeds(): Speeds {
         ...(clockMax === undefined ? {} : { sm_clock_max_hertz: clockMax }),
         ...(loss === undefined ? {} : { speed_loss_ratio: loss }),
       }
-      // A slowdown that comes and goes is off at the moment: nothing is lost then, and "1980 MHz instead of 1980 MHz" tells nobody anything.
+      // A slowdown that comes and goes is off at the moment: nothing is lost then, and "1980 MHz instead of 1980 MHz" has no meaning.
       if (loss !== undefined && loss < LEAST_LOSS)
         return { facts, text: ` At the moment its SM clock is ${mean === undefined ? 'at its maximum' : 'as high as before'} (${megahertz(clock)}).` }
       const share = loss === undefined ? '' : `: about ${Math.round(loss * 100)} % of its speed is lost`

@@ -48,7 +48,7 @@ function moreTime(situation: Situation): readonly Piece[] {
   const asked = askedEngine(situation)
   if (asked === undefined || asked.first === asked.last) return []
   return [
-    { text: 'If it shall have time to save a checkpoint: a stop leaves it 10 s unless it is told otherwise.', command: `docker stop -t 120 ${asked.name}` },
+    { text: 'To leave it time to save a checkpoint, stop it with a longer grace period (the default is 10 s).', command: `docker stop -t 120 ${asked.name}` },
   ]
 }
 const composedIn = ({ facts: { signal }, situation: { text } }: EndTold): string | undefined => (signal === 'SIGKILL' ? COMPOSED.exec(text)?.[1] : undefined)
@@ -79,7 +79,7 @@ export const jobKilled: EndKind = {
     const asked = askedEngine(told.situation)
     if (asked !== undefined)
       return asked.first === asked.last
-        ? `The engine was asked to send ${asked.last} to container ${asked.name}: somebody or something stopped it.`
+        ? `The engine was asked to send ${asked.last} to container ${asked.name}: a person, a script or a scheduler stopped it.`
         : `The engine was asked to stop container ${asked.name}: it sent ${asked.first}, and then ${asked.last}, as the program did not end in time. No memory ran out.`
     return `${who(told, composedIn(told) === undefined ? 'A process' : `Container ${composedIn(told)}`)} was ended by ${signal ?? 'a signal'}${signal === 'SIGHUP' ? ': its terminal was closed' : ''}. The text does not say who sent it${signal !== 'SIGKILL' ? '' : NOT_MEMORY.test(told.situation.text) ? "; the container's engine saw no kill for memory (OOMKilled: false). A stop sends it when the program does not end in time" : '; the kernel does so when host memory runs out'}.`
   },

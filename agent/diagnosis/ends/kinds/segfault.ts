@@ -51,7 +51,7 @@ const smi = (situation: Situation): readonly Piece[] =>
       ]
     : [
         {
-          text: 'See whether libraries of two driver releases are mixed; install one release anew.',
+          text: 'See whether libraries of two driver releases are mixed; reinstall one release.',
           command: 'ldconfig -p | grep -E "libnvidia-ml|libcuda.so"; cat /proc/driver/nvidia/version',
         },
         { text: 'See what the kernel says: of the crash, and of the GPU.', command: "sudo dmesg -T | grep -iE 'segfault|nvrm|xid' | tail -n 30" },

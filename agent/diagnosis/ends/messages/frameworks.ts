@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
   [
     // docs.jax.dev, jax.export: platforms.
     /The current platform (?:CUDA|ROCM|GPU) is not among the platforms required by the module: \[CPU\]/i,
-    'Run the exported model on the CPU (hide the GPU from TensorFlow), or export it anew for both: platforms=("cpu", "cuda") in jax.export, native_serialization_platforms in jax2tf.convert.',
+    'Run the exported model on the CPU (hide the GPU from TensorFlow), or export it again for both: platforms=("cpu", "cuda") in jax.export, native_serialization_platforms in jax2tf.convert.',
     'export CUDA_VISIBLE_DEVICES=-1',
     'The model was exported from JAX for the CPU alone.',
     'The exported model runs on the CPU only',

@@ -1,4 +1,4 @@
-// Somebody asked a framework at a prompt what it finds, and it found no GPU (the answers have their names from `unwrap/answers.ts`).
+// A framework that was asked at a prompt finds no GPU (the answers get their names from `unwrap/answers.ts`).
 import { python, printTorch } from '../remedies/environment.ts'
 import { pipInstall } from '../remedies/pip.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
