@@ -25,7 +25,7 @@ export type AgentOptions = {
   readonly config?: string
   /** Begins as the successor of another one: its address. Without it a free port. */
   readonly listen?: string
-  /** Waits until /readyz answers 200, not only until the agent serves. */
+  /** Waits until /readyz answers 200 and, with a scenario, until its GPUs are on the page: the host alone makes an agent ready. */
   readonly ready?: boolean
   /** Kept when the agent ends; without it a temporary one is made, and removed. */
   readonly dataDir?: string
@@ -198,6 +198,12 @@ export async function startAgent(options: AgentOptions = {}): Promise<RunningAge
       deadlineMs: 90_000,
       everyMs: 50,
     })
+    if (options.scenario !== undefined)
+      await poll(async () => child.exitCode !== null || (await get(`${url}/metrics`)).text.includes('\nwarpwatch_gpu_info{'), {
+        what: () => `the GPUs of the scenario on ${url}/metrics; the agent said: ${stderr()}`,
+        deadlineMs: 90_000,
+        everyMs: 50,
+      })
   }
   return {
     url,
