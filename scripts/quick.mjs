@@ -26,7 +26,7 @@ function changedFiles() {
 }
 const changed = changedFiles()
 const VITEST = 'node_modules/vitest/vitest.mjs'
-const UNITS = ['--project', 'unit', '--reporter=dot']
+const UNITS = ['--project', 'together', '--exclude', 'test/{integration,suites,property}/**', '--exclude', '**/*.slow.test.ts', '--reporter=dot']
 const units =
   changed === undefined
     ? { tests: [VITEST, 'run', ...UNITS, ...paths] }

@@ -52,7 +52,7 @@ async function ensureBuilt() {
 await Promise.all([ensureDebianPackages(), ensureBuilt()])
 const given = process.argv.slice(2)
 const args = given.filter((arg) => arg !== '--long' && arg !== '--all')
-const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'unit', '--project', 'slow', '--project', 'integration*']
+const projects = args.some((arg) => arg.startsWith('--project')) ? [] : ['--project', 'together', '--project', 'alone']
 if (given.includes('--all')) process.env.TEST_ALL = '1'
 if (given.includes('--long')) process.env.TEST_LONG = '1'
 foreground(nodeBinary(), [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...args], { cwd: root })

@@ -28,6 +28,13 @@ describe('files', () => {
   })
 })
 
+test('what test files share has no hooks at its top: only the first file of a process would run them', () => {
+  // The set-up of every file is evaluated for each of them.
+  const shared = filesBelow('test', /(?<!\.test)\.ts$/).filter((file) => !/setup\/(?:file-folder|cpu-log)\.ts$/.test(file))
+  expect(shared.length).toBeGreaterThan(50)
+  expect(shared.filter((file) => /^(?:before|after)(?:All|Each)\(/m.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+})
+
 describe('the change log', () => {
   const log = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
 

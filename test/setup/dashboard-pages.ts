@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { incidentSummary } from '../../agent/http/api/incident-schemas.ts'
 import { startAgent, type RunningAgent } from './agent.ts'
 import { launchTestBrowser } from './browser.ts'
+import { atFileEnd } from './file-end.ts'
 import { poll } from './poll.ts'
 
 /** Story seconds per second: what befalls the simulated host then comes within moments. */
@@ -23,8 +24,15 @@ export const incidentOf = (agent: RunningAgent, kind: string): Promise<string> =
 
 let browser: Promise<Browser> | undefined
 /** The one browser of a test file, begun by the first test that wants it. */
-export const fileBrowser = (): Promise<Browser> => (browser ??= launchTestBrowser())
-afterAll(async () => (await browser)?.close())
+export function fileBrowser(): Promise<Browser> {
+  if (browser !== undefined) return browser
+  const launched = (browser = launchTestBrowser())
+  atFileEnd(async () => {
+    browser = undefined
+    await (await launched).close()
+  })
+  return launched
+}
 
 export type IncidentScene = { readonly agent: RunningAgent; readonly browser: Browser; readonly incident: string }
 

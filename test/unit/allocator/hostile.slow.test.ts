@@ -1,7 +1,7 @@
 // Those who do not keep to the protocol: nothing breaks, nothing is believed that cannot be, each refusal is counted, an honest probe goes on.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { MAX_CONNECTIONS, MAX_PER_PROCESS } from '../../../agent/sources/allocator/hub.ts'
 import { parseMessage } from '../../../agent/sources/allocator/messages.ts'
 import { poll } from '../../setup/poll.ts'
@@ -20,6 +20,7 @@ import {
   type Client,
   type Wire,
 } from './harness.ts'
+import { living } from './living.ts'
 
 const PYTHON = '/usr/bin/python3'
 /** Opens connections and keeps them. */
@@ -35,17 +36,6 @@ while True:
     except OSError:
         time.sleep(0.001)
 `
-const children: ChildProcess[] = []
-function living(): number {
-  const child = spawn('sleep', ['600'], { stdio: 'ignore' })
-  children.push(child)
-  if (child.pid === undefined) throw new Error('sleep could not be started')
-  return child.pid
-}
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-})
-
 function listening() {
   const driver = createDriver()
   driver.say(gpuSays(0, 30 * GIB, 50 * GIB))
@@ -262,7 +252,7 @@ describe('how much it says', () => {
     const probe = await honest(run)
     // A process of its own, as fast as it can, until it is ended: what this one does beside it must not slow it down.
     const flood = spawn(PYTHON, ['-c', FLOOD, run.path], { stdio: 'ignore' })
-    children.push(flood)
+    onTestFinished(() => void flood.kill('SIGKILL'))
     await poll(() => (run.refusals()['connection_flood'] ?? 0) + (run.refusals()['too_many_connections'] ?? 0) > 0, { what: 'refusals' })
     expect(run.connections()).toBeLessThanOrEqual(MAX_CONNECTIONS)
     flood.kill('SIGKILL')

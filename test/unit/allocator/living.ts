@@ -1,15 +1,11 @@
 // Processes for probes to speak of: they live until the test ends.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { afterEach } from 'vitest'
+import { spawn } from 'node:child_process'
+import { onTestFinished } from 'vitest'
 
-const children: ChildProcess[] = []
 /** A process that lives until the test ends. */
 export function living(): number {
   const child = spawn('sleep', ['600'], { stdio: 'ignore' })
-  children.push(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
   if (child.pid === undefined) throw new Error('sleep could not be started')
   return child.pid
 }
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-})

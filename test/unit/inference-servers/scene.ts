@@ -1,16 +1,11 @@
 // What tests of the inference servers' source share: a made /proc, and real HTTP servers that record what they are asked.
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Event, Scrape } from '../../../agent/model/event.ts'
 import { createInferenceServersSource } from '../../../agent/sources/inference-servers.ts'
 import type { Holder } from '../../../agent/sources/inference-servers/discover.ts'
 import type { ServersConfig } from '../../../agent/sources/inference-servers/known-servers.ts'
 import { webServer } from '../../setup/web-server.ts'
 import { makeProc, OWN, type MadeProcess } from './proc.ts'
-
-export const endings: (() => void)[] = []
-afterEach(() => {
-  for (const end of endings.splice(0)) end()
-})
 
 /** Pages by path; what is not there is 404. A request is kept as its method and URL. */
 export async function standIn(pages: Readonly<Record<string, string>>, status: () => number = () => 200, wanted = 0) {
@@ -21,6 +16,7 @@ export async function standIn(pages: Readonly<Record<string, string>>, status: (
     if (page === undefined) answer.writeHead(404).end()
     else answer.writeHead(status()).end(page)
   }, wanted)
+  onTestFinished(server.close)
   return { asked, port: Number(new URL(server.url).port) }
 }
 export const NOTHING: ServersConfig = { histograms: false, add: {}, forbid: [], keys: {} }
@@ -46,7 +42,8 @@ export function run(processes: readonly MadeProcess[], holders: Holder[], config
     },
     log: { info: quiet, warn: quiet, error: quiet },
   })
-  endings.push(() => void source.stop(), proc.remove)
+  onTestFinished(proc.remove)
+  onTestFinished(() => void source.stop())
   let t = 1_800_000_000_000
   return {
     proc,

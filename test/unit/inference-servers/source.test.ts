@@ -1,10 +1,10 @@
 // The source of inference servers on a made /proc, with real HTTP servers that record what they are asked.
 import type { ServerResponse } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { FAMILIES } from '../../../agent/servers/recognise.ts'
 import type { Holder } from '../../../agent/sources/inference-servers/discover.ts'
 import { webServer } from '../../setup/web-server.ts'
-import { endings, HOLDER, infos, METRICS, run, standIn, values, vllm, vllmPages } from './scene.ts'
+import { HOLDER, infos, METRICS, run, standIn, values, vllm, vllmPages } from './scene.ts'
 
 test('who holds no GPU memory on a host costs and says nothing', async () => {
   const { round } = run([], [])
@@ -199,7 +199,7 @@ test.each([
     if (request.url === '/version') answer.end('{"version":"1"}')
     else metrics(answer)
   })
-  endings.push(() => open.forEach((one) => one.destroy()))
+  onTestFinished(() => open.forEach((one) => one.destroy()))
   const { asked, port } = await standIn(vllmPages())
   const { round } = run(vllm(Number(new URL(broken.url).port)), [HOLDER], { add: { other: `vllm http://127.0.0.1:${port}` } })
   const first = await round()
