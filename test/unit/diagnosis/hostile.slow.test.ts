@@ -6,7 +6,7 @@ import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { LINE_LIMIT } from '../../../agent/diagnosis/passage.ts'
 import { createSituations } from '../../../agent/diagnosis/situation/situation.ts'
 import { unbounded } from '../../setup/bounded.ts'
-import { IS_ALL, IS_LONG, rounds } from '../../setup/rounds.ts'
+import { IS_LONG, rounds, third } from '../../setup/rounds.ts'
 
 /** What patterns repeat over: a literal followed by much of one of these is where backtracking would show. */
 const FILLERS = [
@@ -42,9 +42,6 @@ const filled = (start: string, filler: string, length: number): string => start 
 /** More than what is judged of a line: a quadratic pattern takes seconds for it, a sound one a millisecond. `npm run test:long` takes four times as much. */
 const LENGTH = rounds({ full: 4, quick: 1.5 }) * LINE_LIMIT
 
-/** Of the fillers, `npm test` takes for each further literal of a family another third. */
-const EVERY = 3
-
 describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ family }) => {
   test('the longest lines take no more than their length, whatever repeats in them', () => {
     const slow = family.literals.flatMap((literal, at) => {
@@ -52,7 +49,7 @@ describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ f
       // What is looked for in the lines around is the same for each literal of a family.
       const beside = at === 0 || IS_LONG ? LENGTH : 64
       return unbounded(
-        [...FILLERS.filter((_, which) => IS_ALL || at === 0 || (which + at) % EVERY === 0), word, `${word} `, word.slice(0, -1)].map((filler) => {
+        [...(at === 0 ? FILLERS : third(FILLERS, at)), word, `${word} `, word.slice(0, -1)].map((filler) => {
           const lines = [filled('', filler, 64), filled(`${word} `, filler, LENGTH), filled('', filler, beside)]
           const situations = createSituations()
           return [`${JSON.stringify(word)} + ${JSON.stringify(filler)}`, () => void family.recognise(lines, 1, () => situations.at(lines, 1, 1))]
