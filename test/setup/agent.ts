@@ -12,9 +12,9 @@ import { poll } from './poll.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 
-/** The past that a simulated host has for its users. Tests whose charts need none start with a minute of it, for a third of the CPU time. */
+/** The past that a simulated host has for its users. Tests whose charts need none start with moments of it, for a third of the CPU time. */
 export const FULL_PAST = { WARPWATCH_SIMULATE__PAST: '15m' } as const
-export const SHORT_PAST = { WARPWATCH_SIMULATE__PAST: '1m' } as const
+export const SHORT_PAST = { WARPWATCH_SIMULATE__PAST: '10s' } as const
 
 export type AgentOptions = {
   /** What the fake library tells; without it the agent finds no library at all. */
