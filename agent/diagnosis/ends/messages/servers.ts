@@ -13,6 +13,33 @@ const FLASH =
 
 export const SERVERS: readonly Known[] = [
   {
+    // sglang/srt/managers/scheduler.py; vllm/reasoning: the parser looks up the tokens that enclose the model's reasoning.
+    pattern: /(?:think_(?:start|end)_token '([^'\n]{1,40})' must encode to exactly one token|reasoning parser could not locate think start\/end tokens)/i,
+    title: "The model does not know the reasoning parser's tokens",
+    says: ([, token]) =>
+      `The tokenizer of this model has no single token ${token ?? 'for the begin and the end of reasoning'}: it does not mark its reasoning, or in another way.`,
+    remedies: (_, { situation }) => {
+      const now = /--reasoning-parser[= ]([\w.-]{2,40})/.exec(situation.text)?.[1]
+      return [{ text: `Leave --reasoning-parser${now === undefined ? '' : ` ${now}`} out for a model that does not reason, or name the parser of its family.` }]
+    },
+  },
+  {
+    // What the runner says of the file stands in the server's log only.
+    pattern: /unable to load model: \S{0,200}sha256-[\da-f]{12}/,
+    when: ({ situation }) => situation.programs.has('ollama'),
+    title: 'Ollama could not load the file of a model',
+    says: 'Mostly the model is of an architecture that this release does not know; else its file is cut or not complete. The log of the server says which.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Look there for "unknown model architecture" or "error loading model".',
+        ...(situation.system === 'windows'
+          ? {}
+          : { command: 'journalctl -u ollama --no-pager | grep -iE "error loading|unknown model|missing tensor" | tail' }),
+      },
+      { text: 'Update Ollama, and pull the model again; one from its own library (ollama.com/library) is made for its releases.' },
+    ],
+  },
+  {
     pattern: /TP rank (\d{1,4}) could finish the model loading, but there are other ranks that didn't/,
     title: ([, rank]) => `SGLang: rank ${rank} waited in vain for the other ranks to load the model`,
     says: 'This rank is well: another one failed or is too slow, on this host or another node.',
