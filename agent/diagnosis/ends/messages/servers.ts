@@ -1,4 +1,4 @@
-// Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, SGLang.
+// Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, Ollama.
 import { dockerRun } from '../../faults/remedies/docker-run.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { COMPUTE_CAP, WHICH_GPU } from '../../faults/remedies/gpu.ts'
@@ -13,17 +13,6 @@ const FLASH =
 
 export const SERVERS: readonly Known[] = [
   {
-    // sglang/srt/managers/scheduler.py; vllm/reasoning: the parser looks up the tokens that enclose the model's reasoning.
-    pattern: /(?:think_(?:start|end)_token '([^'\n]{1,40})' must encode to exactly one token|reasoning parser could not locate think start\/end tokens)/i,
-    title: "The model does not know the reasoning parser's tokens",
-    says: ([, token]) =>
-      `The tokenizer of this model has no single token ${token ?? 'for the begin and the end of reasoning'}: it does not mark its reasoning, or in another way.`,
-    remedies: (_, { situation }) => {
-      const now = /--reasoning-parser[= ]([\w.-]{2,40})/.exec(situation.text)?.[1]
-      return [{ text: `Leave --reasoning-parser${now === undefined ? '' : ` ${now}`} out for a model that does not reason, or name the parser of its family.` }]
-    },
-  },
-  {
     // What the runner says of the file stands in the server's log only.
     pattern: /unable to load model: \S{0,200}sha256-[\da-f]{12}/,
     when: ({ situation }) => situation.programs.has('ollama'),
@@ -37,15 +26,6 @@ export const SERVERS: readonly Known[] = [
           : { command: 'journalctl -u ollama --no-pager | grep -iE "error loading|unknown model|missing tensor" | tail' }),
       },
       { text: 'Update Ollama, and pull the model again; one from its own library (ollama.com/library) is made for its releases.' },
-    ],
-  },
-  {
-    pattern: /TP rank (\d{1,4}) could finish the model loading, but there are other ranks that didn't/,
-    title: ([, rank]) => `SGLang: rank ${rank} waited in vain for the other ranks to load the model`,
-    says: 'This rank is well: another one failed or is too slow, on this host or another node.',
-    remedies: () => [
-      { text: 'Read the log of the other ranks and nodes: the one that does not say "Load weight end" has the cause (memory, disk, a crash).' },
-      { text: 'If one only loads slowly (a network disk, a host short of memory), put the model on a local disk.', command: 'free -g; df -h <MODEL_FOLDER>' },
     ],
   },
   {
