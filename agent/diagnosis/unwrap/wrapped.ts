@@ -12,7 +12,9 @@ const OWN_LINE = /^[\s|+=~^#*>$%@┃│╭╰├─-]|^\w{1,20}Error\b|^File "/
 
 /** The line at `at` is full, and the next one goes on with it. */
 function goesOn(lines: readonly string[], at: number): boolean {
-  const [line = '', next = ''] = [lines[at], lines[at + 1]]
+  const line = lines[at] ?? ''
+  // The break may have come before a blank.
+  const next = (lines[at + 1] ?? '').replace(/^ (?=\S)/, '')
   if (line.length < NARROWEST || next === '' || OWN_LINE.test(next) || beginsRecord(next) || stripPrefix(next) !== next) return false
   let same = 0
   for (let near = Math.max(0, at - NEAR); near <= Math.min(lines.length - 1, at + NEAR); near += 1) {

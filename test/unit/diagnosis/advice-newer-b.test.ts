@@ -72,6 +72,24 @@ test.each([
     /pip install --upgrade 'flashinfer-python>=0\.2\.5'/,
     /<PACKAGE>/,
   ],
+  [
+    'a vLLM without its compiled part',
+    "WARNING 10-25 00:26:20 _custom_ops.py:19] Failed to import from vllm._C with ModuleNotFoundError(\"No module named 'vllm._C'\")\nValueError: Model architectures ['LlamaForCausalLM'] are not supported for now.",
+    /could not load its own code for LlamaForCausalLM[^]*import vllm\._C/,
+    /Update vLLM: a model that is newer/,
+  ],
+  [
+    "the allocator of vLLM's sleep mode",
+    'CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:56\nCUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:57',
+    /^[^]*vLLM could not allocate memory[^]*when vLLM wakes up/,
+    /Cause unknown/,
+  ],
+  [
+    'vLLM that goes to sleep: its weights go into locked host memory',
+    '  File "/v/lib/python3.12/site-packages/vllm/device_allocator/cumem.py", line 180, in sleep\n    cpu_backup_tensor = torch.empty(\nRuntimeError: CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other API call.',
+    /pinned memory/,
+    /--gpu-memory-utilization/,
+  ],
   ['Xet behind a firewall', `${XET}ReqwestMiddleware Error: Request failed after 5 retries`, /HF_HUB_DISABLE_XET=1/, /pdb|rm -rf/],
   [
     'a damaged piece in the cache of Xet',

@@ -73,8 +73,8 @@ test.each([
   ],
   [
     'a line that the terminal broke inside words',
-    `(APIServer pid=2) RuntimeError: Engine core initialization failed. See root cause above.\n\n${FREE('cuda:0 ', '10.20/15.47', '13.92')
-      .match(/.{1,80}/g)
+    `(APIServer pid=2) RuntimeError: Engine core initialization failed.\n\n${FREE('cuda:0 ', '10.20/15.47', '13.92')
+      .match(/.{1,85}/g)
       ?.join('\n')}`,
     /only 10\.20 GiB is free/,
     /pdb/,
