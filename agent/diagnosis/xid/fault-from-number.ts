@@ -11,7 +11,7 @@ import { causesSentence } from './causes-sentence.ts'
 const unlisted = (situation: Situation | undefined): Piece =>
   situation?.text.includes('marking device as unhealthy') === true && {
     text: 'The device plugin has taken the GPU out of what the node offers, and does not give it back by itself: when the GPU is well, delete the pod of the plugin on that node, so that it starts again.',
-    command: 'kubectl get pods -A -o wide | grep -i device-plugin',
+    ...(situation.programs.has('kubernetes') ? { command: 'kubectl get pods -A -o wide | grep -i device-plugin' } : {}),
   }
 
 export type XidFault = Pick<Fault<'xid'>, 'kind' | 'severity' | 'title' | 'verdict' | 'facts' | 'remedies'>
