@@ -40,6 +40,19 @@ const capability = ({ vendor }: Situation): Piece =>
       }
 const update: Piece = { text: 'Update the program or library that makes the call, and report it with the lines that name its file.' }
 
+const OF_CUBLAS = /in function ggml_cuda_\w{0,40}cublas|^[\s\d.EWI]{0,24}cublas\w{2,40}\(/m
+/** CUDA 13 took Maxwell, Pascal and Volta out of its libraries (release notes). */
+const cublasLacks = (situation: Situation): readonly Piece[] => [
+  capability(situation),
+  {
+    text: 'It is cuBLAS that refused. Where the GPU is older than Turing (compute capability 7.5): use a build for CUDA 12, since cuBLAS of CUDA 13 has dropped it.',
+  },
+  {
+    text: 'On others let llama.cpp multiply by its own kernels in place of cuBLAS.',
+    command: 'cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_FORCE_MMQ=ON && cmake --build build --config Release',
+  },
+]
+
 const MEANINGS: readonly Meaning[] = [
   {
     pattern: /custom_all_reduce/,
@@ -60,20 +73,26 @@ const MEANINGS: readonly Meaning[] = [
     pattern:
       /(?:operation|functionality|feature|limit|affinity)[\w ]{0,40} (?:is )?not supported|cudaErrorNotSupported|CUDA_ERROR_NOT_SUPPORTED|hipErrorNotSupported|UnsupportedLimit/,
     says: 'the GPU, its driver or the virtual machine does not support the call. A vGPU, WSL, an old GPU and an old driver lack some.',
-    remedies: (situation) => [
-      /cudaMallocAsync/.test(situation.text) && situation.programs.has('comfyui')
-        ? { text: "Let ComfyUI do without CUDA's asynchronous allocator (cudaMallocAsync), which this GPU does not offer.", command: '--disable-cuda-malloc' }
-        : capability(situation),
-      situation.programs.has('llamacpp') && {
-        text: 'Build llama.cpp without virtual memory and peer copies, which these often lack.',
-        command: 'cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NO_PEER_COPY=ON',
-      },
-      {
-        text: "Run it on one GPU: if the error goes away, they cannot use each other's memory.",
-        command: setVariables(situation, situation.vendor === 'amd' ? { HIP_VISIBLE_DEVICES: '0' } : { CUDA_VISIBLE_DEVICES: '0' }),
-      },
-      { text: 'Update driver and libraries to one CUDA version.' },
-    ],
+    remedies: (situation) =>
+      situation.programs.has('llamacpp') && OF_CUBLAS.test(situation.text)
+        ? cublasLacks(situation)
+        : [
+            /cudaMallocAsync/.test(situation.text) && situation.programs.has('comfyui')
+              ? {
+                  text: "Let ComfyUI do without CUDA's asynchronous allocator (cudaMallocAsync), which this GPU does not offer.",
+                  command: '--disable-cuda-malloc',
+                }
+              : capability(situation),
+            situation.programs.has('llamacpp') && {
+              text: 'Build llama.cpp without virtual memory and peer copies, which these often lack.',
+              command: 'cmake -B build -DGGML_CUDA=ON -DGGML_CUDA_NO_VMM=ON -DGGML_CUDA_NO_PEER_COPY=ON',
+            },
+            {
+              text: "Run it on one GPU: if the error goes away, they cannot use each other's memory.",
+              command: setVariables(situation, situation.vendor === 'amd' ? { HIP_VISIBLE_DEVICES: '0' } : { CUDA_VISIBLE_DEVICES: '0' }),
+            },
+            { text: 'Update driver and libraries to one CUDA version.' },
+          ],
   },
   {
     pattern: /operation not permitted|NotPermitted|NOT_PERMITTED/,

@@ -106,8 +106,9 @@ const torchOnWindows = ({ situation }: Seen): readonly Piece[] => [
   },
 ]
 const L = `(${CUDA_LIBRARY})`
-// The container toolkit's own refusal is found by gpu-not-visible.
-const toolkit = ({ message }: Seen): boolean => message.includes('nvidia-container-cli') || /detected non-NVML platform/i.test(message)
+// The refusals of the container toolkit and of the device plugin are found by gpu-not-visible.
+const toolkit = ({ message }: Seen): boolean =>
+  message.includes('nvidia-container-cli') || /detected non-NVML platform|could not load NVML library/i.test(message)
 
 export const cudaLibraryMissing = ruleFamily({
   id: 'cuda-library-missing',

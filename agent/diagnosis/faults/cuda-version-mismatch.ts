@@ -50,7 +50,6 @@ export const cudaVersionMismatch = ruleFamily({
     'minimum required Cuda capability',
     'CUDA GPU is too old',
     'has no device code compatible with',
-    'invalid value for --gpu-architecture',
     'Unsupported .version ',
     'requires device with capability',
     'forward compatibility was attempted',
@@ -64,8 +63,6 @@ export const cudaVersionMismatch = ruleFamily({
     'unsupported display driver',
     'unsatisfied cond',
     'mismatches the version that was used to compile',
-    'nsupported gpu architecture',
-    "is not defined for option 'gpu-name'",
     'is not supported for the current GPU. Minimum',
     'only supported on GPUs with compute capability',
     'but source was compiled with: ',
@@ -219,23 +216,6 @@ export const cudaVersionMismatch = ruleFamily({
           command: `export CUDA_HOME=/usr/local/cuda-${match[2] ?? '<VERSION>'}`,
         },
         { text: `Or install the PyTorch build for CUDA ${match[1] ?? ''}, or a wheel of the extension that is already compiled.` },
-      ],
-    },
-    {
-      pattern: /[Uu]nsupported gpu architecture '?(\w{1,16})|invalid value for --gpu-architecture|Value '(sm_\w{1,8})' is not defined for option 'gpu-name'/,
-      severity: 'critical',
-      title: 'CUDA compiler does not know this GPU',
-      verdict: ({ match }) =>
-        `The CUDA compiler that is installed does not know ${match[1] ?? match[2] ?? 'the architecture'}: it is older than the GPU, or has dropped it.`,
-      remedies: ({ match, situation }) => [
-        {
-          text: `Install a CUDA toolkit that knows ${match[1] ?? match[2] ?? 'the GPU'}: older ones do not know newer GPUs, newest ones dropped old GPUs.`,
-          command: 'nvcc --version; nvcc --list-gpu-arch',
-        },
-        /triton|ptxas/i.test(situation().text) && {
-          text: 'For Triton, point it at the ptxas of that toolkit.',
-          command: 'export TRITON_PTXAS_PATH=/usr/local/cuda/bin/ptxas',
-        },
       ],
     },
     {

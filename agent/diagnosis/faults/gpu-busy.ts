@@ -10,8 +10,12 @@ const VGPU = /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/
 
 /** Compute modes as nvidia-smi prints them in its table and its report. */
 const MODES = /\b(E\. Process|Exclusive[_ ]Process|E\. Thread|Prohibited|Default)\s{0,4}(?:\||$|,)/gm
+/** After these the driver gives the GPU no work until it is reset (docs.nvidia.com/deploy/xid-errors): memory errors, a lost GPU, and its own word. */
+const TO_BE_RESET =
+  /\bXid \([^)]{1,40}\): (?:46|48|62|64|79|95|119|120|140)\b|\bGPU Reset Required|Node Reboot Required|Recovery Action {1,30}: (?:GPU )?Re(?:set|boot)/
 function verdict({ situation }: Matched): string {
   const { text } = situation()
+  if (TO_BE_RESET.test(text)) return 'The GPU takes no work: after what the kernel logged of it, it first needs the reset that the driver asks for.'
   const modes = new Set([...text.matchAll(MODES)].map(([, mode = '']) => mode))
   if ([...modes].some((mode) => mode.startsWith('E')))
     return 'The GPU takes no further process: nvidia-smi shows it in exclusive mode (Exclusive_Process), and another process holds it.'
@@ -24,6 +28,13 @@ function verdict({ situation }: Matched): string {
 
 function remedies({ situation }: Matched): readonly Piece[] {
   const now = situation()
+  if (TO_BE_RESET.test(now.text))
+    return [
+      {
+        text: 'Do what the Xid of that GPU asks for (a reset, or a reboot); meanwhile run on the other GPUs.',
+        command: 'nvidia-smi -q | grep -iE "^GPU|recovery action"',
+      },
+    ]
   return [
     VGPU.test(now.text) && {
       text: 'This is a vGPU: without a licence it refuses work. See its licence state.',

@@ -65,7 +65,10 @@ const REASONS: readonly Reason[] = [
   {
     pattern: /unexpected WPR2 already up|may need to be reset/,
     says: 'The driver says why: the GPU is likely in a bad state (WPR2 is already up) and needs a reset.',
-    pieces: (facts) => [{ text: 'If a reset is refused, power-cycle the host: a warm reboot may keep the state.' }, resetGpu(facts)],
+    pieces: (facts) => [
+      { text: 'Bring the GPU out of that state: by a reset, or where that is refused by a power cycle of the host (a warm reboot may keep the state).' },
+      resetGpu(facts),
+    ],
   },
   {
     // kernel_gsp.c: the image of the GSP firmware is copied into host memory at each start of the GPU. The same code of mem_desc.c alone is no sign: it comes on healthy hosts.

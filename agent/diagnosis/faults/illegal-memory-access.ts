@@ -4,6 +4,7 @@ import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts
 import { byLibrary } from './parts/kernel-library.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
 import { launchesWait, sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
+import { setVariables } from './remedies/environment.ts'
 import { diagnose } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { INFERENCE } from '../situation/programs.ts'
@@ -35,6 +36,10 @@ function remedies(matched: Matched): readonly Piece[] {
   const saved = /Writing input of failed execution to (\/[\w./-]{5,120}\.pkl)/.exec(at.text)?.[1]
   return [
     vendor === 'amd' && otherChip(at),
+    /\bin replica \d{1,3} on device \d{1,3}/.test(at.text) && {
+      text: 'nn.DataParallel splits each batch over the GPUs in threads of one process, as Trainer does by itself where it sees several: start it with one process a GPU, or show it one GPU.',
+      command: `accelerate launch <SCRIPT>\n${setVariables(at, { CUDA_VISIBLE_DEVICES: '0' })}`,
+    },
     byLibrary(matched),
     // Who runs it did not write its kernels: another release or path helps before a stack does.
     programs.has('llamacpp') && {

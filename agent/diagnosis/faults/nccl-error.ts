@@ -7,7 +7,7 @@ import { stripPrefix } from '../../text/line-prefix.ts'
 import { plain } from '../joining.ts'
 import { around, cudaErrorCode, known, whole } from './parts/window.ts'
 import { warning } from './remedies/nccl-warnings.ts'
-import { cuda, INFINIBAND, INTERNAL_OF_218, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, system, usage } from './remedies/nccl.ts'
+import { cuda, INFINIBAND, INTERNAL_OF_218, MEMORY, NO_KERNELS, NVLS, PEER_ACCESS, SHARED, system, usage } from './remedies/nccl.ts'
 import { timeout } from './remedies/nccl-timeout.ts'
 
 function facts({ text, at, message }: Seen): Facts {
@@ -160,6 +160,24 @@ export const ncclError = ruleFamily({
       remedies: usage,
     },
     {
+      // ProcessGroupNCCL.cpp, broadcastUniqueNCCLID: the first rank of a group makes its communicator, and the others wait for it.
+      pattern:
+        /\[(\d{1,6})\] is setting up NCCL communicator and retrieving ncclUniqueId from \[(\d{1,6})\][^\n]{0,200}?(?:[Ss]ocket [Tt]imeout|wait timeout after (\d{4,9})ms|[Tt]imeout waiting for key|[Tt]imed out after)/,
+      severity: 'critical',
+      title: ({ match }) => `Rank ${match[2]} did not come to set up NCCL`,
+      verdict: ({ match }) =>
+        `Rank ${match[1]} waited${match[3] === undefined ? '' : ` ${twoUnitSpan(Number(match[3]))}`} for rank ${match[2]}, which starts the communicator of their group, and it did not come: it has ended, or is busy with something that the others do not do (a download, data, a checkpoint).`,
+      facts: ({ match }) => known({ rank: whole(match[1]), timeout_ms: whole(match[3]) }),
+      remedies: ({ match }) => [
+        { text: `Read the log of rank ${match[2]} up to that time: it has the cause, where it ended; else its last line says what it does.` },
+        {
+          text: 'If it only takes longer there (a model to download, data to prepare): do that once before the job, or raise the limit: init_process_group(…, timeout=timedelta(hours=2)), in Trainer ddp_timeout.',
+        },
+        { text: 'On several nodes: see that all name the same master, and reach its port.', command: 'nc -zv $MASTER_ADDR $MASTER_PORT' },
+      ],
+      unless: elsewhere,
+    },
+    {
       pattern:
         /retrieving ncclUniqueId from|NCCL operation nccl\w{1,40}[^\n]{0,120}?failed(?!: unhandled cuda)|ncclRemoteError|ncclSystemError|unhandled system error|remote process exited or there was a network error/,
       severity: 'critical',
@@ -189,9 +207,11 @@ export const ncclError = ruleFamily({
               ? `NCCL found no kernel of its own for this GPU ('${named}'): most likely the libnccl that is loaded was built for other architectures.`
               : PEER_ACCESS.test(around(text, at, 2, 5))
                 ? `A CUDA call inside NCCL failed with '${named}': the GPUs cannot reach each other's memory.`
-                : NVLS.test(around(text, at, 2, 5))
-                  ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
-                  : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
+                : SHARED.test(around(text, at, 2, 5))
+                  ? `NCCL could not use the memory of a GPU of another process: CUDA says '${named}'. Most likely each process sees only its own GPU (a container or pod with one each), or the NVLink domain over several nodes (IMEX) is not set up.`
+                  : NVLS.test(around(text, at, 2, 5))
+                    ? `NCCL could not set up NVLink SHARP (collectives inside the NVSwitches): CUDA says '${named}'. Most likely the Fabric Manager is not running, or the NVLink fabric is not set up.`
+                    : `A CUDA call inside NCCL failed with '${named}'. Likely an earlier error on the GPU that shows up here.`
       },
       remedies: cuda,
       // What a kernel did wrong is a fault of its own, which NCCL only passes on.

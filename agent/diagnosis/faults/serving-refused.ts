@@ -18,8 +18,31 @@ export const servingRefused = ruleFamily({
     'error while handling argument "',
     'error: invalid argument: -',
     'downloading or loading vocab file',
+    'Failed to load NCCL library from ',
   ],
   rules: [
+    {
+      // vllm/distributed/device_communicators/pynccl_wrapper.py
+      pattern: /Failed to load NCCL library from (\S{3,200}?)\.? It is expected/,
+      kind: 'nccl_error',
+      severity: 'critical',
+      title: 'vLLM cannot load NCCL',
+      verdict: ({ match }) =>
+        `vLLM could not load ${match[1]}: the file is not there, damaged, or needs another library or platform. Without it the workers of several GPUs cannot talk to each other.`,
+      remedies: ({ match, situation }) => [
+        /VLLM_NCCL_SO_PATH ?=/.test(situation().text) && {
+          text: 'Leave VLLM_NCCL_SO_PATH out: PyTorch brings the NCCL that it was built with, which vLLM then takes.',
+          command: 'unset VLLM_NCCL_SO_PATH',
+        },
+        { text: 'See whether the file is there, and which library it lacks.', command: `ls -lL ${match[1]}; ldd ${match[1]} | grep "not found"` },
+        !/VLLM_NCCL_SO_PATH ?=/.test(situation().text) && {
+          text: 'Install the NCCL of this PyTorch again (cu13 for CUDA 13).',
+          command: 'python -m pip install --force-reinstall nvidia-nccl-cu12',
+        },
+      ],
+      // On a CPU, TPU or XPU vLLM does without, and says so.
+      unless: ({ situation }) => /detected platform (?:cpu|tpu|xpu)|device_config=(?:cpu|tpu|xpu)/.test(situation().text),
+    },
     {
       // openai-harmony, which gpt-oss is served with: https://github.com/vllm-project/vllm/issues/22525
       pattern: /error downloading or loading vocab file/,

@@ -1,7 +1,8 @@
 // Which programs speak in a text. Each pattern is a name, a path or a message that only this program prints.
 
 const PATTERNS = {
-  vllm: /\bvllm\b|\bmodel_runner(?:_base)?\.py:\d|\bllm_engine\.py:\d|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
+  // Unsloth's banner lists what is installed.
+  vllm: /(?<!Transformers: [\w.]{3,16} )\bvllm\b|\bmodel_runner(?:_base)?\.py:\d|\bllm_engine\.py:\d|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|\bcumem_allocator\.cpp|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
   sglang:
     /\bsglang\b|\[gpu_id=\d{1,3}\] |\bModelTpServer\b|mem[-_]fraction[-_]static|alloc_req_slots|^\[\d{4}-\d\d-\d\d [\d:]{8}(?: (?:DP|PP)\d{1,3})* TP\d{1,3}[ \]]/im,
   tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
@@ -51,7 +52,7 @@ const PATTERNS = {
   apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,
   containerd: /\bcontainerd\b/i,
   kubernetes:
-    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator|^\s*Reason: {1,20}OOMKilled| \d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|CrashLoopBackOff|ImagePullBackOff|Init:)|node was low on resource|Need to kill Pod/im,
+    /\bkube(?:let|ctl|rnetes|pods?)|\bk8s\b|nvidia\.com\/gpu(?!=)|Last State: |Restart Count: |CrashLoopBackOff|\[pod\/|\bk3s\b|device[- ]plugin|gpu-operator|\bResourceClaim\b|\bDRA driver\b|^\s*Reason: {1,20}OOMKilled| \d{1,2}\/\d{1,2} {1,20}(?:OOMKilled|CrashLoopBackOff|ImagePullBackOff|Init:)|node was low on resource|Need to kill Pod/im,
   slurm: /\bslurm|\b(?:sacct|sinfo|squeue|scontrol)\b|\bsrun\b|\bsbatch\b|\bSLURM_|\b_slurm_rpc_|\b_job_complete: JobId=/i,
   systemd: /\bsystemd\b|\.service\b/,
   apt: /\bapt(?:-get)?\b|\bdpkg\b/,

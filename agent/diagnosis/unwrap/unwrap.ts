@@ -11,6 +11,7 @@ import { linkedLines } from './links.ts'
 import { taskNumbers, withoutQuotes } from './quoted.ts'
 import { richRecords } from './rich.ts'
 import { accounted } from './sacct.ts'
+import { withoutWraps } from './wrapped.ts'
 
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0?39|#x27|#34|#x22);/g
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -45,7 +46,7 @@ const opened = (layer: Unwrap, lines: readonly string[]): readonly string[] => l
 /** The lines of a text that is held, as its program printed them; each keeps its number, unless the text is a notebook in one line. */
 export function unwrapped(lines: readonly string[]): readonly string[] {
   const packed = lines.length <= 3 ? packedNotebook(lines.join('\n')) : undefined
-  const whole = packed ?? accounted(withNamedAnswers(withoutIndent(withoutNumbers(withoutQuotes(lines)))))
+  const whole = packed ?? accounted(withNamedAnswers(withoutWraps(withoutIndent(withoutNumbers(withoutQuotes(lines))))))
   let plain = comfyReport(whole) ?? whole
   for (const layer of LAYERS) {
     const found = layer(plain)

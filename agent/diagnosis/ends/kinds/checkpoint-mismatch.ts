@@ -129,6 +129,10 @@ function byKeys({ error }: EndTold): Piece {
       text: `The names of the model begin with "${prefix}"${WRAPPERS.get(prefix) ?? ''}, those in the file do not: load them before the model is wrapped, or add it, {"${prefix}" + k: v for k, v in state.items()}.`,
     }
   }
+  if (/(?:^|['\s(])(?:\w{1,20}\.){0,3}lm_head\.weight'/.test(text) && missing.length < 2)
+    return {
+      text: 'Where a model shares its output layer with its input embeddings (tie_word_embeddings in config.json), lm_head.weight is stored and sharded only once. Update Transformers, Accelerate and the trainer, which know of that, or tie the weights before the state is loaded: model.tie_weights().',
+    }
   return { text: 'A wrapper adds a prefix to all names (`module.` of DataParallel, `_orig_mod.` of torch.compile): strip it before loading.' }
 }
 const WRAPPERS: ReadonlyMap<string, string> = new Map([

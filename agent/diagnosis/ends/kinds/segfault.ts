@@ -112,6 +112,14 @@ function crashed({ situation, facts: { frame } }: EndTold): readonly Piece[] {
       text: 'Extensions must be built for the installed versions: reinstall those that were updated last.',
       command: 'python -m pip check',
     },
-    situation.programs.has('pytorch') && { text: 'If it comes with DataLoader workers, try num_workers=0: libraries that hold threads do not survive a fork.' },
+    situation.system === 'windows' &&
+      situation.programs.has('comfyui') && {
+        text: 'If it comes while a large model is loaded: let Windows manage the size of the page file (System, Advanced, Performance), on a disk with room for the whole model.',
+      },
+    situation.system !== 'windows' &&
+      !situation.programs.has('comfyui') &&
+      situation.programs.has('pytorch') && {
+        text: 'If it comes with DataLoader workers, try num_workers=0: libraries that hold threads do not survive a fork.',
+      },
   ]
 }

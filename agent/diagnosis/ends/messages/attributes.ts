@@ -33,6 +33,23 @@ const OPTIONAL: readonly (readonly [name: RegExp, package_: string])[] = [
 
 export const ATTRIBUTES: readonly Known[] = [
   {
+    // Its Python files ask its own compiled part for a name.
+    pattern: /module 'torch\._C(?:\.\w{1,40})?' has no attribute '(\w{1,80})'/,
+    when: ({ situation }) => /[\\/]torch[\\/](?:\w{1,30}[\\/]){0,3}\w{1,40}\.py", line \d/.test(situation.text),
+    title: 'Two releases of PyTorch are mixed',
+    says: "PyTorch's own Python files ask for it: they are of another release than its compiled part, mostly because one release was installed over another, or libtorch of another one is found first.",
+    remedies: (_, { situation }) => [
+      {
+        text: `Remove every copy, then install one release anew${situation.jetson ? ' (on a Jetson the wheel for its JetPack)' : ''}: repeat this until it finds none.`,
+        command: 'python -m pip uninstall -y torch torchvision torchaudio',
+      },
+      {
+        text: 'See whether a folder of the loader or of Python brings another one.',
+        command: 'printenv LD_LIBRARY_PATH PYTHONPATH; python -m pip list -v | grep -i torch',
+      },
+    ],
+  },
+  {
     pattern: /^name '(\w{1,80})' is not defined/,
     when: ({ facts, error }) => facts.frame === undefined || !(error?.frames.length === 0),
     title: ([, name = '']) => {

@@ -27,6 +27,16 @@ const ROWS: readonly Row[] = [
   ],
 ]
 export const COMFYUI: readonly Known[] = [
+  {
+    // comfy-aimdo reads weights into host memory that is locked.
+    pattern: /HostBuffer\.\w{3,40} failed/,
+    title: 'ComfyUI could not read weights into locked host memory',
+    says: 'Locked (pinned) host memory is limited, and none was left: by the system, or because host memory is full.',
+    remedies: () => [
+      { text: 'Start ComfyUI with --disable-pinned-memory; it then moves weights to the GPU somewhat slower.' },
+      { text: 'Update ComfyUI, and close what fills host memory; on Windows let the system manage the page file.' },
+    ],
+  },
   ...ofRows(ROWS),
   {
     pattern: /outputs failed validation|prompt_outputs_failed_validation|Failed to validate prompt for output/,

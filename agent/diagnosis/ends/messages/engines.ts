@@ -227,24 +227,6 @@ export const ENGINES: readonly Known[] = [
     ],
   },
   {
-    pattern:
-      /Model architectures \['(\w{3,80})'\] (?:failed to be inspected|are not supported for now\. Supported architectures: [^\n]{0,8000}?'\1')|'-m', 'vllm\.model_executor\.models\.registry'\]' returned non-zero/,
-    title: ([, model], { situation: { text } }) =>
-      `vLLM could not load its own code for ${model ?? /inspecting model architecture '(\w{3,80})'/.exec(text)?.[1] ?? 'the model'}`,
-    says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason is above, under "Error in inspecting model architecture".',
-    remedies: (_, { situation }) => [
-      situation.system === 'windows' && { text: 'vLLM has no release for Windows: run it in WSL 2, or in its Linux image with Docker.' },
-      {
-        text: 'See what fails; run it in the environment of the server.',
-        command: 'python -c "import vllm._C, transformers; print(transformers.__version__)"',
-      },
-      {
-        text: 'Install vLLM again in a clean environment: it brings the PyTorch and Transformers that it was built for.',
-        command: 'pip install --upgrade --force-reinstall vllm',
-      },
-    ],
-  },
-  {
     pattern: /No model architectures are specified/,
     title: 'The config.json names no architecture',
     says: 'What was named is no model that vLLM can load: an adapter (LoRA), a tokenizer or a part of a pipeline (diffusers, speech), or its config.json lacks "architectures".',

@@ -6,6 +6,28 @@ import { madeFor } from '../python-packages.ts'
 
 export const FINETUNING: readonly Known[] = [
   {
+    pattern: /Unsloth: (\S{3,120}) is not supported in your current Unsloth version/,
+    title: ([, model]) => `This Unsloth does not know ${model}`,
+    remedies: () => [
+      {
+        text: 'Update Unsloth and what belongs to it, then start the process (notebook: the kernel) again.',
+        command: 'python -m pip install --upgrade unsloth unsloth_zoo',
+      },
+      { text: 'Where the newest does not know it either: the model is of an architecture that Unsloth does not train.' },
+    ],
+  },
+  {
+    pattern: /Unsloth: The tokenizer `([^`\n]{3,160})`\s{0,3}does not have a \{% if add_generation_prompt %\}/,
+    title: 'The chat template of the tokenizer cannot begin an answer',
+    says: ([, name]) => `The chat template of ${name} has no part that opens the answer (add_generation_prompt), which Unsloth asks for.`,
+    remedies: () => [
+      {
+        text: "Give the tokenizer the template of the model's family: unsloth.chat_templates.get_chat_template(tokenizer, chat_template=…), or tokenizer.chat_template of the model that it was trained from.",
+      },
+      { text: 'Or update Unsloth: newer releases correct more templates by themselves.', command: 'python -m pip install --upgrade unsloth unsloth_zoo' },
+    ],
+  },
+  {
     pattern: /torch_compile should be set within your deepspeed config file/,
     title: 'Axolotl wants torch.compile switched on in the DeepSpeed file',
     remedies: () => [

@@ -20,6 +20,7 @@ import { PACKAGES } from './packages.ts'
 import { QUANTIZATION } from './quantization.ts'
 import { SERVING } from './serving.ts'
 import { SERVERS } from './servers.ts'
+import { SGLANG } from './sglang.ts'
 import { SERVICES } from './services.ts'
 import { SETUP } from './setup.ts'
 import { SIMULATIONS } from './simulations.ts'
@@ -47,6 +48,7 @@ const KNOWN: readonly Known[] = [
   ENGINES,
   QUANTIZATION,
   SERVING,
+  SGLANG,
   SERVERS,
   SERVICES,
   IMAGES,

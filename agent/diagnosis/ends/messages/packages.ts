@@ -95,10 +95,22 @@ const hidden = (path: string): readonly Piece[] => [
 const isOwn = (path: string | undefined): path is string => path !== undefined && path.includes('/') && !/(?:site|dist)-packages|[\\/]lib[\\/]python/.test(path)
 /** A module in a package of the code itself hides nothing. */
 const hides = (path: string | undefined, module: string): path is string => isOwn(path) && !module.includes('.')
-const ownLacks = (name: string, module: string, path: string): readonly Piece[] => [
-  { text: `Correct the import, or define ${name} in ${path}: ${module} is part of the code itself, which may be of another version than what imports it.` },
-  { text: `If ${name} is compiled (C++, CUDA), build it first, as the README of the code says.` },
-]
+/** Libraries of which many people run a checkout: what lies there is not their own code. */
+const CHECKOUT = /^(?:vllm|sglang|transformers|trl|diffusers|verl|peft|accelerate|unsloth|deepspeed|megatron|torchtitan|lm_eval)\b/
+const ownLacks = (name: string, module: string, path: string): readonly Piece[] =>
+  CHECKOUT.test(module)
+    ? [
+        {
+          text: `${module.split('.')[0]} is imported from a checkout, in which ${module} has no ${name}: bring it to the release that the importing code was written for, or update that code. Names move from release to release.`,
+          command: `git -C ${path.replace(/\/[^/]*$/, '')} log -1 --format="%h %cd"`,
+        },
+      ]
+    : [
+        {
+          text: `Correct the import, or define ${name} in ${path}: ${module} is part of the code itself, which may be of another version than what imports it.`,
+        },
+        { text: `If ${name} is compiled (C++, CUDA), build it first, as the README of the code says.` },
+      ]
 
 const REQUIREMENT = /([A-Za-z][\w.-]{0,40}(?:\[[\w,]{1,40}\])?) ?((?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}(?:, ?(?:>=|<=|==|~=|!=|<|>) ?\d[\w.*]{0,20}){0,3})/g
 

@@ -1,4 +1,4 @@
-// Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, SGLang.
+// Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, Ollama.
 import { dockerRun } from '../../faults/remedies/docker-run.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { COMPUTE_CAP, WHICH_GPU } from '../../faults/remedies/gpu.ts'
@@ -13,12 +13,19 @@ const FLASH =
 
 export const SERVERS: readonly Known[] = [
   {
-    pattern: /TP rank (\d{1,4}) could finish the model loading, but there are other ranks that didn't/,
-    title: ([, rank]) => `SGLang: rank ${rank} waited in vain for the other ranks to load the model`,
-    says: 'This rank is well: another one failed or is too slow, on this host or another node.',
-    remedies: () => [
-      { text: 'Read the log of the other ranks and nodes: the one that does not say "Load weight end" has the cause (memory, disk, a crash).' },
-      { text: 'If one only loads slowly (a network disk, a host short of memory), put the model on a local disk.', command: 'free -g; df -h <MODEL_FOLDER>' },
+    // What the runner says of the file stands in the server's log only.
+    pattern: /unable to load model: \S{0,200}sha256-[\da-f]{12}/,
+    when: ({ situation }) => situation.programs.has('ollama'),
+    title: 'Ollama could not load the file of a model',
+    says: 'Mostly the model is of an architecture that this release does not know; else its file is cut or not complete. The log of the server says which.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Look there for "unknown model architecture" or "error loading model".',
+        ...(situation.system === 'windows'
+          ? {}
+          : { command: 'journalctl -u ollama --no-pager | grep -iE "error loading|unknown model|missing tensor" | tail' }),
+      },
+      { text: 'Update Ollama, and pull the model again; one from its own library (ollama.com/library) is made for its releases.' },
     ],
   },
   {

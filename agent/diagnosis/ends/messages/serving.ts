@@ -12,7 +12,31 @@ const unfitTorch = only(
   'See which: a build that says None needs another PyTorch (delete the folder venv, which is made again at the next start); else look at the driver. Skipping the check only moves the work to the CPU.',
   'python -c "import torch; print(torch.__version__, torch.version.cuda, torch.version.hip)"',
 )
+/** vLLM names the architecture among those that it supports, or says that its own code for it could not be imported. */
+const LISTED = /\['(\w{3,80})'\] are not supported for now\. Supported architectures: [^\n]{0,8000}?'\1'/
+const NOT_IMPORTED = /Error in inspecting model architecture|No module named 'vllm\._C'/
 export const SERVING: readonly Known[] = [
+  {
+    pattern:
+      /Model architectures \['(\w{3,80})'\] (?:failed to be inspected|are not supported for now(?:\. Supported architectures: [^\n]{0,8000}?'\1')?)|'-m', 'vllm\.model_executor\.models\.registry'\]' returned non-zero/,
+    title: ([, model], { situation: { text } }) =>
+      `vLLM could not load its own code for ${model ?? /inspecting model architecture '(\w{3,80})'/.exec(text)?.[1] ?? 'the model'}`,
+    // Else the model is newer than the release.
+    when: ({ error, situation: { text } }) =>
+      !/are not supported for now/.test(error?.message ?? '') || LISTED.test(error?.message ?? '') || NOT_IMPORTED.test(text),
+    says: 'The architecture is known, and importing vLLM\'s file for it failed: a package is missing, or vLLM\'s binary does not fit PyTorch or the driver. The reason is above, under "Error in inspecting model architecture".',
+    remedies: (_, { situation }) => [
+      situation.system === 'windows' && { text: 'vLLM has no release for Windows: run it in WSL 2, or in its Linux image with Docker.' },
+      {
+        text: 'See what fails; run it in the environment of the server.',
+        command: 'python -c "import vllm._C, transformers; print(transformers.__version__)"',
+      },
+      {
+        text: 'Install vLLM again in a clean environment: it brings the PyTorch and Transformers that it was built for.',
+        command: 'pip install --upgrade --force-reinstall vllm',
+      },
+    ],
+  },
   {
     title: ([, rank, most]) => `A LoRA adapter has rank ${rank}, and the server takes up to ${most}`,
     pattern: /LoRA rank (\d{1,5}) is greater than max_lora_rank (\d{1,5})/,

@@ -99,6 +99,9 @@ export function wanted(name: string, asked: string, list: string, { situation }:
 export function uvBuild({ situation: { text } }: EndTold): string | undefined {
   const below = /\[(?:stderr|stdout)\]\n((?:(?![^\n]{0,20}hint:|[^\n]{0,20}\[std)[^\n]*\n?){1,60})/g
   const words = [...text.matchAll(below)].at(-1)?.[1]
-  const lines = words?.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()])) ?? []
+  const whole = words?.split('\n').filter((line) => line.trim() !== '') ?? []
+  // uv indents it: what its author wrote below is not.
+  const after = /^\s/.test(whole[0] ?? '') ? whole.findIndex((line) => /^\S/.test(line)) : -1
+  const lines = whole.slice(0, after < 0 ? whole.length : after).map((line) => line.trim())
   return lines.length === 0 ? undefined : lines.slice(-2).join(' ').slice(-240)
 }

@@ -60,6 +60,12 @@ export const LANGUAGES: readonly Language[] = [
     head: /(?:^|[\s.])(?:(?<file>(?:[A-Za-z]:)?[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): )?(?<message>GGML_(?:ASSERT|ABORT)\(.{1,200}\) failed)/,
     name: 'assert',
   },
+  // GGML_ABORT("fatal error"), of a case that its code does not know; a compiler says more after these words.
+  {
+    aborts: true,
+    head: /^(?<file>(?:[A-Za-z]:)?[^\s:*?"]{0,200}\bggml[^\s:*?"]{1,200}\.(?:cpp|cuh?|c|h|m)):(?<line>\d{1,6}): (?<message>fatal error)$/,
+    name: 'abort',
+  },
   // GGML_ABORT with words of its own: file, line and reason, then the stack.
   {
     aborts: true,

@@ -12,6 +12,7 @@ import type { Facts } from '../../../model/facts.ts'
 import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import { lessMemory } from './less/index.ts'
 import { memoryFamily } from './rules.ts'
+import { freeShared, restOf, sharesMemory } from './shared-memory.ts'
 import { known } from '../parts/window.ts'
 
 /** Its CPU library was loaded: it looks for CUDA with PyTorch. */
@@ -20,12 +21,15 @@ const WITHOUT_CUDA = /libbitsandbytes_cpu|bitsandbytes was compiled without GPU 
 const GOES_ON = /retrying without pipeline parallelism/
 const ggml = (situation: Situation, facts: Facts): readonly Piece[] =>
   situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation, facts)
-const taken = (situation: Situation, facts: Facts): readonly Piece[] => [whoHolds(situation), smallerShare(situation, facts)]
+const taken = (situation: Situation, facts: Facts): readonly Piece[] => [
+  sharesMemory(situation) ? freeShared : whoHolds(situation),
+  smallerShare(situation, facts),
+]
 const figure = (bytes: number | undefined): string => (bytes === undefined ? 'an unknown amount' : gib(bytes))
-const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }: Facts): string =>
+const wanted = ({ requested_bytes: asked, free_bytes: free, total_bytes: total }: Facts, situation: Situation): string =>
   asked === undefined && free === undefined
     ? 'vLLM wants a larger share of the GPU than is free at its start: another process holds memory there.'
-    : `vLLM wants ${figure(asked)} of the card's ${figure(total)} at its start, and only ${figure(free)} is free: another process holds the rest.`
+    : `vLLM wants ${figure(asked)} of the ${sharesMemory(situation) ? 'memory' : 'card'}'s ${figure(total)} at its start, and only ${figure(free)} is free: ${restOf(situation, (total ?? 0) - (free ?? 0))}.`
 const longest = ({ requested_bytes: need, free_bytes: free }: Facts, situation: Situation): string => {
   const fits = longestIn(situation.text)
   const length = /max seq len \((\d{3,9})\)/.exec(situation.text)?.[1]

@@ -41,8 +41,10 @@ function raiseFraction(situation: Situation): Piece {
 const LARGER_POOL: Piece = {
   text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
 }
+/** csrc/cumem_allocator.cpp of vLLM; it prints these lines and no stack. */
+const SLEEPS = /out of memory at \S{0,80}cumem_allocator\.cpp/
 const unknown = (gpu: number | undefined, situation: Situation): string =>
-  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${/\bin wake_up\b/.test(situation.text) ? 'vLLM was waking up from its sleep mode: what it had given back was in use meanwhile, or is in pieces.' : CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
+  `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. ${/\bin wake_up\b/.test(situation.text) ? 'vLLM was waking up from its sleep mode: what it had given back was in use meanwhile, or is in pieces.' : SLEEPS.test(situation.text) ? "It is the allocator of vLLM's sleep mode: when vLLM wakes up, what it gave back may be in use by the trainer, or in pieces." : CAPTURES.test(situation.text) ? 'It captured CUDA graphs, which take memory beside the KV cache.' : (partlyLoaded(situation) ?? 'Cause unknown: the message carries no figures.')}`
 
 export const cudaOomPlain = memoryFamily(
   'cuda-oom-plain',

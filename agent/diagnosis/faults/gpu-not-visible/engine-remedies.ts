@@ -72,11 +72,10 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
   const runtime = programs.has('containerd') && !programs.has('docker') ? 'containerd' : 'docker'
   return [
     byCompose,
-    OTHER_GRAPHICS.test(situation().text) &&
-      !NVIDIA_CARD.test(situation().text) && {
-        text: 'The text names no NVIDIA GPU in this machine. Without one, take the request for a GPU out (--gpus, deploy.resources): the container then runs on the CPU, if its program can.',
-        command: 'lspci | grep -iE "vga|3d|display"',
-      },
+    withoutNvidia(situation()) && {
+      text: 'The text names no NVIDIA GPU in this machine. Without one, take the request for a GPU out (--gpus, deploy.resources): the container then runs on the CPU, if its program can.',
+      command: 'lspci | grep -iE "vga|3d|display"',
+    },
     /Docker Desktop/.test(situation().text) &&
       system !== 'wsl' && {
         text: 'Docker Desktop for Linux runs containers in a virtual machine without a GPU: use Docker Engine on the host instead.',
@@ -92,6 +91,9 @@ export function toolkit({ situation, message }: Matched): readonly Piece[] {
 
 /** nvidia-ctk lists devices: the description is there. */
 export const CDI_LISTED = /Found [1-9]\d{0,2} CDI devices/
+
+/** The text names graphics, and none of NVIDIA. */
+export const withoutNvidia = ({ text }: Situation): boolean => OTHER_GRAPHICS.test(text) && !NVIDIA_CARD.test(text)
 
 export function cdi({ situation, message }: Matched): readonly Piece[] {
   const { programs } = situation()

@@ -3,7 +3,7 @@ import { CUDA_LIBRARY } from '../parts/cuda-libraries.ts'
 import type { Rule, Seen } from '../parts/rules.ts'
 import { known } from '../parts/window.ts'
 import { HOST_DRIVER, WSL } from './driver-remedies.ts'
-import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, refusal, toolkit, withoutTool } from './engine-remedies.ts'
+import { cdi, CDI_LISTED, hook, HOST_WORKS, named, NO_LIBRARY, OPERATOR, refusal, toolkit, withoutNvidia, withoutTool } from './engine-remedies.ts'
 
 export const LITERALS = [
   'could not select device driver',
@@ -196,8 +196,8 @@ export const engineRules: readonly Rule[] = [
     verdict:
       'The container was started with --gpus, and no CDI description on this host names a GPU of a known vendor: the NVIDIA Container Toolkit is not installed, has written no description yet, or the host has no such GPU.',
     remedies: (matched) => [
-      HOST_DRIVER,
-      {
+      !withoutNvidia(matched.situation()) && !/^GPU \d{1,2}: NVIDIA|NVIDIA-SMI \d{3}\.\d/m.test(matched.situation().text) && HOST_DRIVER,
+      !withoutNvidia(matched.situation()) && {
         text: 'Install the NVIDIA Container Toolkit and let it write the description.',
         command: 'sudo apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list',
       },

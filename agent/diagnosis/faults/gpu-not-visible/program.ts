@@ -210,7 +210,7 @@ export const programRules: readonly Rule[] = [
     facts: code,
   },
   {
-    pattern: /invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
+    pattern: /(?<!NCCL WARN [^\n]{0,60})invalid device ordinal|CUDA_ERROR_INVALID_DEVICE\b|Invalid CUDA (?:'device=|device index)/,
     severity: 'critical',
     title: 'A GPU number that does not exist here',
     verdict: ({ situation }) =>

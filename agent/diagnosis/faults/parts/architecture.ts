@@ -53,6 +53,14 @@ export function tooNewForTorch(text: string, torch: string | undefined): { reado
 }
 /** That of a consumer's or workstation's Blackwell, which only its name tells. */
 export const namedArchitecture = (text: string): number | undefined => (/\bRTX (?:PRO [2-6]\d00|50\d0)\b/i.test(text) ? 120 : undefined)
+/** Of those before Turing too. */
+const BEFORE: readonly (readonly [names: RegExp, architecture: number])[] = [
+  [/\b(?:V100|Titan V|(?:Quadro )?GV100)\b/i, 70],
+  [/\b(?:P100|GP100)\b/, 60],
+  [/\b(?:GTX 10\d0|P40|P4|P6|Titan Xp|Quadro P\d{3,4})\b/i, 61],
+  [/\b(?:GTX 9\d0|GTX Titan X|M40|M60|Quadro M\d{4})\b/i, 52],
+]
+export const oldArchitecture = (text: string): number | undefined => BEFORE.find(([names]) => names.test(text))?.[1]
 /** A GPU whose name says that a build may be too old or too new for it. */
 export const oddGpu = (text: string): string | undefined => (BLACKWELL.exec(text) ?? BEFORE_TURING.exec(text))?.[0]
 /** Libraries with kernels of their own, as an error names them. */
@@ -66,6 +74,11 @@ const PARTS: readonly (readonly [RegExp, string])[] = [
   [/bitsandbytes/i, 'bitsandbytes'],
   [/mamba_ssm|selective_scan|causal_conv1d/, 'Mamba'],
 ]
+/** The last library with kernels of its own that the lines of a traceback go through. */
+export const kernelsIn = (lines: string): string | undefined =>
+  PARTS.map(([pattern, name]) => ({ name, at: lines.search(pattern) }))
+    .toSorted((a, b) => b.at - a.at)
+    .find(({ at }) => at >= 0)?.name
 /** Of the error itself: what stands around it may be of another library. */
 export function kernelsOf({ message, match }: { readonly message: string; readonly match: RegExpExecArray }): string | undefined {
   const near = message.slice(Math.max(0, match.index - 120), match.index + match[0].length + 160)

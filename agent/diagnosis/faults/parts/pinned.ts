@@ -5,7 +5,9 @@ import type { Piece } from '../remedies/plan.ts'
 
 /** Frames of a call that asks for it, or its argument. */
 export const asksPinned = (text: string): boolean =>
-  /\.pin_memory\(\)|, in _?pin_memory\b|pin_memory\w{0,30} = torch\.|pin_memory=True|cudaHost(?:Alloc|Register)|HostAllocator/.test(text)
+  /\.pin_memory\(\)|, in _?pin_memory\b|pin_memory\w{0,30} = torch\.|pin_memory=True|cpu_backup_tensor = torch\.|cudaHost(?:Alloc|Register)|HostAllocator/.test(
+    text,
+  )
 /** TensorFlow's pool of it grows by requests as large as this where little was asked for. */
 const LARGE = 2 ** 30
 export const lessPinnedInTensorflow = ({ system }: Situation, asked: number | undefined): readonly Piece[] => [

@@ -1,6 +1,7 @@
 // What helps when a program was not built for this GPU, or brings a libcuda that the driver does not take.
-import { architectureIn, namedArchitecture, capabilityText, kernelsOf } from '../parts/architecture.ts'
+import { architectureIn, namedArchitecture, capabilityText, kernelsIn, kernelsOf, oldArchitecture } from '../parts/architecture.ts'
 import type { Matched } from '../parts/rules.ts'
+import { compareVersions } from '../../situation/versions.ts'
 import { setVariables } from './environment.ts'
 import { COMPUTE_CAP, WHICH_GPU } from './gpu.ts'
 import { SEE_TORCH, torchWheel, wheelFor } from './packages.ts'
@@ -30,7 +31,7 @@ const PYTHONS = [
   'numba',
 ] as const
 
-export function architecture({ situation, message, match }: Matched): readonly Piece[] {
+export function architecture({ situation, message, match, text, at: line }: Matched): readonly Piece[] {
   const at = situation()
   const arch = architectureIn(message) ?? architectureIn(at.text)
   const { programs, vendor } = at
@@ -126,12 +127,37 @@ export function architecture({ situation, message, match }: Matched): readonly P
       },
       { text: 'Built from source: name the capability, without its point, to the build: --cmake_extra_defines CMAKE_CUDA_ARCHITECTURES=<CAPABILITY>.' },
     ]
-  const named = namedArchitecture(at.text)
+  const named = namedArchitecture(at.text) ?? oldArchitecture(at.text)
+  const built = at.versions.cuda
+  // PyTorch's wheels for CUDA 12.6 end with Volta's time, those for 12.8 and newer hold Blackwell: RELEASE.md, "PyTorch CUDA support matrix".
+  const has = named !== undefined && built !== undefined && (named >= 100 ? compareVersions(built, '12.8') >= 0 : compareVersions(built, '12.8') < 0)
+  if (has && programs.has('pytorch') && !programs.has('vllm') && !programs.has('sglang')) {
+    const own = kernelsIn(text.slice(Math.max(0, line - 12), line + 8).join('\n'))
+    return [
+      {
+        text: `PyTorch here is for CUDA ${built}, which has code for this GPU: ${own ?? 'an extension'} lacks it${own === undefined ? ' (the traceback names it)' : ''}. Install a release or build of it for this GPU (compute capability ${capabilityText(named)}), or choose another one in its place (PyTorch's own attention: sdpa).`,
+      },
+      SEE_TORCH,
+    ]
+  }
+  // It asks uv for a PyTorch that fits the GPU, with what belongs to it.
+  if (named !== undefined && /\bUnsloth \d/.test(at.text))
+    return [
+      {
+        text: `Install Unsloth with a PyTorch that has code for this GPU (sm_${named}); ${built === undefined ? 'see which one this is' : `this one is for CUDA ${built}`}. xFormers and vLLM must fit it too: an environment of its own is surest.`,
+        command: 'uv pip install --upgrade unsloth --torch-backend=auto',
+      },
+      SEE_TORCH,
+    ]
   // PyTorch adds this to its message.
   const wheel: Piece =
     named !== undefined &&
     (programs.has('pytorch') || /CUDA kernel errors might be/.test(at.text)) &&
-    torchWheel(at, wheelFor(named, at.versions.driverCuda), `If sm_${named} is not in its list: install a build for CUDA 12.8 or newer, which has it.`)
+    torchWheel(
+      at,
+      wheelFor(named, at.versions.driverCuda),
+      `If sm_${named} is not in its list: install a build for CUDA ${named < 100 ? '12.6, which has it; newer ones have dropped it' : '12.8 or newer, which has it'}.`,
+    )
   if (arch === undefined)
     return [
       (programs.has('vllm') || programs.has('sglang')) && {

@@ -6,6 +6,7 @@ import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
 import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
+import { forOlderDriver } from './older-driver.ts'
 import type { Piece } from './plan.ts'
 import { TORCH_OWN, torchOwnRemedies } from './torch-own.ts'
 
@@ -149,6 +150,8 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       },
       loaderPath(situation, file, name),
     ]
+  const older = python && !windows ? forOlderDriver(file, which, situation) : undefined
+  if (older !== undefined) return older
   const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1]
   if (programs.has('vllm') && file.stem === 'cudart' && (importer ?? 'vllm') !== 'vllm')
     return [
@@ -232,10 +235,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
         text: 'Or, with CUDA 12, take CTranslate2 4.5 or newer, which was built for cuDNN 9.',
         command: pipInstall(situation, "ctranslate2 'nvidia-cudnn-cu12==9.*'", '--upgrade'),
       },
-    programs.has('onnxruntime') &&
-      !python && {
-        text: `Or take the build of ONNX Runtime for the CUDA that is installed.`,
-      },
+    programs.has('onnxruntime') && !python && { text: `Or take the build of ONNX Runtime for the CUDA that is installed.` },
     programs.has('onnxruntime') &&
       python &&
       (/onnxruntime[-_]genai/.test(situation.text)

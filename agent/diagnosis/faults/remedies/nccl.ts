@@ -17,6 +17,8 @@ export const MEMORY = /out of memory/
 const WITHOUT_PEERS = /NCCL_P2P_DISABLE["']?(?:[=:]| set by environment to)\s{0,3}["']?1/
 /** CUDA's words where a library has no code for the GPU. https://github.com/NVIDIA/nccl/issues/1372 */
 export const NO_KERNELS = /named symbol not found|no kernel image is available|invalid device function|device kernel image is invalid/
+/** Memory that one process gives to another by a handle: NCCL's p2p.cc, and its NVLink domains over nodes (MNNVL). */
+export const SHARED = /\bp2p\.cc:\d{1,5} NCCL WARN (?:Cuda|HIP) failure (?:101|1|800|801)\b|cuMemImportFromShareableHandle/
 export const PEER_ACCESS = /peer (?:access|mapping)|(?:cuda|hip)Ipc\w{3,24} failed/
 /** https://github.com/NVIDIA/nccl/issues/1092: it reports all errors of the network so. */
 export const INTERNAL_OF_218 = /internal error[^\n]{0,80}NCCL version 2\.18/
@@ -235,6 +237,18 @@ export function cuda({ text, at, message, situation }: Pick<Matched, 'text' | 'a
         command: setVariables(now, { NCCL_CUMEM_HOST_ENABLE: '0' }),
       },
       ...noPeers({ situation }).slice(WITHOUT_PEERS.test(now.text) ? 1 : 0),
+    ]
+  if (SHARED.test(near))
+    return [
+      /MNNVL/.test(now.text) && {
+        text: 'See whether IMEX runs on every node of the domain, and whether the pods or containers were given the same channel.',
+        command: 'systemctl status nvidia-imex; nvidia-imex-ctl -N; ls -l /dev/nvidia-caps-imex-channels',
+      },
+      {
+        text: 'Give the processes of one node all of its GPUs, and let each choose its own (CUDA_VISIBLE_DEVICES, LOCAL_RANK), so that they can map the memory of the others.',
+        command: 'nvidia-smi -L',
+      },
+      { text: 'Until then let NCCL do without.', command: setVariables(now, /MNNVL/.test(now.text) ? { NCCL_MNNVL_ENABLE: '0' } : { NCCL_P2P_DISABLE: '1' }) },
     ]
   if (NVLS.test(near))
     return [

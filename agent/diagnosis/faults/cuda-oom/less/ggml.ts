@@ -112,7 +112,25 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     text: 'Pipeline parallelism keeps several copies of the compute buffers: a build with -DGGML_SCHED_MAX_COPIES=1 keeps one.',
   }
   const smaller: Piece = { text: 'Or use a smaller quantization of the model.' }
+  // tools/mtmd: the encoder of images has buffers of its own, which neither the context nor the layers change.
+  if (/compute buffers for CLIP|alloc_compute_meta: failed/.test(situation.text))
+    return [
+      {
+        text: 'It is the encoder of images: its buffers grow with the size of an image. Let an image take fewer tokens (--image-max-tokens), or run the encoder on the CPU (--no-mmproj-offload).',
+      },
+      fewerLayers,
+      shorter,
+    ]
   if (OVER_LIMIT.test(situation.text)) return buffer === 'model' ? LARGE_TENSOR : [smallerBatch, shorter, buffer !== 'compute' && cache]
+  // common/fit: what the user has set is left as it is.
+  if (/failed to fit params to free device memory: (?:n_gpu_layers|tensor_split|[\w ]{3,40}) already set by user/.test(situation.text))
+    return [
+      {
+        text: 'Leave -ngl (--n-gpu-layers), --tensor-split and --override-tensor out: llama.cpp then places as many layers on the GPU as fit (--fit on); it gave that up here because they were set.',
+      },
+      cache,
+      smaller,
+    ]
   switch (buffer) {
     case 'compute':
       // No number of layers makes room for a buffer that no card can hold.

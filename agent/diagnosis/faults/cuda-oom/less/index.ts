@@ -3,6 +3,7 @@ import type { Facts } from '../../../../model/facts.ts'
 import type { Program } from '../../../situation/programs.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
+import { freeShared, sharesMemory } from '../shared-memory.ts'
 import { lessInLlamacpp, lessInOllama } from './ggml.ts'
 import {
   lessAnyway,
@@ -69,7 +70,9 @@ export function lessMemory(situation: Situation, facts: Facts, othersBytes?: num
       situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
   )
   const general = (): readonly Piece[] => lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
-  const pieces = known === undefined ? general() : known[1](situation, facts, othersBytes)
+  const less = known === undefined ? general() : known[1](situation, facts, othersBytes)
+  // It failed as it asked how much is free: nothing of its own was there yet.
+  const pieces = sharesMemory(situation) && /\bmem_get_info\b|cudaMemGetInfo/.test(situation.text) ? [freeShared, ...less] : less
   // Callers may take the first ones only.
   return pieces.filter((piece) => piece !== false && piece !== undefined)
 }
