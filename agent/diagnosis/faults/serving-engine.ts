@@ -146,11 +146,11 @@ export const servingEngine = ruleFamily({
     {
       pattern: /\bEngineDeadError: EngineCore encountered an issue\. See stack trace/,
       severity: 'critical',
-      // Where the log holds what the engine printed, that is the fault.
-      unless: ({ text, at }) => text.slice(Math.max(0, at - 400), at).some((line) => OF_THE_ENGINE.test(line)),
+      // Where the log holds what the engine printed, mostly above, that is the fault.
+      unless: ({ text, at }) => text.slice(Math.max(0, at - 400), at + 60).some((line) => OF_THE_ENGINE.test(line)),
       title: "vLLM's engine failed",
       verdict:
-        "The server only tells that its engine (EngineCore) failed. The engine's own error, which says why, stands further up in the log and not in this part.",
+        "The server only tells that its engine (EngineCore) failed. The engine's own error, which says why, stands in the engine's own lines, mostly further up in the log.",
       remedies: ({ situation }) => [
         {
           text: 'Read the first error of the engine.',
