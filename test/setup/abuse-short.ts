@@ -10,7 +10,8 @@ export function shortForms(these: (each: AbuseCase) => boolean, options: { reado
   describe.each(cases.filter((each) => each.hasShortForm && these(each)))('$id', options, (each) => {
     const reason = each.unavailable?.()
     test.skipIf(reason !== undefined)(`${each.promised}${reason === undefined ? '' : ` (skipped: ${reason})`}`, async () => {
-      expect(await each.run({ short: true })).toEqual({ held: true, observed: expect.any(String) })
+      const { held, observed } = await each.run({ short: true })
+      expect(held, observed).toBe(true)
     })
   })
 }
