@@ -54,8 +54,9 @@ const visible = (amd: boolean): Piece => ({
 const OFF_THE_DESKTOP: Piece = {
   text: 'Close what draws on this GPU beside the program (browser, games), or let another GPU drive the screen.',
 }
-const ownGpu = ({ programs, system, gaming, vendor }: Situation): Piece =>
-  programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : visible(vendor === 'amd')
+const ownGpu = ({ programs, system, gaming, vendor, jetson, hosted }: Situation): Piece =>
+  // A board has one, and so has most of what Colab lends.
+  !jetson && !hosted && (programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : visible(vendor === 'amd'))
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
@@ -186,6 +187,10 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
     judged.causes[0] !== 'fraction_cap' && raiseShare(facts, situation),
     (judged.causes[0] === 'fragmentation' || judged.causes[0] === 'oversized_request') && phasePieces(situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
+    situation.notebook &&
+      judged.causes[0] === 'capacity' && {
+        text: 'Restart the kernel and run only the cells that are needed: what earlier cells left on the GPU, also a run that failed, stays there until then.',
+      },
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
     others,

@@ -7,7 +7,7 @@ import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { HOST_DRIVER, inContainer } from './driver-remedies.ts'
+import { HOST_DRIVER, inContainer, inJob } from './driver-remedies.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
 /** `nvidia-smi -L`, in the same text. */
@@ -57,7 +57,8 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
-    inContainer(matched.situation()) && requestGpu(matched.situation()),
+    // Nothing else is to be looked at where none was asked for.
+    (inContainer(matched.situation()) || matched.situation().hosted || inJob(matched.situation())) && requestGpu(matched.situation()),
     renumbered(text),
     hides(matched.situation()),
     SHOWN.test(text)
@@ -164,12 +165,15 @@ const shownDriver = ({ text, system }: Situation): string | undefined =>
 export function noDriver({ situation }: Matched): string {
   const shown = shownDriver(situation())
   return shown === undefined
-    ? 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.'
+    ? situation().hosted
+      ? 'PyTorch finds no NVIDIA driver: the runtime of this notebook was started without a GPU.'
+      : 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.'
     : `nvidia-smi shows the driver ${shown}, and PyTorch finds none where it runs: its library libcuda.so.1 is not found there, as in a container without the GPU.`
 }
 export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undefined {
   const at = situation()
   // What a container prints says nothing of the modules of its host.
+  if (shownDriver(at) === undefined && at.hosted) return [requestGpu(at)]
   if (shownDriver(at) === undefined) return inContainer(at) || BY_COMPOSE.test(at.text) ? [requestGpu(at), HOST_DRIVER, SEE_VISIBLE] : undefined
   return [
     {

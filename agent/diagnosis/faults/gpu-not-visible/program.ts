@@ -145,7 +145,9 @@ export const programRules: readonly Rule[] = [
           ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
           : /\bray::|RayTaskError|RayWorker/.test(situation().text)
             ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
-            : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
+            : situation().hosted
+              ? 'PyTorch finds no GPU: the runtime of this notebook was started without one, or CUDA_VISIBLE_DEVICES hides it.'
+              : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
     remedies: program,
     unless: explained,
   },

@@ -28,8 +28,8 @@ const native = (at: Situation): boolean =>
 /** CTranslate2's own wording (types.cc); its wheels bring no CUDA, but are made for one. */
 const CTRANSLATE2 = /\bCUDA failed with error\b/
 
-/** Notebook services bring their driver; nobody can update it there. */
-const SERVICE = /\bcolab\b|\/kaggle\/|^!pip /im
+/** Only named, or a cell that installs. */
+const SERVICE = /\bcolab\b|^!pip /im
 
 export function driverOld({ situation }: Matched): readonly Piece[] {
   const at = situation()
@@ -38,11 +38,12 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
   const server = (['vllm', 'sglang', 'lmdeploy', 'tei', 'tgi'] as const).some((one) => at.programs.has(one))
   return [
     {
-      text: SERVICE.test(at.text)
-        ? 'In Colab or Kaggle the driver cannot be updated: start a new runtime, and use the PyTorch that it brings.'
-        : driverCuda === undefined
-          ? 'Update the NVIDIA driver of the host, then reboot: a newer driver runs older CUDA builds too.'
-          : `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too.`,
+      text:
+        at.hosted || SERVICE.test(at.text)
+          ? 'In Colab or Kaggle the driver cannot be updated: start a new runtime, and use the PyTorch that it brings.'
+          : driverCuda === undefined
+            ? 'Update the NVIDIA driver of the host, then reboot: a newer driver runs older CUDA builds too.'
+            : `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too.`,
     },
     ownBuild(at)
       ? { text: `Or compile the program again with a CUDA toolkit that is no newer than the driver${driverCuda === undefined ? '' : ` (${driverCuda})`}.` }

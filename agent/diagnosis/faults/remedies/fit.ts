@@ -27,25 +27,34 @@ const NVIDIA_KINDS: ReadonlySet<LogKind> = new Set<LogKind>([
 /** NVIDIA's boards with the GPU beside the CPU: JetPack brings the driver, DCGM and resets are for cards. */
 const OF_CARDS = /\bdcgmi\b|\bdkms\b|--gpu-reset|\blspci\b|\bnvidia-bug-report/
 
+/** Colab and Kaggle: the machine, its driver and its kernel's log belong to the service. */
+const OF_OWN_HOST = /\bsudo\b|\bdmesg\b|\bsystemctl\b|\bjournalctl\b|\breboot\b|\bdocker \w|\blsmod\b|\/dev\/nvidia/
+
 /** Patterns of what cannot be followed here. */
-function unfit({ system, vendor, jetson }: Situation, kind: LogKind): readonly RegExp[] {
+function unfit({ system, vendor, jetson, hosted }: Situation, kind: LogKind): readonly RegExp[] {
   const foreign = (vendor === 'amd' || vendor === 'intel' || vendor === 'apple') && !NVIDIA_KINDS.has(kind) ? [OF_NVIDIA] : []
   if (system === 'windows') return [OF_LINUX, ...foreign]
   if (system === 'wsl') return [OF_LINUX_DRIVER, ...foreign]
+  if (hosted) return [OF_OWN_HOST, OF_LINUX_DRIVER, ...foreign]
   return jetson ? [OF_CARDS, ...foreign] : foreign
+}
+
+const EXPORTS = /^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm
+const eachPair = (command: string, say: (pair: string) => string): string =>
+  command.replace(EXPORTS, (_, pairs: string) => pairs.trim().split(' ').map(say).join('\n'))
+/** In a cell: a variable that a shell exports does not reach the kernel, and pip installs beside what is imported already. */
+function inCell(remedy: Remedy): Remedy {
+  const { text, command = '' } = remedy
+  if (/^export [A-Z]\w*=[^\s"$]+(?: [A-Z]\w*=[^\s"$]+)*$/.test(command))
+    return { text: `${text} In a notebook: in its first cell, after a restart of the kernel.`, command: eachPair(command, (pair) => `%env ${pair}`) }
+  return /^(?:python -m )?pip install [^\n]*$/.test(command)
+    ? { text: `${text} Then restart the kernel of the notebook: it keeps what it has imported.`, command: command.replace(/^(?:python -m )?pip/, '%pip') }
+    : remedy
 }
 
 /** `export A=1 B=2` in the words of cmd. */
 const ofCmd = (command: string, situation: Situation): string =>
-  (installerOf(situation) === 'embedded' ? command.replace(/^python /, '.\\python_embeded\\python.exe ') : command).replace(
-    /^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm,
-    (_, pairs: string) =>
-      pairs
-        .trim()
-        .split(' ')
-        .map((pair) => `set ${pair}`)
-        .join('\n'),
-  )
+  eachPair(installerOf(situation) === 'embedded' ? command.replace(/^python /, '.\\python_embeded\\python.exe ') : command, (pair) => `set ${pair}`)
 
 /** Distributions without apt: what installs packages there, what rebuilds the initramfs, and the headers of the running kernel. */
 const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string, initramfs: string, headers: string])[] = [
@@ -100,8 +109,10 @@ const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
 /** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
-  const all = remedies.map((remedy) => {
-    if (remedy.command === undefined) return remedy
+  const all = remedies.map((given) => {
+    if (given.command === undefined) return given
+    const remedy = situation.notebook ? inCell(given) : given
+    if (remedy !== given || remedy.command === undefined) return remedy
     const own = ofEngine(windows ? ofCmd(remedy.command, situation) : remedy.command, situation)
     const command = own === undefined ? undefined : ofDistribution(own, situation)
     const said = whereSet(remedy, situation)

@@ -162,6 +162,7 @@ const inForce = (text: string, pattern: RegExp): boolean => pattern.test(text)
 /** Unsloth and LLaMA-Factory (disable_gradient_checkpointing: false) recompute by default. */
 const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
 const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
+const SHARDED = /\bfsdp2?\b|FullyShardedDataParallel|\bfully_shard\b/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
@@ -179,11 +180,13 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
           text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
         }
     : situation.programs.has('deepspeed')
-      ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
+      ? !validates(situation) && {
+          text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.',
+        }
       : /unsloth/i.test(situation.text)
         ? { text: 'Train fewer parameters: a smaller rank, and neither embed_tokens nor lm_head.' }
-        : {
-            text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+        : !validates(situation) && {
+            text: `${SHARDED.test(situation.text) ? 'FSDP is in use: let it split the parameters too (FULL_SHARD), keep them in host memory (CPU offload), or use more GPUs' : situation.hosted ? 'Choose a runtime with a larger GPU' : 'Split the model and the optimizer over more GPUs (FSDP or ZeRO)'}${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
           },
 ]
 
@@ -204,7 +207,8 @@ export const lessAnyway = (situation: Situation): readonly Piece[] => [
   inJulia(situation),
   ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
   inPaddle(situation) ?? { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
-  { text: 'Or run it on a GPU with more memory, or split over several.' },
+  // Programs see one instance of MIG.
+  !MIG.test(situation.text) && { text: `Or run it on a GPU with more memory${situation.hosted || situation.jetson ? '' : ', or split over several'}.` },
 ]
 
 /** FlashInfer's buffer, in bytes: SGLang's variable had another name before 0.5. */

@@ -15,7 +15,7 @@ const OPTIMIZER = /\b_setup_for_real_optimizer\b|\binitialize_optimizer_states\b
 
 /** The weights are copied, or room for all of them is asked for at once. */
 const LOADS =
-  /\bin convert\s{1,20}(?:\d{1,5} {0,20})?return t\.to\(|_apply\(lambda t: t\.cuda\(|\bin (?:caching_allocator_warmup|set_module_tensor_to_device|_load_state_dict_into_meta_model|_load_pretrained_model|_move_model_to_device|load_checkpoint_in_model|_load_parameter_into_model)\b|modeling_utils\.py", line \d{1,5}, in from_pretrained\b/
+  /\bin convert\s{1,20}(?:\d{1,5} {0,20})?return t\.to\(|_apply\(lambda t: t\.cuda\(|\bin (?:caching_allocator_warmup|set_module_tensor_to_device|_load_state_dict_into_meta_model|_load_pretrained_model|_move_model_to_device|load_checkpoint_in_model|_load_parameter_into_model)\b|modeling_utils\.py", line \d{1,5}, in from_pretrained\b|Loading checkpoint shards: {1,4}\d{1,2}%\|[^\n]{0,160}\s{1,4}Traceback|pipeline_utils\.py", line \d{1,5}, in to\b/
 /** Weights that lie in host memory are copied for each layer that runs. */
 export const loadsWeights = ({ text }: Situation): boolean => LOADS.test(text) && !/\bin pre_forward\b/.test(text)
 const HALF = /torch_?dtype=["']?(?:torch\.)?(?:b?float16|half|auto)|\bdtype=torch\.b?float16|\.half\(\)|--(?:fp16|bf16)\b|fp16: ?[Tt]rue|bf16: ?[Tt]rue/
