@@ -33,6 +33,18 @@ const OPTIONAL: readonly (readonly [name: RegExp, package_: string])[] = [
 
 export const ATTRIBUTES: readonly Known[] = [
   {
+    pattern: /'DeepSpeedCPU(?:Adam|Adagrad|Lion)' object has no attribute 'ds_opt_\w{3,20}'/,
+    title: "DeepSpeed's optimizer for the CPU was not built",
+    says: 'It only follows: the extension could not be compiled or loaded, and the error above it says why.',
+    remedies: () => [
+      {
+        text: "Look at the error above it: mostly there is no nvcc or compiler, or the CUDA toolkit is not that of PyTorch. DeepSpeed's own report compares them.",
+        command: 'ds_report',
+      },
+      { text: 'Then let it build again from nothing.', command: 'rm -rf ~/.cache/torch_extensions' },
+    ],
+  },
+  {
     pattern: /^name '(\w{1,80})' is not defined/,
     when: ({ facts, error }) => facts.frame === undefined || !(error?.frames.length === 0),
     title: ([, name = '']) => {

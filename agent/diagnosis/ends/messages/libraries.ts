@@ -68,6 +68,21 @@ const ROWS: readonly Row[] = [
 ]
 
 export const LIBRARIES: readonly Known[] = [
+  {
+    pattern: /\b(libGL\.so\.1|libSM\.so\.6|libXext\.so\.6|libXrender\.so\.1): cannot open shared object file/,
+    when: ({ situation }) => /\bcv2\b|opencv|ultralytics|albumentations/i.test(situation.text),
+    says: 'OpenCV asks for it to draw windows, which a server or a container does not have.',
+    remedies: ([, name = '']) => [
+      {
+        text: 'Install OpenCV without windows, which does not ask for it.',
+        command: 'python -m pip uninstall -y opencv-python opencv-contrib-python && python -m pip install opencv-python-headless',
+      },
+      {
+        text: 'Or install the package of the system that brings it.',
+        command: `sudo apt-get install -y ${name.startsWith('libGL') ? 'libgl1' : name.toLowerCase().replace(/\.so\./, '')}`,
+      },
+    ],
+  },
   ...ofRows(ROWS),
   ...FRAMEWORKS,
   {

@@ -194,3 +194,24 @@ export function permission({ situation }: Matched): readonly Piece[] {
     requestGpu(situation()),
   ]
 }
+
+/** nvidia-smi itself is not there. */
+export function withoutSmi(matched: Matched): readonly Piece[] {
+  const { jetson, system } = matched.situation()
+  if (jetson)
+    return [
+      {
+        text: "On a Jetson its place is taken by tegrastats; the board's release says which JetPack it has.",
+        command: 'sudo tegrastats | head -n 3; cat /etc/nv_tegra_release',
+      },
+    ]
+  if (system === 'windows')
+    return [
+      {
+        text: 'See which GPU the computer has, and install its driver (nvidia.com/drivers; NVIDIA cards only), then restart Windows.',
+        command: 'powershell "Get-CimInstance Win32_VideoController | Select-Object Name, DriverVersion"',
+      },
+      { text: 'If the driver is there: nvidia-smi lies in System32.', command: String.raw`dir C:\Windows\System32\nvidia-smi.exe` },
+    ]
+  return [requestGpu(matched.situation()), driver(matched)]
+}

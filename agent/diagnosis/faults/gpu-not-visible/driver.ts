@@ -14,6 +14,7 @@ import {
   permission,
   unloaded,
   updated,
+  withoutSmi,
   WSL,
 } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
@@ -44,6 +45,7 @@ export const LITERALS = [
   'could not insert module',
   'PCI I/O region assigned to your NVIDIA device is invalid',
   'nvidia-smi: command not found',
+  "'nvidia-smi' is not recognized",
   'exec: "nvidia-smi": executable file not found',
   '/dev/nvidia',
   'nvml error: insufficient permissions',
@@ -259,11 +261,12 @@ export const driverRules: readonly Rule[] = [
   },
   {
     // Of Singularity's containers another rule tells.
-    pattern: /(?<!: exec: )nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
+    pattern: /(?<!: exec: )nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found|'nvidia-smi' is not recognized/,
     severity: 'warning',
     title: 'nvidia-smi is not here',
-    verdict: 'nvidia-smi is not in PATH: the driver is not installed, or the container was started without the GPU.',
-    remedies: (matched) => [requestGpu(matched.situation()), driver(matched)],
+    verdict: ({ situation }) =>
+      `nvidia-smi is not in PATH: ${situation().jetson ? 'JetPack before 6 has none' : situation().system === 'windows' ? 'the NVIDIA driver is not installed' : 'the driver is not installed, or the container was started without the GPU'}.`,
+    remedies: withoutSmi,
   },
   {
     pattern:

@@ -209,3 +209,15 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
     !/--gpus all/.test(text) && requestGpu(matched.situation()),
   ]
 }
+
+/** PyTorch's `No CUDA GPUs are available`. */
+export const noneFor = ({ situation }: Matched): string =>
+  situation().vendor === 'amd' && situation().system === 'wsl'
+    ? 'PyTorch finds no AMD GPU under WSL, which passes on only some Radeons, and to a ROCm that knows WSL.'
+    : NO_ROCK.test(situation().text)
+      ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
+      : /\bray::|RayTaskError|RayWorker/.test(situation().text)
+        ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
+        : situation().hosted
+          ? 'PyTorch finds no GPU: the runtime of this notebook was started without one, or CUDA_VISIBLE_DEVICES hides it.'
+          : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`

@@ -1,6 +1,7 @@
 // The last look at all remedies of a fault: none asks for tools that the system or the GPU's vendor shown by the text does not have.
 import type { Remedy } from '../../../model/fault.ts'
 import type { LogKind } from '../../../model/kinds.ts'
+import { inContainer } from '../gpu-not-visible/driver-remedies.ts'
 import { installerOf } from './pip.ts'
 import type { Situation } from '../../situation/situation.ts'
 
@@ -92,6 +93,18 @@ function whereSet({ text, command = '' }: Remedy, { programs }: Situation): stri
   return /\bpip install\b/.test(command) ? `${text} In a container it lasts as long as the container: do it in the image, or take a newer image.` : text
 }
 
+/** Kinds whose programs need a package where they run, and not on the host. */
+const OF_PROGRAM: ReadonlySet<LogKind> = new Set<LogKind>(['compile_error', 'missing_dependency', 'python_exception'])
+const APT = /^sudo apt-get install (?:-y )?(?=[\w. +-]{1,80}$)/
+/** In a container root has no sudo, and images come without the lists of packages; a cell of Colab is root too. */
+function aptInside({ text, command = '' }: Remedy, kind: LogKind, situation: Situation): Remedy | undefined {
+  if (!OF_PROGRAM.has(kind) || !APT.test(command)) return undefined
+  if (situation.hosted) return { text, command: command.replace(APT, '!apt-get install -y ') }
+  return inContainer(situation)
+    ? { text: /image/.test(text) ? text : `${text} In a container: in its image.`, command: command.replace(APT, 'apt-get update && apt-get install -y ') }
+    : undefined
+}
+
 const DOCKER = /\bdocker (run|update|inspect|logs|exec)\b/g
 /** The same for who really starts containers here: podman takes Docker's options; where only Slurm or Kubernetes speaks, nobody types them. */
 function ofEngine(command: string, { programs }: Situation): string | undefined {
@@ -111,7 +124,7 @@ export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: S
   const windows = situation.system === 'windows'
   const all = remedies.map((given) => {
     if (given.command === undefined) return given
-    const remedy = situation.notebook ? inCell(given) : given
+    const remedy = aptInside(given, kind, situation) ?? (situation.notebook ? inCell(given) : given)
     if (remedy !== given || remedy.command === undefined) return remedy
     const own = ofEngine(windows ? ofCmd(remedy.command, situation) : remedy.command, situation)
     const command = own === undefined ? undefined : ofDistribution(own, situation)
