@@ -68,3 +68,62 @@ rows('what only follows', [
     /liblibrary|Install library/,
   ],
 ])
+
+const oom = (frames: string, held = '22.50 GiB', pytorch = '21.90 GiB'): string =>
+  `Traceback (most recent call last):\n${frames}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.20 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.12 GiB is free. Including non-PyTorch memory, this process has ${held} memory in use. Of the allocated memory ${pytorch} is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.`
+
+rows('where memory ran out', [
+  [
+    'text that is generated',
+    oom('  File "/home/ana/gen.py", line 30, in <module>\n  File "/opt/py/site-packages/transformers/generation/utils.py", line 2215, in generate'),
+    /max_new_tokens[^]*cache_implementation="offloaded"/,
+    /Make the work smaller/,
+  ],
+  ["OpenAI's whisper has no batch", oom('  File "/opt/py/site-packages/whisper/transcribe.py", line 122, in transcribe'), /turbo or medium/, /batch/],
+  [
+    'a checkpoint that is read to where it was saved',
+    oom('  File "/opt/py/site-packages/torch/serialization.py", line 1213, in restore_location'),
+    /map_location='cpu'/,
+  ],
+  [
+    'the optimizer of Megatron',
+    oom('  File "/work/megatron/core/optimizer/distrib_optimizer.py", line 500, in __init__'),
+    /--tensor-model-parallel-size[^]*--optimizer-cpu-offload/,
+    /batch size|DeepSpeed/,
+  ],
+  [
+    'a LoRA of sd-scripts on Windows: no sequences, and an adapter already',
+    oom('  File "D:\\kohya_ss\\sd-scripts\\train_network.py", line 892, in train'),
+    /smaller images[^]*--network_train_unet_only/,
+    /sequences|instead of all weights/,
+  ],
+  [
+    'reinforcement learning trains too',
+    oom('  File "/app/verl/workers/fsdp_workers.py", line 700, in update_actor'),
+    /Halve the batch size/,
+    /Make the work smaller/,
+  ],
+  [
+    'memory beside PyTorch in a training: less of the rest too',
+    oom('  File "/home/ana/train.py", line 9, in step\n    loss.backward()', '22.50 GiB', '15.00 GiB'),
+    /what else the process loads[^]*Halve the batch size/,
+  ],
+  [
+    'llama.cpp in Python has arguments and no options',
+    'ggml_backend_cuda_buffer_type_alloc_buffer: allocating 3584.00 MiB on device 0: cudaMalloc failed: out of memory\n  File "/home/ana/a.py", line 3, in <module>\n    llm = Llama(model_path="m.gguf", n_gpu_layers=-1, n_ctx=32768)\nValueError: Failed to create llama_context',
+    /type_k=8/,
+    /--cache-type/,
+  ],
+  [
+    'a card of 2 GiB is none',
+    'jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes.',
+    /0\.95/,
+    /enough only/,
+  ],
+  [
+    'a Python that is linked',
+    'python: error while loading shared libraries: libpython3.10.so.1.0: cannot open shared object file: No such file or directory',
+    /LIBDIR/,
+    /apt-file/,
+  ],
+])

@@ -69,6 +69,17 @@ const ROWS: readonly Row[] = [
 
 export const LIBRARIES: readonly Known[] = [
   {
+    pattern: /\blibpython(3\.\d{1,2})\.so\.1\.0: cannot open shared object file/,
+    says: 'The program was linked with the library of that Python, which brings it only where it was built as a shared one.',
+    remedies: ([, version], { situation }) => [
+      {
+        text: 'Name the library folder of that Python to the loader (conda: that of the environment; uv and pyenv: that of the Python itself).',
+        command: `export LD_LIBRARY_PATH=$(python -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR'))"):$LD_LIBRARY_PATH`,
+      },
+      !/conda|\.pyenv|[\\/]uv[\\/]/.test(situation.text) && { text: 'Or install it from the system.', command: `sudo apt-get install -y libpython${version}` },
+    ],
+  },
+  {
     pattern: /\b(libGL\.so\.1|libSM\.so\.6|libXext\.so\.6|libXrender\.so\.1): cannot open shared object file/,
     when: ({ situation }) => /\bcv2\b|opencv|ultralytics|albumentations/i.test(situation.text),
     says: 'OpenCV asks for it to draw windows, which a server or a container does not have.',

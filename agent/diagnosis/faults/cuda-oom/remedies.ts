@@ -11,7 +11,7 @@ import type { Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
-import { lessToLoad, loadsWeights, makesOptimizer, phasePieces } from './less/phase.ts'
+import { lessToLoad, loadsWeights, makesOptimizer, phasePieces, toHostFirst } from './less/phase.ts'
 import { relaxLimit } from './xpu.ts'
 
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
@@ -152,7 +152,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       return [
         SERVERS.some((program) => situation.programs.has(program)) && lessMemory(situation, facts).slice(0, 3),
         { text: 'Find what else the process loads onto the GPU: a second framework, NCCL buffers, cuDNN workspaces.' },
-        OUTSIDE_PYTORCH.some((program) => situation.programs.has(program)) && lessMemory(situation, facts),
+        (situation.training || OUTSIDE_PYTORCH.some((program) => situation.programs.has(program))) && lessMemory(situation, facts),
       ]
     case 'capacity':
     case undefined:
@@ -183,6 +183,7 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
   const others = judged.outsideBytes !== undefined && facts.total_bytes !== undefined && judged.outsideBytes > 0.2 * facts.total_bytes && whoHolds(situation)
   return plan(
     spilled,
+    toHostFirst(situation),
     situation.vendor === 'intel' && relaxLimit(facts, situation),
     judged.causes[0] !== 'fraction_cap' && raiseShare(facts, situation),
     (judged.causes[0] === 'fragmentation' || judged.causes[0] === 'oversized_request') && phasePieces(situation),

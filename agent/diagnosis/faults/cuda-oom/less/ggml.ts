@@ -96,10 +96,14 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))}${flash}`,
     'n_batch',
   )
-  const cache: Piece = !small && {
-    text: 'Keep the KV cache in 8 bit: about half of its size.',
-    command: `${flash.trim()} --cache-type-k q8_0 --cache-type-v q8_0`.trim(),
-  }
+  const inPython = /\bLlama\(/.test(situation.text)
+  const cache: Piece =
+    !small && inPython
+      ? { text: 'Keep the KV cache in 8 bit: about half of its size. In Python: Llama(flash_attn=True, type_k=8, type_v=8).' }
+      : !small && {
+          text: 'Keep the KV cache in 8 bit: about half of its size.',
+          command: `${flash.trim()} --cache-type-k q8_0 --cache-type-v q8_0`.trim(),
+        }
   const fewerLayers = option(
     situation,
     'Put fewer layers onto the GPU; the rest runs on the CPU, slower.',
