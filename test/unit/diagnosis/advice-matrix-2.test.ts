@@ -127,3 +127,38 @@ rows('where memory ran out', [
     /apt-file/,
   ],
 ])
+
+const NO_GPUS = 'RuntimeError: No CUDA GPUs are available'
+const BUS = "RuntimeError: DataLoader worker (pid 2211) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory."
+const NO_CUDA = 'AssertionError: Torch not compiled with CUDA enabled'
+
+rows('who started it', [
+  ['compose: the request first', `llm-1  | ${NO_GPUS}`, /hides it\.\nIn compose: give the service llm a GPU/],
+  ['podman: the request first', `podman run -it img python a.py\n${NO_GPUS}`, /hides it\.\nWith podman/],
+  ['apptainer: the request first', `apptainer exec img.sif python a.py\n${NO_GPUS}`, /hides it\.\nWith apptainer/],
+  ['podman has a size of its own', `podman run --rm img python a.py\n${BUS}`, /podman run --shm-size=8g --rm img python a\.py/, /docker run/],
+  ['a job shares what the node has', `srun apptainer exec --nv img.sif python a.py\n${BUS}`, /node's \/dev\/shm[^]*sbatch --mem/, /docker|emptyDir/],
+  [
+    'Colab cannot enlarge it',
+    `/usr/local/lib/python3.10/dist-packages/torch/utils/data/dataloader.py in __next__(self)\n${BUS}`,
+    /num_workers=0/,
+    /docker|emptyDir/,
+  ],
+  [
+    'containers of two hosts',
+    `${BOX.replace('python run.py', 'torchrun --nnodes 2 --node_rank 1 t.py')}torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:317, remote process exited or there was a network error, NCCL version 2.20.5`,
+    /--network host/,
+  ],
+  ['what podman inspect prints', 'podman inspect trainer\n"OOMKilled": true', /podman update --memory/, /docker/],
+])
+
+rows('builds for the CPU', [
+  ['an AMD card', `amdgpu: Radeon RX 7900 XTX\n${NO_CUDA}`, /whl\/rocm[^]*torch\.version\.hip/, /whl\/cu/],
+  ['an NVIDIA card', `NVIDIA GeForce RTX 4090\n${NO_CUDA}`, /whl\/cu/],
+  [
+    "conda-forge's",
+    'pytorch                   2.5.1           cpu_generic_py310    conda-forge\n>>> torch.cuda.is_available()\nFalse',
+    /^A build without CUDA[^]*conda install -y -c conda-forge pytorch-gpu/,
+  ],
+  ['a GPU number on AMD', "HIP failure 'invalid device ordinal'", /HIP_VISIBLE_DEVICES/, /CUDA_VISIBLE|MIG/],
+])

@@ -265,7 +265,7 @@ export const driverRules: readonly Rule[] = [
     severity: 'warning',
     title: 'nvidia-smi is not here',
     verdict: ({ situation }) =>
-      `nvidia-smi is not in PATH: ${situation().jetson ? 'JetPack before 6 has none' : situation().system === 'windows' ? 'the NVIDIA driver is not installed' : 'the driver is not installed, or the container was started without the GPU'}.`,
+      `nvidia-smi is not in PATH: ${situation().jetson ? 'on a Jetson older releases of JetPack have none' : situation().system === 'windows' ? 'the NVIDIA driver is not installed' : 'the driver is not installed, or the container was started without the GPU'}.`,
     remedies: withoutSmi,
   },
   {

@@ -14,6 +14,9 @@ import { requestGpu, SEE_VISIBLE } from './request.ts'
 const SHOWN = /^GPU \d{1,2}: NVIDIA [^\n]{3,60} \(UUID: GPU-/m
 /** rocminfo's first line. */
 export const NO_ROCK = /ROCk module is NOT loaded/
+/** In a container, by its prompt, or by the command or the prefix with which it was started. */
+const started = (at: Situation): boolean =>
+  inContainer(at) || BY_COMPOSE.test(at.text) || /\b(?:docker|podman) run\b|\b(?:apptainer|singularity) (?:exec|run|shell)\b/.test(at.text)
 /** A program sees none: what is there, what it may see, what it was built for. */
 export function program(matched: Matched): readonly Piece[] {
   const { vendor, system, programs, text } = matched.situation()
@@ -58,7 +61,7 @@ export function program(matched: Matched): readonly Piece[] {
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
     // Nothing else is to be looked at where none was asked for.
-    (inContainer(matched.situation()) || matched.situation().hosted || inJob(matched.situation())) && requestGpu(matched.situation()),
+    (started(matched.situation()) || matched.situation().hosted || inJob(matched.situation())) && requestGpu(matched.situation()),
     renumbered(text),
     hides(matched.situation()),
     SHOWN.test(text)
@@ -132,6 +135,8 @@ const ON_A_MAC: readonly Piece[] = [
   { text: 'Operations that Metal lacks then run on the CPU.', command: 'export PYTORCH_ENABLE_MPS_FALLBACK=1' },
   { text: 'What needs CUDA itself (kernels of its own, bitsandbytes, FlashAttention) needs another machine.' },
 ]
+/** `conda list`: name, version, build. */
+export const CONDA_CPU = /^pytorch(?:-cpu)? {2,40}[\d.]{3,12} {2,40}(?:cpu_|py[\d.]{2,6}_cpu)\S{0,40}/m
 export function build({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
   if (/CTranslate2 package/.test(message)) return CTRANSLATE2(at)
@@ -144,11 +149,25 @@ export function build({ situation, message }: Matched): readonly Piece[] {
         command: printTorch('torch.__version__, torch.xpu.is_available()'),
       },
     ]
+  if (at.vendor === 'amd')
+    return [
+      at.system === 'windows'
+        ? {
+            text: 'On Windows AMD gives wheels of its own, for some cards only: rocm.docs.amd.com lists both. The wheels of pytorch.org with ROCm are for Linux.',
+          }
+        : torchWheel(at, `rocm${at.versions.rocm ?? '6.4'}`, 'Install the build with ROCm: the one that is installed is for the CPU or for CUDA.'),
+      { text: 'See which build is installed: without ROCm the last word is None.', command: printTorch('torch.__version__, torch.version.hip') },
+    ]
   return [
+    at.hosted && requestGpu(at),
+    CONDA_CPU.test(at.text) && {
+      text: 'The text shows the build of conda-forge for the CPU: let conda install the one for the GPU in its place.',
+      command: 'conda install -y -c conda-forge pytorch-gpu',
+    },
     // Of the wheels cu128 runs on most: Turing to Blackwell, with a driver for CUDA 12 or newer.
     torchWheel(
       at,
-      at.vendor === 'amd' ? undefined : (wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128'),
+      wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128',
       'Install the build with CUDA: the one that is installed is for the CPU only.',
     ),
     {
@@ -194,6 +213,14 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
     return [
       { text: 'Let it use one GPU: number 0, one process (torchrun --nproc_per_node=1).' },
       { text: 'Or give it more: a larger instance, or the whole card without MIG.', command: 'nvidia-smi -L; nvidia-smi mig -lgip' },
+    ]
+  if (matched.situation().vendor === 'amd')
+    return [
+      {
+        text: 'Use only indexes that are visible: they count from 0 within HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES.',
+        command: "env | grep -E 'HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES'",
+      },
+      { text: 'See which GPUs there are.', command: 'rocm-smi -i' },
     ]
   const asked = /device index "(\d{1,3})"/.exec(text)?.[1]
   const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]

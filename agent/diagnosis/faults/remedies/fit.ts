@@ -107,8 +107,10 @@ function aptInside({ text, command = '' }: Remedy, kind: LogKind, situation: Sit
 
 const DOCKER = /\bdocker (run|update|inspect|logs|exec)\b/g
 /** The same for who really starts containers here: podman takes Docker's options; where only Slurm or Kubernetes speaks, nobody types them. */
-function ofEngine(command: string, { programs }: Situation): string | undefined {
-  if (programs.has('docker') || programs.has('compose') || !command.includes('docker ')) return command
+function ofEngine(command: string, { programs, text }: Situation): string | undefined {
+  // What `podman inspect` prints has Docker's words.
+  const docker = programs.has('compose') || (programs.has('docker') && !(programs.has('podman') && !/\bdocker\b/i.test(text)))
+  if (docker || !command.includes('docker ')) return command
   if (programs.has('podman')) return command.replace(DOCKER, 'podman $1').replace('--gpus all', '--device nvidia.com/gpu=all')
   return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
 }

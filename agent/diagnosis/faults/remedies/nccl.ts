@@ -130,6 +130,13 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     ]
   if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
     return [
+      bridged === undefined &&
+        SEVERAL_HOSTS.test(now.text) &&
+        now.programs.has('docker') &&
+        !/--net(?:work)?[= ]host/.test(now.text) && {
+          text: "Start the containers with the host's network: ranks on other hosts do not reach one of their own.",
+          command: `docker run --network host ${now.subject.image ?? '<IMAGE>'}`,
+        },
       bridged !== undefined && {
         text: `If the ranks are on several hosts: ${bridged} is an address of Docker's own bridge, which other hosts cannot reach. Start the containers with the host's network.`,
         command: `docker run --network host ${now.subject.image ?? '<IMAGE>'}`,

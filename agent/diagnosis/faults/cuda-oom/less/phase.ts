@@ -68,7 +68,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
         {
           text: 'It failed while the state of the optimizer was made, before any batch: split the model over more GPUs (--tensor-model-parallel-size, --pipeline-model-parallel-size), or that state over more data-parallel ranks.',
         },
-        { text: 'Or keep it in host memory (--optimizer-cpu-offload of Megatron Core 0.12 and newer).' },
+        { text: 'Or keep it in host memory (--optimizer-cpu-offload of newer releases of Megatron Core).' },
       ]
     : makesOptimizer(situation)
       ? [
@@ -99,11 +99,11 @@ export const toHostFirst = ({ text }: Situation): Piece =>
   !/map_location=["']?(?:torch\.device\(["'])?cpu/.test(text) && {
     text: "It failed while a checkpoint was read straight onto the GPU where it was saved: torch.load(…, map_location='cpu'), then move the model.",
   }
-/** Transformers: generation/utils.py. "offloaded" is known since 4.43. */
+/** Transformers: generation/utils.py. huggingface.co/docs/transformers/v4.44.0/kv_cache. */
 const GENERATES = /generation[\\/]utils\.py", line \d{1,6}, in (?:generate|_?sample|_?beam_search|_?greedy_search)\b/
 const lessToGenerate: readonly Piece[] = [
   { text: 'It failed while text was generated, and the KV cache grows with each token: shorter prompts, a smaller max_new_tokens, or fewer prompts at once.' },
-  { text: 'Or keep that cache in host memory, which is slower: model.generate(…, cache_implementation="offloaded") of Transformers 4.43 and newer.' },
+  { text: 'Or keep that cache in host memory, which is slower: model.generate(…, cache_implementation="offloaded") of Transformers 4.44 and newer.' },
   { text: 'Or load the model in 8 or 4 bit, which leaves more of the card to the cache.' },
 ]
 /** OpenAI's whisper has no batch. */
