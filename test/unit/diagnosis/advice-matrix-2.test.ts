@@ -162,3 +162,28 @@ rows('builds for the CPU', [
   ],
   ['a GPU number on AMD', "HIP failure 'invalid device ordinal'", /HIP_VISIBLE_DEVICES/, /CUDA_VISIBLE|MIG/],
 ])
+
+rows('settings and checkpoints', [
+  [
+    'DeepSpeed and the Trainer',
+    raised(
+      'ValueError: Please correct the following DeepSpeed config values that mismatch TrainingArguments values:\n- ds train_micro_batch_size_per_gpu=1 vs hf per_device_train_batch_size=8',
+    ),
+    /Write "auto"/,
+  ],
+  ['the blocks of another model', raised('ValueError: Could not find the transformer layer class LarkDecoderLayer in the model.'), /_no_split_modules/, /pdb/],
+  [
+    'a checkpoint of the second GPU',
+    raised(
+      'RuntimeError: Attempting to deserialize object on CUDA device 1 but torch.cuda.device_count() is 1. Please use torch.load with map_location to map your storages to an existing device.',
+    ),
+    /map_location='cpu'/,
+    /register_buffer|in one operation/,
+  ],
+  ['safetensors that Ollama cannot convert', 'Error: unsupported architecture "LarkForCausalLM"', /convert_hf_to_gguf\.py/],
+  [
+    'no way to compute a convolution',
+    'RuntimeError: GET was unable to find an engine to execute this computation',
+    /^cuDNN cannot compute a convolution[^]*smaller batch/,
+  ],
+])

@@ -64,6 +64,34 @@ const ROWS: readonly Row[] = [
     /require users to upgrade torch to at least v2\.6/,
     'Load the model from safetensors files, which need no new PyTorch (use_safetensors=True, if the repository has them); or update PyTorch to 2.6 or newer, with torchvision and torchaudio of the same release.',
   ],
+  [
+    /correct the following DeepSpeed config values that mismatch TrainingArguments values/,
+    'Write "auto" for these values in the DeepSpeed configuration: the Trainer then fills in its own.',
+    undefined,
+    'The DeepSpeed configuration and the arguments of the Trainer give different values for the same setting.',
+    'DeepSpeed and the Trainer are set differently',
+  ],
+  [
+    /Could not find the transformer layer class \w{2,80} in the model/,
+    "Name the class of this model's own blocks (print(model) shows it) in fsdp_transformer_layer_cls_to_wrap, or leave that out: newer releases take the model's own _no_split_modules.",
+    undefined,
+    'FSDP was told to wrap blocks of another model.',
+    'FSDP looks for the blocks of another model',
+  ],
+  [
+    /deserialize object on CUDA device [1-9]\d{0,2} but torch\.cuda\.device_count\(\) is/,
+    "Name where its tensors go: torch.load(…, map_location='cpu'), then move the model; or map_location='cuda:0'.",
+    undefined,
+    'The file was saved from a GPU with a higher number than this program has.',
+    'A checkpoint was saved from a GPU that is not here',
+  ],
+  [
+    /^unsupported architecture "\w{4,80}"/,
+    'Convert the model to GGUF by llama.cpp, which knows more architectures, and give Ollama that file (FROM <FILE>.gguf in the Modelfile); or update Ollama.',
+    'python convert_hf_to_gguf.py <MODEL_FOLDER> --outfile <FILE>.gguf',
+    'Ollama itself converts safetensors of a few architectures only.',
+    'Ollama cannot convert this model',
+  ],
   [/Unknown model \((\w[\w.-]{1,80})\)/, 'Update timm, which lists what it knows: timm.list_models("*NAME*").', 'python -m pip install --upgrade timm'],
 ]
 
