@@ -6,7 +6,6 @@ import { around, known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { dockerRun } from './remedies/docker-run.ts'
 import type { Advice, Piece } from './remedies/plan.ts'
-import type { Program } from '../situation/programs.ts'
 
 const DEFAULT_GIB = 8
 /** What df shows of it. */
@@ -39,7 +38,7 @@ function remedies(matched: Matched): readonly Piece[] {
     !nccl &&
     !ray &&
     (programs.has('apptainer') || programs.has('slurm')) &&
-    !['docker', 'podman', 'kubernetes', 'compose'].some((one) => programs.has(one as Program))
+    !(['docker', 'podman', 'kubernetes', 'compose'] as const).some((one) => programs.has(one))
   )
     return [
       { ...LOOK, text: "See how full the node's /dev/shm is, which all jobs on it share." },

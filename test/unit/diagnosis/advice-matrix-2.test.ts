@@ -1,17 +1,5 @@
 // One message in several situations, continued: who may change the driver there, what a container has, what a node's scheduler must know.
-import { describe, expect, test } from 'vitest'
-import { answer } from './answer.ts'
-
-type Row = readonly [what: string, text: string, says: RegExp, not?: RegExp]
-const rows = (name: string, all: readonly Row[]): void => {
-  describe(name, () => {
-    test.each(all.map(([what, text, says, not]) => ({ what, text, says, not })))('$what', ({ text, says, not }) => {
-      const { all: said } = answer(text)
-      expect(said).toMatch(says)
-      if (not !== undefined) expect(said).not.toMatch(not)
-    })
-  })
-}
+import { rows } from './advice-rows.ts'
 
 const BOX = 'root@3f2b1c9d8e7a:/app# python run.py\n'
 const WSL = 'ana@DESKTOP-8SK2LQ1:~$ python run.py\n'

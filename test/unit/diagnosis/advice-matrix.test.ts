@@ -1,17 +1,5 @@
 // One message in several situations: the remedy must be one that can be followed there, in that program and that release.
-import { describe, expect, test } from 'vitest'
-import { answer } from './answer.ts'
-
-type Row = readonly [what: string, text: string, says: RegExp, not?: RegExp]
-const rows = (name: string, all: readonly Row[]): void => {
-  describe(name, () => {
-    test.each(all.map(([what, text, says, not]) => ({ what, text, says, not })))('$what', ({ text, says, not }) => {
-      const { all: said } = answer(text)
-      expect(said).toMatch(says)
-      if (not !== undefined) expect(said).not.toMatch(not)
-    })
-  })
-}
+import { rows } from './advice-rows.ts'
 
 const torchOom = (asked: string, total: string, free: string, held: string, cached = '212.00 MiB'): string =>
   `torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ${asked}. GPU 0 has a total capacity of ${total} of which ${free} is free. Including non-PyTorch memory, this process has ${held} memory in use. Of the allocated memory ${held} is allocated by PyTorch, and ${cached} is reserved by PyTorch but unallocated.`
