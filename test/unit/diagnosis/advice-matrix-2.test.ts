@@ -175,3 +175,29 @@ rows('settings and checkpoints', [
     /^cuDNN cannot compute a convolution[^]*smaller batch/,
   ],
 ])
+
+const NO_NVIDIA =
+  'RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx'
+
+rows('other systems and GPUs', [
+  [
+    'a PyTorch for NVIDIA and a card of AMD',
+    `03:00.0 VGA: Navi 31 [Radeon RX 7900 XTX] amdgpu\n${NO_NVIDIA}`,
+    /shows a GPU of AMD[^]*whl\/rocm/,
+    /dkms|docker/,
+  ],
+  ['a card of NVIDIA beside AMD graphics', `Radeon Graphics amdgpu\nNVIDIA Corporation GA106M\n${NO_NVIDIA}`, /lsmod/, /whl\/rocm/],
+  [
+    'an operation that Metal lacks',
+    raised("NotImplementedError: The operator 'aten::_linalg_svd.U' is not currently implemented for the MPS device."),
+    /MPS_FALLBACK=1/,
+    /pdb/,
+  ],
+  ['vLLM on Windows', `C:\\Users\\ana>python a.py\n${raised("ModuleNotFoundError: No module named 'vllm._C'")}`, /WSL 2/, /pip show/],
+  [
+    'flash-attn on Windows',
+    `C:\\Users\\ana>python a.py\n${raised('ImportError: FlashAttention2 has been toggled on, but it cannot be used due to the following error: the package flash_attn seems to be not installed.')}`,
+    /sdpa/,
+    /pip install flash-attn/,
+  ],
+])

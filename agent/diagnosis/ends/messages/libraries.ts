@@ -37,9 +37,11 @@ const ROWS: readonly Row[] = [
     'Load the model in bf16 or fp16 (torch_dtype=torch.bfloat16), and run it under torch.autocast where parts of it are float32.',
   ],
   [
-    /FlashAttention2? has been toggled on.{0,120}not installed/i,
-    "Install it, or leave it out: attn_implementation='sdpa' needs no package and is about as fast.",
-    'python -m pip install flash-attn --no-build-isolation',
+    /not currently (?:implemented|supported) (?:for|on) the MPS (?:device|backend)/,
+    'Let operations that Metal lacks run on the CPU (slower): set this before Python starts.',
+    'export PYTORCH_ENABLE_MPS_FALLBACK=1',
+    "PyTorch for Apple's GPUs does not have this operation.",
+    "An operation that Apple's GPU does not have",
   ],
   [
     /pair\.cc:\d{1,4}\] .{0,60}remote=\[127\./,
@@ -96,6 +98,28 @@ const ROWS: readonly Row[] = [
 ]
 
 export const LIBRARIES: readonly Known[] = [
+  {
+    pattern: /FlashAttention2? has been toggled on.{0,120}not installed/i,
+    remedies: (_, { situation }) =>
+      situation.system === 'windows'
+        ? [
+            {
+              text: "Leave it out: attn_implementation='sdpa' needs no package and is about as fast. For Windows there is no wheel of flash-attn on PyPI, and compiling it takes hours.",
+            },
+          ]
+        : [
+            {
+              text: "Install it, or leave it out: attn_implementation='sdpa' needs no package and is about as fast.",
+              command: 'python -m pip install flash-attn --no-build-isolation',
+            },
+          ],
+  },
+  {
+    pattern: /No module named 'vllm(?:\.\w{1,30})?'/,
+    when: ({ situation }) => situation.system === 'windows',
+    title: 'vLLM has no release for Windows',
+    remedies: () => [{ text: 'Run it in WSL 2, or in its Linux image with Docker Desktop; on Windows itself use llama.cpp or Ollama.' }],
+  },
   {
     pattern: /\blibpython(3\.\d{1,2})\.so\.1\.0: cannot open shared object file/,
     says: 'The program was linked with the library of that Python, which brings it only where it was built as a shared one.',

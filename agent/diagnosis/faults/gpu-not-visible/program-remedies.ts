@@ -135,6 +135,14 @@ const ON_A_MAC: readonly Piece[] = [
   { text: 'Operations that Metal lacks then run on the CPU.', command: 'export PYTORCH_ENABLE_MPS_FALLBACK=1' },
   { text: 'What needs CUDA itself (kernels of its own, bitsandbytes, FlashAttention) needs another machine.' },
 ]
+const rocmBuild = (at: Situation): readonly Piece[] => [
+  at.system === 'windows'
+    ? {
+        text: 'On Windows AMD gives wheels of its own, for some cards only: rocm.docs.amd.com lists both. The wheels of pytorch.org with ROCm are for Linux.',
+      }
+    : torchWheel(at, `rocm${at.versions.rocm ?? '6.4'}`, 'Install the build with ROCm: the one that is installed is for the CPU or for CUDA.'),
+  { text: 'See which build is installed: without ROCm the last word is None.', command: printTorch('torch.__version__, torch.version.hip') },
+]
 /** `conda list`: name, version, build. */
 export const CONDA_CPU = /^pytorch(?:-cpu)? {2,40}[\d.]{3,12} {2,40}(?:cpu_|py[\d.]{2,6}_cpu)\S{0,40}/m
 export function build({ situation, message }: Matched): readonly Piece[] {
@@ -149,15 +157,7 @@ export function build({ situation, message }: Matched): readonly Piece[] {
         command: printTorch('torch.__version__, torch.xpu.is_available()'),
       },
     ]
-  if (at.vendor === 'amd')
-    return [
-      at.system === 'windows'
-        ? {
-            text: 'On Windows AMD gives wheels of its own, for some cards only: rocm.docs.amd.com lists both. The wheels of pytorch.org with ROCm are for Linux.',
-          }
-        : torchWheel(at, `rocm${at.versions.rocm ?? '6.4'}`, 'Install the build with ROCm: the one that is installed is for the CPU or for CUDA.'),
-      { text: 'See which build is installed: without ROCm the last word is None.', command: printTorch('torch.__version__, torch.version.hip') },
-    ]
+  if (at.vendor === 'amd') return rocmBuild(at)
   return [
     at.hosted && requestGpu(at),
     CONDA_CPU.test(at.text) && {
@@ -181,7 +181,11 @@ const BY_COMPOSE = /^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /m
 /** nvidia-smi answers in the same text: PyTorch says so where it cannot load libcuda.so.1. */
 const shownDriver = ({ text, system }: Situation): string | undefined =>
   system === 'windows' ? undefined : /NVIDIA-SMI \d{3}\.[\d.]{2,8} {1,20}Driver Version: (\d{3}\.[\d.]{2,8}\d)/.exec(text)?.[1]
+/** The machine shows a card of AMD and none of NVIDIA: the words of PyTorch itself name NVIDIA. */
+const amdCard = ({ text }: Situation): boolean =>
+  /\bRadeon\b|\bamdgpu\b|\bInstinct MI\d/.test(text) && !/GeForce|Quadro|\bTesla\b|\bRTX ?\d|NVIDIA Corporation|\b10de:|\bNVRM\b|\b[AHB]\d00\b/.test(text)
 export function noDriver({ situation }: Matched): string {
+  if (amdCard(situation())) return 'This PyTorch is a build for NVIDIA GPUs, so it looks for the driver of NVIDIA; the text shows a GPU of AMD.'
   const shown = shownDriver(situation())
   return shown === undefined
     ? situation().hosted
@@ -192,6 +196,7 @@ export function noDriver({ situation }: Matched): string {
 export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undefined {
   const at = situation()
   // What a container prints says nothing of the modules of its host.
+  if (amdCard(at)) return rocmBuild(at)
   if (shownDriver(at) === undefined && at.hosted) return [requestGpu(at)]
   if (shownDriver(at) === undefined) return inContainer(at) || BY_COMPOSE.test(at.text) ? [requestGpu(at), HOST_DRIVER, SEE_VISIBLE] : undefined
   return [
