@@ -57,16 +57,15 @@ export function system(text: string): System | undefined {
 /** NVIDIA's boards whose GPU shares the memory of the CPU: nvidia-smi lists no processes there. */
 export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra/.test(text)
 
-/** Cells of a notebook ran: variables are set in a cell, and what they left on the GPU stays until the kernel starts again. */
-export const notebook = (text: string): boolean =>
-  /\bipython-input-\d|dist-packages\/\S{1,200} in \w{1,60}\(|[\\/]ipykernel_\d|^Cell In ?\[\d|^-{4,5}> ?\d{1,5} \S|^[!%]p(?:ip|ython)3? |\/content\/|\bgoogle\.colab\b|\/kaggle\//im.test(
-    text,
-  )
 /** Colab or Kaggle, which bring machine and driver: nobody sees the kernel's log or changes the driver there. */
 export const hosted = (text: string): boolean =>
   // Colab's Python is the system's, and its IPython names cells in a way that others have given up.
   /\/tmp\/ipython-input-\d|\/usr\/local\/lib\/python3\.\d{1,2}\/dist-packages\/\S{1,200} in \w{1,60}\(/.test(text) ||
-  /\bgoogle\.colab\b|(?:^|[\s"'(=])\/content\/|\/kaggle\/(?:working|input|lib)/im.test(text)
+  /\bgoogle\.colab\b|(?:^|[\s"'(=])\/(?:content\/|kaggle\/(?:working|input|lib)\b)/im.test(text)
+/** Cells of a notebook ran: variables are set in a cell, and what they left on the GPU stays until the kernel starts again. */
+export const notebook = (text: string): boolean =>
+  /\bipython-input-\d|dist-packages\/\S{1,200} in \w{1,60}\(|[\\/]ipykernel_\d|^Cell In ?\[\d|^-{4,5}> ?\d{1,5} \S|^[!%]p(?:ip|ython)3? /im.test(text) ||
+  hosted(text)
 
 /** Game cards and games: DCGM's diagnostics and drains are not for them. */
 export const gaming = (text: string): boolean =>

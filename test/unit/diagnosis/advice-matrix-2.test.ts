@@ -201,3 +201,24 @@ rows('other systems and GPUs', [
     /pip install flash-attn/,
   ],
 ])
+
+const CELL = 'Cell In[3], line 5\n----> 5 loss.backward()\n'
+
+rows('cells', [
+  [
+    'variables in Windows',
+    `${CELL}File c:\\Users\\ana\\py\\torch.py:5\nRuntimeError: CUDA error: device-side assert triggered`,
+    /%env CUDA_LAUNCH_BLOCKING=1/,
+    /^set /m,
+  ],
+  [
+    'the path of the loader',
+    `/content/talk\nCould not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open shared object file: No such file or directory`,
+    /%%bash\nexport LD_LIBRARY_PATH=[^]*python <SCRIPT>/,
+  ],
+  [
+    'a neighbour is often another notebook',
+    `${CELL}OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.02 GiB is free. Process 2211 has 9.00 GiB memory in use. Including non-PyTorch memory, this process has 13.52 GiB memory in use. Of the allocated memory 12.92 GiB is allocated by PyTorch, and 100.30 MiB is reserved by PyTorch but unallocated.`,
+    /kernel of another notebook/,
+  ],
+])

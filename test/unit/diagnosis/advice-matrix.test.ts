@@ -77,6 +77,7 @@ rows('GPU memory', [
 ])
 
 rows('no GPU here', [
+  ['a folder called kaggle is no notebook', `  File "/home/ana/kaggle/input/run.py", line 3, in <module>\n${NO_DRIVER}`, /lsmod/, /Colab/],
   ['Colab', `${COLAB}${NO_DRIVER}`, /Change runtime type/, /dkms|lsmod|docker/],
   [
     'Colab, nvidia-smi',

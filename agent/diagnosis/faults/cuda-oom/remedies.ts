@@ -74,6 +74,7 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
         pids,
         `See what the other ${pids.length === 1 ? `process (${pids[0]}) is` : 'processes are'}, and stop what should not be there (pids of the host).`,
       ),
+    situation.notebook && !situation.hosted && { text: 'Often it is the kernel of another notebook, which keeps its memory while it is idle: shut it down.' },
     pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
     whoHolds(situation),
   ]

@@ -46,8 +46,14 @@ const eachPair = (command: string, say: (pair: string) => string): string =>
 /** In a cell: a variable that a shell exports does not reach the kernel, and pip installs beside what is imported already. */
 function inCell(remedy: Remedy): Remedy {
   const { text, command = '' } = remedy
-  if (/^export [A-Z]\w*=[^\s"$]+(?: [A-Z]\w*=[^\s"$]+)*$/.test(command))
-    return { text: `${text} In a notebook: in its first cell, after a restart of the kernel.`, command: eachPair(command, (pair) => `%env ${pair}`) }
+  if (/^export [A-Z]\w*=[^\s"$]+(?: [A-Z]\w*=[^\s"$]+)*$/.test(command) || /^set \w+=\S+(?:\nset \w+=\S+)*$/.test(command))
+    return {
+      text: `${text} In a notebook: in its first cell, after a restart of the kernel.`,
+      command: eachPair(command, (pair) => `%env ${pair}`).replace(/^set /gm, '%env '),
+    }
+  // The loader reads it when a process starts.
+  if (/^export LD_LIBRARY_PATH=\S[^\n]*$/.test(command))
+    return { text: `${text} The kernel of a notebook has started already: run a script from a cell.`, command: `%%bash\n${command}\npython <SCRIPT>` }
   return /^(?:python -m )?pip install [^\n]*$/.test(command)
     ? { text: `${text} Then restart the kernel of the notebook: it keeps what it has imported.`, command: command.replace(/^(?:python -m )?pip/, '%pip') }
     : remedy
