@@ -288,7 +288,8 @@ export const cublasCudnnError = ruleFamily({
       pattern:
         /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|CUDA error: the resource allocation failed|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
       severity: 'critical',
-      title: 'A CUDA library cannot start',
+      title: ({ match }) =>
+        match[0].startsWith('create') || !/algorithm|engine/.test(match[0]) ? 'A CUDA library cannot start' : 'cuDNN cannot compute a convolution',
       verdict,
       remedies,
       // That line has the cause, and a fault of its own.

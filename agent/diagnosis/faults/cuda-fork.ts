@@ -38,6 +38,14 @@ function remedies({ situation }: Matched): readonly Piece[] {
         text: "Touch no CUDA before the server starts its workers (an import may do so), or let Python spawn them: multiprocessing.set_start_method('spawn').",
       },
     ]
+  if (now.notebook)
+    return [
+      {
+        text: 'Restart the kernel, and touch no CUDA before the processes are started (no .cuda(), no torch.cuda call, no model on the GPU in an earlier cell): a notebook can only fork.',
+      },
+      { text: 'For a DataLoader: move tensors to the GPU in the loop and not in the data set, or use num_workers=0.' },
+      { text: 'Or move the code into a script, and start that.', command: 'accelerate launch <SCRIPT>' },
+    ]
   return [
     {
       text: `Start the children with spawn${script === undefined ? '' : ` in ${script}`}: torch.multiprocessing.set_start_method('spawn'), or multiprocessing_context='spawn' of the DataLoader.`,

@@ -232,7 +232,11 @@ export const cudaLibraryMissing = ruleFamily({
     missing(`[Ff]ailed to dlopen ${L}`, 'was not found where the loader looks'),
     missing(`failed to open ${L}`, 'was not found where the loader looks'),
     missing(`version [\`'](${CUDA_LIBRARY})' not found`, 'was found in another version than the program was linked with'),
-    missing('CUDA driver (library) cannot be found', 'of CUDA was not found', { facts: () => ({ library: 'libcuda.so' }) }),
+    missing('CUDA driver (library) cannot be found', 'of CUDA was not found', {
+      facts: () => ({ library: 'libcuda.so' }),
+      verdict: "Numba did not find the driver's library libcuda.so: the driver is not installed here, or this container was given no GPU.",
+      remedies: (seen) => driverRemedies('libcuda.so', seen),
+    }),
     missing('Cannot load symbol (cudnn)\\w{1,60}', 'is not installed in the version that the program was built for', {
       // The line before names the file.
       unless: ({ text, at }) => /Unable to load any of \{|ould not (?:load library|locate cu)/.test(`${text[at - 1] ?? ''}${text[at - 2] ?? ''}`),

@@ -1,7 +1,7 @@
 // The GPU's memory gave wrong data that ECC could not correct, as CUDA and the diagnostic tools say it.
 import type { Facts } from '../../model/facts.ts'
 import type { Situation } from '../situation/situation.ts'
-import { diagnose, gpuOf, resetGpu, theGpu } from './remedies/gpu.ts'
+import { diagnose, gpuOf, noNewWork, resetGpu, theGpu } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { currentDevice, known, pciBusId, whole } from './parts/window.ts'
@@ -33,6 +33,7 @@ export function eccRemedies(facts: Facts, situation: Situation, seen: string): r
     ]
   return [
     look,
+    noNewWork(situation),
     resetGpu(facts, 'Stop its programs first, they end with it; then the bad memory is taken out of use'),
     diagnose(facts, situation, `If errors come back on ${theGpu(facts)}, test the board and have it replaced.`),
   ]

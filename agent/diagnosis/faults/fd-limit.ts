@@ -42,6 +42,8 @@ export const fdLimit = ruleFamily({
     {
       ...rule,
       pattern: /[Tt]oo many open files(?! in system)/,
+      // inotify has a limit of its own, and the same words.
+      unless: ({ message }) => /FS watcher|inotify/.test(message),
       verdict: 'The process has reached its limit of open files (sockets and shared tensors count too).',
     },
   ],

@@ -7,7 +7,7 @@ import type { FaultFamily, LogText, Recognised } from './family.ts'
 import type { Situation } from '../situation/situation.ts'
 import { byDaemon } from './host-oom/daemons.ts'
 import { byRayMonitor } from './host-oom/ray.ts'
-import { hostFull, KERNEL_LOG, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
+import { hostFull, KERNEL_LOG, MORE_FOR_WSL, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
 import { plan, type Piece } from './remedies/plan.ts'
 import { nodeOnCpu } from './parts/tensorflow-node.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
@@ -70,7 +70,11 @@ const container = (situation: Situation): readonly Piece[] =>
           },
           raiseLimit({}, situation),
         ]
-      : [{ text: 'If it ran in a container or a job with a memory limit: raise that limit.' }]
+      : situation.hosted
+        ? [{ text: 'Choose a runtime with more memory (Colab: High-RAM), or hold less of the data at once.' }]
+        : situation.system === 'wsl'
+          ? [MORE_FOR_WSL]
+          : [{ text: 'If it ran in a container or a job with a memory limit: raise that limit.' }]
 
 /** `script: line 28:  8156 Killed  python3 main.py` of a shell. */
 const SHELL_KILLED = /: line \d{1,6}: {1,8}(\d{1,10}) Killed {2,40}(\S{1,60}(?: [\w./-]{1,60}\.py\b)?)/
@@ -221,7 +225,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       hostFull(known({ process: victim[1] }), situation()),
     )
   }
-  const shell = stripPrefix(line)
+  // A bar has not ended its line.
+  const shell = stripPrefix(line).replace(/^.*\d%\|.*(?:it\/s|s\/it|\?)\](?=Killed\s*$)/, '')
   if (/^\s{0,8}(?:[\w./-]{1,80}: line \d{1,6}: {1,8}\d{1,10} )?Killed(?: {2,40}\S.{0,200})?\s*$/.test(shell) && /^\s*(?:Killed\b|\S+: line)/.test(shell)) {
     if (explained(text, at)) return undefined
     // Compose says so of the container below.
@@ -288,6 +293,7 @@ export const hostOomReported: FaultFamily = {
     ' Killed\n',
     '\nKilled ',
     ':Killed\n',
+    ']Killed\n',
     ' Killed   ',
   ],
   recognise,

@@ -178,6 +178,17 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'gpu_not_visible',
+    pattern: /[Ff]ailed to created? FS watcher[^\n]{0,40}too many open files/,
+    title: 'The node has no inotify instances left',
+    verdict:
+      'The device plugin cannot watch the kubelet\'s folder: the node\'s limit of inotify instances is reached ("too many open files" means that here). The node offers no GPUs.',
+    remedies: [
+      step('Raise the limit on the node, and keep it in a file of /etc/sysctl.d.', 'sudo sysctl fs.inotify.max_user_instances=1024'),
+      step('See who uses them.', 'sudo find /proc/*/fd -lname "anon_inode:inotify" 2>/dev/null | cut -d/ -f3 | sort | uniq -c | sort -n | tail'),
+    ],
+  },
+  {
+    kind: 'gpu_not_visible',
     pattern: /[Ff]ailed to created? FS watcher/,
     title: 'The device plugin does not find the kubelet',
     verdict:

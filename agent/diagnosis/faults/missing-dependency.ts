@@ -55,6 +55,8 @@ function distribution({ match, text, at }: Pick<Seen, 'match' | 'text' | 'at'>):
   )
 }
 
+/** Their wheels name the one release of PyTorch that they were built for: pip brings it along. */
+const NAMES_ITS_TORCH = /^(?:vllm|xformers|torchvision|torchaudio)$/
 /** For which PyTorch it was built, where the name that it looks for has changed between releases (c10/cuda/CUDAFunctions.h: 2.3 and 2.8). */
 const BUILT_FOR: readonly (readonly [symbol: RegExp, releases: string])[] = [
   [/^_ZN3c104cuda9SetDeviceEi$/, '2.1 or 2.2'],
@@ -81,18 +83,23 @@ function remedies(matched: Matched): readonly Piece[] {
     abi !== undefined && {
       text: `It was built with the ${abi === 'FALSE' ? 'new' : 'old'} C++ ABI, and pip's PyTorch ${matched.situation().versions.torch} has the ${abi === 'FALSE' ? 'old' : 'new'} one: of ready wheels take the one with cxx11abi${abi} in its name.`,
     },
-    {
-      text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
-      command: pipInstall(
-        matched.situation(),
-        release !== undefined
-          ? `'${name}==${release}'`
-          : name === undefined
-            ? '<PACKAGE>'
-            : (lookup(TRANSFORMER_ENGINE, name) ?? rebuilds(name.replaceAll('-', '_'), matched.situation())),
-        '--force-reinstall --no-cache-dir --no-deps',
-      ),
-    },
+    name !== undefined && NAMES_ITS_TORCH.test(name) && release === undefined && !/[\\/](vllm|xformers|vision|audio)[\\/]\1[\\/]/.test(matched.match[0])
+      ? {
+          text: `Install ${name} again, and let pip replace PyTorch by the release that this wheel was built for.`,
+          command: pipInstall(matched.situation(), name, '--force-reinstall --no-cache-dir'),
+        }
+      : {
+          text: `Reinstall ${name ?? 'the extension'} so that it is built for, or matches, the PyTorch that is installed.`,
+          command: pipInstall(
+            matched.situation(),
+            release !== undefined
+              ? `'${name}==${release}'`
+              : name === undefined
+                ? '<PACKAGE>'
+                : (lookup(TRANSFORMER_ENGINE, name) ?? rebuilds(name.replaceAll('-', '_'), matched.situation())),
+            '--force-reinstall --no-cache-dir --no-deps',
+          ),
+        },
     {
       text: `Or install the PyTorch that this build of ${name ?? 'the extension'} was made for: ${builtFor !== undefined ? `${builtFor}, by the name that it looks for` : wheel === null ? 'the name of its wheel or its release page says which' : `its wheel says PyTorch ${wheel[1]}, cxx11abi ${wheel[2]}`}.`,
     },
@@ -153,7 +160,10 @@ export const missingDependency = ruleFamily({
           /pip-install-\w{1,20}[\\/]([\w.-]{2,60}?)_[0-9a-f]{1,40}[\\/]/.exec(before(matched))?.[1] ??
           /Failed to (?:build|download and build) [`']?([\w.-]{2,60})==/.exec(before(matched))?.[1] ??
           /Collecting ([\w.-]{2,60})[^]*$/.exec(before(matched))?.[1] ??
-          /Failed (?:to build|building wheel for) [`']?([\w.-]{2,60}?)(?:==|[`'\s]|$)/.exec(around(matched.text, matched.at, 0, 8))?.[1]
+          /Failed (?:to build|building wheel for) [`']?([\w.-]{2,60}?)(?:==|[`'\s]|$)/.exec(around(matched.text, matched.at, 0, 8))?.[1] ??
+          /\bpip3? install (?:-[\w-]{1,30} ){0,4}["']?([a-z][\w.-]{1,60})(?:\[[\w,]{1,40}\])?(?:==[\w.]{1,20})?["']?(?: -[\w-]{1,30}){0,4}\s*$/im.exec(
+            matched.situation().text,
+          )?.[1]
         const tool = installs(matched.match[1] ?? '', matched.situation())
         // Setuptools that are too new hide nothing: the build must be given older ones.
         if (matched.match[1] === 'pkg_resources' && !unisolated(matched))

@@ -19,14 +19,15 @@ const facts = (seen: Seen): Facts => {
   const match = REPOSITORY.exec(message)
   return known({
     http_status: whole(group(/\b(40[134]) (?:Client Error|Unauthorized|Forbidden)|(?:Error|status)[ :]{1,3}(40[134])\b/.exec(message))),
-    path: match?.[1] ?? match?.[2],
+    // Asked of the token itself, and not of a repository.
+    path: match?.[1]?.startsWith('whoami') === true ? undefined : (match?.[1] ?? match?.[2]),
   })
 }
 
 /** What the hub says of the request itself, first that applies. */
 const STATES = [
   {
-    pattern: /Invalid credentials in Authorization header|Invalid user token/,
+    pattern: /Invalid credentials in Authorization header|Invalid user token|\/api\/whoami-v2/,
     because: 'the token that was sent is not valid (expired, revoked or mistyped)',
     text: () =>
       'Give the program a token that is valid (HF_TOKEN, or hf auth login), or none: a public repository needs no token, and a wrong one is refused there too.',
@@ -95,7 +96,7 @@ function remedies({ facts: { path: repository }, text, at, situation }: Matched)
   ]
 }
 const verdict = ({ facts: { path, http_status: status }, text, at }: Matched): string =>
-  `Hugging Face refused access to ${path ?? 'a repository'}${status === undefined ? '' : ` (HTTP ${status})`}: ${stateOf(reasonNear({ text, at }))?.because ?? (ANONYMOUS.test(reasonNear({ text, at })) ? 'it is gated, and the request came without a valid token' : 'it is gated, private or not there, or the token is missing or not valid')}.`
+  `Hugging Face refused ${path === undefined && /\/api\/whoami/.test(text[at] ?? '') ? 'the login' : `access to ${path ?? 'a repository'}`}${status === undefined ? '' : ` (HTTP ${status})`}: ${stateOf(reasonNear({ text, at }))?.because ?? (ANONYMOUS.test(reasonNear({ text, at })) ? 'it is gated, and the request came without a valid token' : 'it is gated, private or not there, or the token is missing or not valid')}.`
 const rule = { severity: 'warning', title: 'No access to the model', verdict, remedies } as const
 
 export const modelAccess = ruleFamily({

@@ -3,8 +3,9 @@ import { bareKernelText } from '../../text/line-prefix.ts'
 import { compareVersions } from '../situation/versions.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { builtModule } from './gpu-not-visible/driver-remedies.ts'
+import { builtModule, inContainer, WSL } from './gpu-not-visible/driver-remedies.ts'
 import { known, lineWith } from './parts/window.ts'
+import { podArguments } from './remedies/kubernetes.ts'
 import { MOST_REMEDIES, plan } from './remedies/plan.ts'
 
 const MISMATCH =
@@ -53,7 +54,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     /^\s{0,8}(?:sudo )?reboot\s*$|after (?:a |the )?reboot|(?:tried|have|also|already) (?:a )?reboot(?:ed|ing)?\b|reboot(?:ed|ing)?\b[^\n.]{0,40}(?:n't|not|no) (?:help|work|change|fix)/im.test(
       now.text,
     )
-  const container = /\b(?:docker|podman) (?:run|exec)\b/.test(now.text) && !/nvidia-docker \|/.test(line) && kernel === undefined
+  const container = (/\b(?:docker|podman) (?:run|exec)\b/.test(now.text) || inContainer(now)) && !/nvidia-docker \|/.test(line) && kernel === undefined
+  const wsl = now.system === 'wsl'
   const guest = kernel !== undefined && /\bLXC\b|\/lxc\/|\bpct \w|-pve\b|Proxmox/i.test(now.text)
   // What a package manager logged of the update: from, to.
   const updated = /(?:libnvidia|nvidia)-[\w-]{1,40}:?\w{0,8} \((\d{3}\.[\d.]{2,9})[^,)]{0,30}, (\d{3}\.[\d.]{2,9})/.exec(now.text)
@@ -64,13 +66,21 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     kind: 'nvml_driver_mismatch',
     severity: 'critical',
     title: 'NVIDIA libraries and kernel module differ in version',
-    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${notRebuilt ? `the module on the disk is ${kernel} too, so it was not built for ${user}` : rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
+    verdict: `The driver's libraries do not fit the kernel module that is loaded${versions}${kernel === undefined && user !== undefined ? `: the libraries are ${user}` : ''}${updated === null ? '' : ` (a package was updated from ${updated[1]} to ${updated[2]})`}; ${wsl ? 'under WSL the module is that of Windows, and the libraries must be those in /usr/lib/wsl/lib: likely a Linux driver was installed beside them' : notRebuilt ? `the module on the disk is ${kernel} too, so it was not built for ${user}` : rebooted || installed !== undefined ? 'likely they come from two installations' : guest ? 'likely only the host or only its LXC container was updated' : older ? 'likely the program finds libraries of an older driver' : container ? 'likely the driver was updated without a reboot, or the image brings driver libraries of its own' : 'likely the driver was updated without a reboot'}, and new programs cannot use the GPU.`,
     facts,
     remedies: [
       ...plan(
+        wsl && WSL,
         guest && {
           text: `In an LXC container: install the driver of exactly the host's version there, without its kernel module, which is the host's.`,
           command: `sudo sh NVIDIA-Linux-x86_64-${kernel}.run --no-kernel-module`,
+        },
+        container && {
+          text: 'If nvidia-smi works on the host itself: start the container again (what runs in it ends). It keeps the libraries of the driver that was there when it started.',
+          command: now.programs.has('kubernetes')
+            ? `kubectl delete pod ${podArguments(now.subject)}`
+            : `docker restart ${now.subject.container ?? '<CONTAINER>'}`,
+          destroys: true,
         },
         container && {
           text: `If nvidia-smi works on the host itself: the image brings driver libraries of its own${user === undefined ? '' : ` (${user})`}, which hide those that the toolkit mounts. Use an image without libnvidia-* and nvidia-driver packages.`,
@@ -107,7 +117,8 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
             text: `A reboot did not help: ${older || !now.programs.has('apt') ? 'parts of two installations are mixed. Remove one of them' : 'the module of the new packages was not built, or another is loaded in its place. Install the packages of one version, then see what DKMS says'}.`,
             ...(now.programs.has('apt') && !older ? { command: "dkms status; dpkg -l | grep -E 'nvidia-(kernel|dkms|driver|smi)'; modinfo -n nvidia" } : {}),
           },
-        !rebooted &&
+        !wsl &&
+          !rebooted &&
           !notRebuilt &&
           installed === undefined && {
             text: older
@@ -116,14 +127,15 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
             command: 'sudo reboot',
             destroys: true,
           },
-        !rebooted &&
+        !wsl &&
+          !rebooted &&
           !notRebuilt &&
           !older && {
             text: 'Without a reboot: stop everything that uses the GPU, then reload the module.',
             command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
             destroys: true,
           },
-        versionsKnown ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
+        versionsKnown || wsl ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
       ),
       ...(now.programs.has('apt')
         ? [{ text: 'Keep automatic updates from changing the driver under running work.', command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'" }]

@@ -130,12 +130,31 @@ export const precisionFallback = ruleFamily({
     },
     {
       pattern:
-        /(?<!on your machine, )GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|not compiled with GPU offload support|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
+        /(?<!on your machine, )GPU will not be used|\b(?:GPU|CUDA)\b.{0,80}CPU will be used|CUDA is not available\. Disabling|msg="inference compute".{0,80}\blibrary=cpu\b/,
       severity,
       title: cpuTitle,
       remedies: cpu,
       facts: toCpu,
       verdict: 'The program found no GPU that it can use and continues on the CPU: many times slower.',
+    },
+    {
+      // llama.cpp, common/arg.cpp: llama_supports_gpu_offload() is false, whatever GPU there is.
+      pattern:
+        /not compiled with GPU offload support|no usable GPU found, --(?:gpu-layers|n-gpu-layers|main-gpu|split-mode|tensor-split) options? will be ignored/,
+      severity,
+      title: cpuTitle,
+      facts: toCpu,
+      verdict: ({ match }) =>
+        match[0].startsWith('no usable')
+          ? 'llama.cpp found no GPU that it can use, and computes on the CPU: it was built without a GPU backend, or the driver shows none.'
+          : 'This llama.cpp was built without support for a GPU, so it computes on the CPU: many times slower.',
+      remedies: (matched) => [
+        {
+          text: 'Build it with support for the GPU (Vulkan: -DGGML_VULKAN=ON, ROCm: -DGGML_HIP=ON), or take a release or image that has it.',
+          command: 'cmake -B build -DGGML_CUDA=ON && cmake --build build --config Release -j',
+        },
+        matched.match[0].startsWith('no usable') && cpu(matched),
+      ],
     },
     {
       // Whisper: the device it names is not the one that was wanted.

@@ -5,7 +5,7 @@ import { joinedFrom } from '../joining.ts'
 import { around, known, whole } from './parts/window.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { dockerRun } from './remedies/docker-run.ts'
-import type { Piece } from './remedies/plan.ts'
+import type { Advice, Piece } from './remedies/plan.ts'
 
 const DEFAULT_GIB = 8
 /** What df shows of it. */
@@ -16,6 +16,7 @@ function sizeOf(text: string): number {
   return size === undefined ? DEFAULT_GIB : Math.max(DEFAULT_GIB, Math.ceil(2 * Number(size) * (unit === 'G' ? 1 : 1 / 1024)))
 }
 
+const LOOK: Advice = { text: 'Look how full it is.', command: 'df -h /dev/shm' }
 /** Docker and Kubernetes give 64 MiB; the host half of its memory. */
 function remedies(matched: Matched): readonly Piece[] {
   const { facts, situation, message } = matched
@@ -27,7 +28,23 @@ function remedies(matched: Matched): readonly Piece[] {
   const asked = /--shm-size=(\d{1,5}(?:\.\d{1,3})?)gb/.exec(message)?.[1]
   const store = Number(/object store size \((\d[\d.]{0,20}) GB\)/.exec(message)?.[1] ?? 0) * 1.1
   const size = Math.ceil(asked === undefined ? Math.max(store, store > 0 ? 0 : sizeOf(situation().text)) : Number(asked))
+  const engine = programs.has('docker') || programs.has('podman')
   const volume = 'an emptyDir of medium Memory mounted at /dev/shm'
+  const fewer: Piece = { text: `Use fewer workers (num_workers) and smaller batches: each batch lies in /dev/shm on its way to the main process.` }
+  if (situation().hosted && !nccl && !ray)
+    return [{ text: 'Use num_workers=0, or 2 with smaller batches: the /dev/shm of a notebook service cannot be enlarged.' }, LOOK]
+  // Neither has a /dev/shm of its own.
+  if (
+    !nccl &&
+    !ray &&
+    (programs.has('apptainer') || programs.has('slurm')) &&
+    !(['docker', 'podman', 'kubernetes', 'compose'] as const).some((one) => programs.has(one))
+  )
+    return [
+      { ...LOOK, text: "See how full the node's /dev/shm is, which all jobs on it share." },
+      fewer,
+      programs.has('slurm') && { text: 'Ask for more memory: what lies in /dev/shm counts as memory of the job.', command: 'sbatch --mem=<SIZE> <SCRIPT>' },
+    ]
   if (NO_CONTAINER.test(situation().text) && !nccl && !RAY.test(message))
     return [
       { text: 'See whether it is full while the program runs.', command: 'df -h /dev/shm' },
@@ -48,10 +65,10 @@ function remedies(matched: Matched): readonly Piece[] {
             command: `shm_size: ${size}gb`,
           }
         : {
-            text: `${programs.has('docker') ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host${programs.has('docker') ? '' : `; in Kubernetes, mount ${volume.replace(' mounted', '')}`}.`,
-            ...(programs.has('docker') ? { command: dockerRun(`--shm-size=${size}g`, situation()) } : {}),
+            text: `${engine ? `Give the container a larger /dev/shm${what}` : `If it runs in a container, give that a larger /dev/shm${what}, with docker run --shm-size=${size}g`}; --ipc=host shares that of the host${engine ? '' : `; in Kubernetes, mount ${volume.replace(' mounted', '')}`}.`,
+            ...(engine ? { command: dockerRun(`--shm-size=${size}g`, situation()) } : {}),
           },
-    !DF.test(situation().text) && { text: 'Look how full it is.', command: 'df -h /dev/shm' },
+    !DF.test(situation().text) && LOOK,
     nccl
       ? {
           text: `${cudaRefused(matched) === undefined ? 'If it cannot be enlarged: let' : 'Let'} NCCL do without shared memory; ranks of one host then talk over sockets, which is slower.`,

@@ -3,10 +3,10 @@
 export type Vendor = 'nvidia' | 'amd' | 'intel' | 'apple'
 
 const AMD =
-  /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm(?:\d|_Host)?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\brocBLAS\b|\bTensile\b|\bamdsmi\b|\bHSA_STATUS_|\brocdevice\.cpp|\bhipify\b|\brccl\b|\bHIP failure/i
+  /\bHIP (?:out of memory|error|GPUs)|\bhip[A-Z]\w{2,40}|\bROCm(?:\d|_Host)?\b|\brocm\b|\bamdgpu\b|\bgfx\d{3,4}\b|PYTORCH_HIP_ALLOC_CONF|Memory access fault by GPU node|libamdhip|\bMIOpen|\brocBLAS\b|\bTensile\b|\bamdsmi\b|\bROCk module\b|\bHSA_STATUS_|\brocdevice\.cpp|\bhipify\b|\brccl\b|\bHIP failure/i
 /** `torch.cuda`, `PYTORCH_CUDA_ALLOC_CONF` and the link to the notes on CUDA stand in texts of PyTorch for AMD too. */
 const SHARED_NAMES =
-  /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator|unhandled cuda error/gi
+  /PYTORCH_CUDA_ALLOC_CONF|notes\/cuda\.html|torch[./]cuda\b|optimizing-memory-usage-with-pytorch-cuda|CUDACachingAllocator|unhandled cuda error|Torch not compiled with CUDA enabled/gi
 /** RCCL keeps the words of NCCL. */
 const RCCL = /\bhipify\b|\brccl\b/
 /** llama.cpp compiles the same files for both, and says "CUDA error" on either. */
@@ -56,6 +56,16 @@ export function system(text: string): System | undefined {
 
 /** NVIDIA's boards whose GPU shares the memory of the CPU: nvidia-smi lists no processes there. */
 export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra/.test(text)
+
+/** Colab or Kaggle, which bring machine and driver: nobody sees the kernel's log or changes the driver there. */
+export const hosted = (text: string): boolean =>
+  // Colab's Python is the system's, and its IPython names cells in a way that others have given up.
+  /\/tmp\/ipython-input-\d|\/usr\/local\/lib\/python3\.\d{1,2}\/dist-packages\/\S{1,200} in \w{1,60}\(/.test(text) ||
+  /\bgoogle\.colab\b|(?:^|[\s"'(=])\/(?:content\/|kaggle\/(?:working|input|lib)\b)/im.test(text)
+/** Cells of a notebook ran: variables are set in a cell, and what they left on the GPU stays until the kernel starts again. */
+export const notebook = (text: string): boolean =>
+  /\bipython-input-\d|dist-packages\/\S{1,200} in \w{1,60}\(|[\\/]ipykernel_\d|^Cell In ?\[\d|^-{4,5}> ?\d{1,5} \S|^[!%]p(?:ip|ython)3? /im.test(text) ||
+  hosted(text)
 
 /** Game cards and games: DCGM's diagnostics and drains are not for them. */
 export const gaming = (text: string): boolean =>

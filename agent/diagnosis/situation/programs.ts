@@ -5,7 +5,7 @@ const PATTERNS = {
   vllm: /(?<!Transformers: [\w.]{3,16} )\bvllm\b|\bmodel_runner(?:_base)?\.py:\d|\bllm_engine\.py:\d|\bVllmWorker|\((?:EngineCore|APIServer|VllmWorker)|Engine core initialization failed|gpu_memory_utilization|\bcumem_allocator\.cpp|raise_if_cache_size|desired GPU memory utilization|No available memory for the cache blocks|(?:INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w/.]{1,60}\.py:\d|KV cache is needed, which/i,
   sglang:
     /\bsglang\b|\[gpu_id=\d{1,3}\] |\bModelTpServer\b|mem[-_]fraction[-_]static|alloc_req_slots|^\[\d{4}-\d\d-\d\d [\d:]{8}(?: (?:DP|PP)\d{1,3})* TP\d{1,3}[ \]]/im,
-  tgi: /text[-_]generation[-_](?:inference|launcher|router|server)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
+  tgi: /text[-_]generation[-_](?:inference|launcher|router|server|client)|max[-_]batch[-_]prefill[-_]tokens|shard-manager/i,
   tei: /text[-_]embeddings[-_](?:inference|router|backend)|Could not create backend|Model backend is not healthy/i,
   tensorrt_llm: /tensorrt[-_]?llm|trt-?llm/i,
   tensorrt: /\bTensorRT\b|libnvinfer|\[TRT\]/i,

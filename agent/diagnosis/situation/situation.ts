@@ -27,6 +27,8 @@ function placeOf(text: string): Place {
     system: once(() => readers.system(text)),
     gaming: once(() => readers.gaming(text)),
     jetson: once(() => readers.jetson(text)),
+    notebook: once(() => readers.notebook(text)),
+    hosted: once(() => readers.hosted(text)),
     training: once(() => readers.training(text, programs())),
     distributed: once(() => readers.distributed(text)),
   }
@@ -55,6 +57,12 @@ const situationOf = (text: string, read: Reading, vendor: Reading['vendor']): Si
   },
   get jetson() {
     return read.jetson()
+  },
+  get notebook() {
+    return read.notebook()
+  },
+  get hosted() {
+    return read.hosted()
   },
   get settings() {
     return read.settings()

@@ -2,7 +2,7 @@
 import { INFERENCE, type Programs } from './programs.ts'
 
 const TRAINS =
-  /\bbackward\b|\boptimi[sz]er\b|\bTrainer\b|\btrainer\.|[/_. -]train(?:ing|er)?[_./ :]|\btrain\.py\b|\bloss\b|\bepochs?\b|\bgradients?\b|\blora_|fine-?tun|deepspeed|accelerate_cli|autotrain|torchrun|grad_step|zero_grad|per_device_train|train_(?:micro_)?batch|zero_optimization|offload_optimizer|torch[\\/]optim[\\/]|colossalai/i
+  /\bbackward\b|\boptimi[sz]er\b|\bTrainer\b|\btrainer\.|[/\\_. -]train(?:ing|er)?[_./ :]|\btrain\.py\b|\bloss\b|\bepochs?\b|\bgradients?\b|\blora_|unsloth|openrlhf|\bupdate_(?:actor|critic|policy)\b|fine-?tun|deepspeed|accelerate_cli|autotrain|torchrun|grad_step|zero_grad|per_device_train|train_(?:micro_)?batch|zero_optimization|offload_optimizer|torch[\\/]optim[\\/]|colossalai/i
 
 /** Several processes of one job: a launcher or a rank speaks. */
 export const distributed = (text: string): boolean => /torchrun|torch[./]distributed|elastic|\[rank\d|LOCAL_RANK|local_rank/.test(text)

@@ -65,7 +65,11 @@ export const deviceMismatch: EndKind = {
     },
   ),
   title: (told) => `Tensors on different devices${told.facts.frame === undefined ? '' : ` at ${told.facts.frame}`}`,
-  verdict: (told) => saying(told, 'used tensors of different devices in one operation'),
+  verdict: (told) =>
+    saying(
+      told,
+      /deserialize object on/.test(told.error?.message ?? '') ? 'could not load a checkpoint' : 'used tensors of different devices in one operation',
+    ),
   remedies: (told) => [
     ...moved(told),
     openFrame(told),

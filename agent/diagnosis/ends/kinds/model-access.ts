@@ -70,6 +70,15 @@ export const modelAccess: EndKind = {
   remedies: ({ situation, error }) => {
     const path = pathIn(error?.message)
     if (path !== undefined) return absent(path, situation)
+    if (/outgoing traffic has been disabled/.test(error?.message ?? ''))
+      return [
+        {
+          text: 'HF_HUB_OFFLINE is set, and the cache that it looks in does not have the files: fetch them once where the hub can be reached, into that same cache.',
+          command: `printenv HF_HUB_OFFLINE TRANSFORMERS_OFFLINE HF_HOME HF_HUB_CACHE\nHF_HUB_OFFLINE=0 hf download ${wantedIn(situation.text) ?? '<REPOSITORY>'}`,
+        },
+        { text: 'If the host can reach the hub: leave the variable out.', command: 'unset HF_HUB_OFFLINE TRANSFORMERS_OFFLINE' },
+        { text: 'If they are there already: name their folder in place of the repository, or the right cache.', command: 'export HF_HOME=<FOLDER>' },
+      ]
     if (/offline|connect|resolve|reach/i.test((error?.message ?? '').replaceAll(/https?:\/\/\S+/g, '')))
       return [
         {

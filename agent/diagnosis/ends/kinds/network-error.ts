@@ -6,7 +6,7 @@ import { portIn } from '../../faults/port-in-use.ts'
 import { WEIGHT, anyOf, raises, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 
 const port = ({ input }: RegExpExecArray): Facts => known({ port: portIn({ message: input }) })
-const RENDEZVOUS = /rendezvous|client socket has |TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic/i
+const RENDEZVOUS = /rendezvous|client socket has |TCPStore|c10d|MASTER_|clients joined|torchrun|DistStore|elastic|connectFullMesh/i
 
 /** As HTTP clients and resolvers print it. */
 const SERVER =
@@ -167,6 +167,16 @@ export const networkError: EndKind = {
           command: 'ip -brief address\nexport GLOO_SOCKET_IFNAME=<INTERFACE>',
         },
         { text: 'If one needs longer than the others (a download, loading weights): raise the timeout of that barrier or of init_process_group.' },
+      ]
+    const mesh = /gloo[^\n]{0,60}connectFullMesh/i.test(error?.message ?? '')
+    if (mesh)
+      return [
+        {
+          text: 'Let Gloo use the interface by which the hosts reach each other: by itself it takes the one that the name of the host leads to, which may be 127.0.1.1 or that of Docker.',
+          command: 'ip -brief address; getent hosts "$(hostname)"\nexport GLOO_SOCKET_IFNAME=<INTERFACE>',
+        },
+        { text: 'If some rank ended before: its own error came first. Look for it in the logs of the others.' },
+        { text: 'Between hosts open the firewall: Gloo listens on ports that the system chooses.' },
       ]
     const peer = PEER.exec(error?.message ?? '')
     if (peer !== null)

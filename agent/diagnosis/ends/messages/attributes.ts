@@ -40,13 +40,25 @@ export const ATTRIBUTES: readonly Known[] = [
     says: "PyTorch's own Python files ask for it: they are of another release than its compiled part, mostly because one release was installed over another, or libtorch of another one is found first.",
     remedies: (_, { situation }) => [
       {
-        text: `Remove every copy, then install one release anew${situation.jetson ? ' (on a Jetson the wheel for its JetPack)' : ''}: repeat this until it finds none.`,
+        text: `Remove every copy, then install one release${situation.jetson ? ' (on a Jetson the wheel for its JetPack)' : ''}: repeat this until it finds none.`,
         command: 'python -m pip uninstall -y torch torchvision torchaudio',
       },
       {
         text: 'See whether a folder of the loader or of Python brings another one.',
         command: 'printenv LD_LIBRARY_PATH PYTHONPATH; python -m pip list -v | grep -i torch',
       },
+    ],
+  },
+  {
+    pattern: /'DeepSpeedCPU(?:Adam|Adagrad|Lion)' object has no attribute 'ds_opt_\w{3,20}'/,
+    title: "DeepSpeed's optimizer for the CPU was not built",
+    says: 'It only follows: the extension could not be compiled or loaded, and the error above it says why.',
+    remedies: () => [
+      {
+        text: "Look at the error above it: mostly there is no nvcc or compiler, or the CUDA toolkit is not that of PyTorch. DeepSpeed's own report compares them.",
+        command: 'ds_report',
+      },
+      { text: 'Then let it build again from nothing.', command: 'rm -rf ~/.cache/torch_extensions' },
     ],
   },
   {

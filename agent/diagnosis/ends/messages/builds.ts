@@ -10,6 +10,13 @@ const NATIVE = "Install Visual Studio's Build Tools with the workload for C++, a
 const OLDER = 'The extension is older than the installed PyTorch'
 const ROWS: readonly Row[] = [
   [
+    /Ninja is required to load C\+\+ extensions/,
+    'Install ninja into the environment that runs the program; the folder bin of that environment must be in PATH.',
+    'python -m pip install ninja',
+    'PyTorch compiles the extension with it, and does not find it.',
+    'Ninja is not installed',
+  ],
+  [
     /error {0,4}: (?:Instruction|Feature|Modifier) '[^'\n]{2,160}' (?:not supported on \.target|requires \.target|cannot be compiled for architecture)/,
     'Build for the architectures only that this source has kernels for, or take a release of it that supports this GPU: its notes name both.',
     'nvidia-smi --query-gpu=name,compute_cap --format=csv',
@@ -155,6 +162,25 @@ export const BUILDS: readonly Known[] = [
             },
             { text: 'See which one is installed.', command: 'python -c "import torch; print(torch.__version__, torch.version.cuda)"' },
           ],
+  },
+  {
+    // flashinfer/jit/cpp_ext.py, deep_gemm, and others that compile when they are first used.
+    pattern: /Could not find nvcc\b/,
+    title: 'There is no nvcc to compile kernels with',
+    says: 'Kernels are compiled when they are first used, which needs the CUDA toolkit, and not only what PyTorch brings.',
+    remedies: (_, { situation }) => [
+      {
+        text: "Install the CUDA toolkit in the version that PyTorch was built with (NVIDIA's images ending in -devel have it), and name it.",
+        command: `python -c "import torch; print(torch.version.cuda)"\nexport CUDA_HOME=/usr/local/cuda`,
+      },
+      situation.text.includes('flashinfer') &&
+        situation.programs.has('sglang') && { text: 'Or do without FlashInfer.', command: '--attention-backend triton --sampling-backend pytorch' },
+      situation.text.includes('flashinfer') &&
+        situation.programs.has('vllm') && {
+          text: 'Or sample without FlashInfer, where that is what asks for it.',
+          command: 'export VLLM_USE_FLASHINFER_SAMPLER=0',
+        },
+    ],
   },
   ...ofRows(ROWS),
   {

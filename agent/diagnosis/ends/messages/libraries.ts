@@ -37,9 +37,11 @@ const ROWS: readonly Row[] = [
     'Load the model in bf16 or fp16 (torch_dtype=torch.bfloat16), and run it under torch.autocast where parts of it are float32.',
   ],
   [
-    /FlashAttention2? has been toggled on.{0,120}not installed/i,
-    "Install it, or leave it out: attn_implementation='sdpa' needs no package and is about as fast.",
-    'python -m pip install flash-attn --no-build-isolation',
+    /not currently (?:implemented|supported) (?:for|on) the MPS (?:device|backend)/,
+    'Let operations that Metal lacks run on the CPU (slower): set this before Python starts.',
+    'export PYTORCH_ENABLE_MPS_FALLBACK=1',
+    "PyTorch for Apple's GPUs does not have this operation.",
+    "An operation that Apple's GPU does not have",
   ],
   [
     /pair\.cc:\d{1,4}\] .{0,60}remote=\[127\./,
@@ -64,10 +66,86 @@ const ROWS: readonly Row[] = [
     /require users to upgrade torch to at least v2\.6/,
     'Load the model from safetensors files, which need no new PyTorch (use_safetensors=True, if the repository has them); or update PyTorch to 2.6 or newer, with torchvision and torchaudio of the same release.',
   ],
+  [
+    /correct the following DeepSpeed config values that mismatch TrainingArguments values/,
+    'Write "auto" for these values in the DeepSpeed configuration: the Trainer then fills in its own.',
+    undefined,
+    'The DeepSpeed configuration and the arguments of the Trainer give different values for the same setting.',
+    'DeepSpeed and the Trainer are set differently',
+  ],
+  [
+    /Could not find the transformer layer class \w{2,80} in the model/,
+    "Name the class of this model's own blocks (print(model) shows it) in fsdp_transformer_layer_cls_to_wrap, or leave that out: newer releases take the model's own _no_split_modules.",
+    undefined,
+    'FSDP was told to wrap blocks of another model.',
+    'FSDP looks for the blocks of another model',
+  ],
+  [
+    /deserialize object on CUDA device [1-9]\d{0,2} but torch\.cuda\.device_count\(\) is/,
+    "Name where its tensors go: torch.load(…, map_location='cpu'), then move the model; or map_location='cuda:0'.",
+    undefined,
+    'The file was saved from a GPU with a higher number than this program has.',
+    'A checkpoint was saved from a GPU that is not here',
+  ],
+  [
+    /^unsupported architecture "\w{4,80}"/,
+    'Convert the model to GGUF by llama.cpp, which knows more architectures, and give Ollama that file (FROM <FILE>.gguf in the Modelfile); or update Ollama.',
+    'python convert_hf_to_gguf.py <MODEL_FOLDER> --outfile <FILE>.gguf',
+    'Ollama itself converts safetensors of a few architectures only.',
+    'Ollama cannot convert this model',
+  ],
   [/Unknown model \((\w[\w.-]{1,80})\)/, 'Update timm, which lists what it knows: timm.list_models("*NAME*").', 'python -m pip install --upgrade timm'],
 ]
 
 export const LIBRARIES: readonly Known[] = [
+  {
+    pattern: /FlashAttention2? has been toggled on.{0,120}not installed/i,
+    remedies: (_, { situation }) =>
+      situation.system === 'windows'
+        ? [
+            {
+              text: "Leave it out: attn_implementation='sdpa' needs no package and is about as fast. For Windows there is no wheel of flash-attn on PyPI, and compiling it takes hours.",
+            },
+          ]
+        : [
+            {
+              text: "Install it, or leave it out: attn_implementation='sdpa' needs no package and is about as fast.",
+              command: 'python -m pip install flash-attn --no-build-isolation',
+            },
+          ],
+  },
+  {
+    pattern: /No module named 'vllm(?:\.\w{1,30})?'/,
+    when: ({ situation }) => situation.system === 'windows',
+    title: 'vLLM has no release for Windows',
+    remedies: () => [{ text: 'Run it in WSL 2, or in its Linux image with Docker Desktop; on Windows itself use llama.cpp or Ollama.' }],
+  },
+  {
+    pattern: /\blibpython(3\.\d{1,2})\.so\.1\.0: cannot open shared object file/,
+    says: 'The program was linked with the library of that Python, which brings it only where it was built as a shared one.',
+    remedies: ([, version], { situation }) => [
+      {
+        text: 'Name the library folder of that Python to the loader (conda: that of the environment; uv and pyenv: that of the Python itself).',
+        command: `export LD_LIBRARY_PATH=$(python -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR'))"):$LD_LIBRARY_PATH`,
+      },
+      !/conda|\.pyenv|[\\/]uv[\\/]/.test(situation.text) && { text: 'Or install it from the system.', command: `sudo apt-get install -y libpython${version}` },
+    ],
+  },
+  {
+    pattern: /\b(libGL\.so\.1|libSM\.so\.6|libXext\.so\.6|libXrender\.so\.1): cannot open shared object file/,
+    when: ({ situation }) => /\bcv2\b|opencv|ultralytics|albumentations/i.test(situation.text),
+    says: 'OpenCV asks for it to draw windows, which a server or a container does not have.',
+    remedies: ([, name = '']) => [
+      {
+        text: 'Install OpenCV without windows, which does not ask for it.',
+        command: 'python -m pip uninstall -y opencv-python opencv-contrib-python && python -m pip install opencv-python-headless',
+      },
+      {
+        text: 'Or install the package of the system that brings it.',
+        command: `sudo apt-get install -y ${name.startsWith('libGL') ? 'libgl1' : name.toLowerCase().replace(/\.so\./, '')}`,
+      },
+    ],
+  },
   ...ofRows(ROWS),
   ...FRAMEWORKS,
   {

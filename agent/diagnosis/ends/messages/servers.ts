@@ -1,5 +1,6 @@
 // Errors by which servers of models end that have one reason each: TGI, LMDeploy, TensorRT-LLM, Triton, Xinference, Ollama.
 import { dockerRun } from '../../faults/remedies/docker-run.ts'
+import { pipInstall } from '../../faults/remedies/pip.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { COMPUTE_CAP, WHICH_GPU } from '../../faults/remedies/gpu.ts'
 import type { Known } from './message.ts'
@@ -249,6 +250,21 @@ export const SERVERS: readonly Known[] = [
       { text: "Read the worker's log above this line.", command: 'tail -n 100 ~/.xinference/logs/*/xinference.log' },
       { text: "See in the kernel's log whether its OOM killer ended it.", command: "sudo dmesg -T | grep -iE 'killed process|oom-kill' | tail" },
       { text: 'Load it with less: another quantization, a shorter context, fewer layers on the GPU.' },
+    ],
+  },
+  {
+    pattern: /Model architectures \['(\w{3,80})'\] are not supported for now/,
+    title: ([, model], { situation }) => `This ${situation.programs.has('sglang') ? 'SGLang' : 'vLLM'} does not know the architecture ${model}`,
+    says: 'Mostly the model is newer than the server.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Update the server to a release that lists the architecture.',
+        command: pipInstall(situation, situation.programs.has('sglang') ? 'sglang' : 'vllm', '--upgrade'),
+      },
+      !situation.programs.has('sglang') && {
+        text: "Or let it run Transformers' own code of the model (vLLM 0.7 and newer; slower).",
+        command: '--model-impl transformers',
+      },
     ],
   },
 ]

@@ -102,12 +102,22 @@ export const SETUP: readonly Known[] = [
     ),
   },
   {
-    pattern: /operator torchvision::\w{1,40} does not exist|No such operator torchvision::\w{1,40}|Could not find the operator torchvision::\w{1,40}/,
+    pattern:
+      /Could not run 'torchvision::\w{1,40}' with arguments from the 'CUDA' backend|operator torchvision::\w{1,40} does not exist|No such operator torchvision::\w{1,40}|Could not find the operator torchvision::\w{1,40}/,
     title: 'torchvision does not fit the installed PyTorch',
     says: ([words]) =>
-      `Its compiled operators are not there: torchvision was built for another PyTorch than the one that is installed${words.startsWith('No such') ? ', or the code calls them by torch.ops without "import torchvision" before' : ''}.`,
-    remedies: (_, { situation }) => {
+      words.startsWith('Could not run')
+        ? 'This torchvision is a build for the CPU, and the PyTorch beside it has CUDA.'
+        : `Its compiled operators are not there: torchvision was built for another PyTorch than the one that is installed${words.startsWith('No such') ? ', or the code calls them by torch.ops without "import torchvision" before' : ''}.`,
+    remedies: ([words], { situation }) => {
       const torch = situation.versions.torch
+      if (words.startsWith('Could not run'))
+        return [
+          {
+            text: 'Install the torchvision with the same CUDA as PyTorch, from the same index: what stands behind the plus of its version (cu126, cu128 …) names it.',
+            command: `python -c "import torch; print(torch.__version__)"\npython -m pip install --force-reinstall --no-deps torchvision --index-url https://download.pytorch.org/whl/${/\b2\.\d{1,2}\.\d\+(cu\d{3})\b/.exec(situation.text)?.[1] ?? '<CUDA>'}`,
+          },
+        ]
       const release = madeFor('torchvision', torch)
       const named = /\b2\.\d{1,2}\.\d\+(cu\d{3}|cpu|xpu|rocm[\d.]{1,5})\b/.exec(situation.text)?.[1]
       const index = named ?? (situation.system === 'windows' ? '<CUDA>' : undefined)

@@ -87,6 +87,7 @@ export const cudaOomPlain = memoryFamily(
     ' returned error 2: Out of memory',
     "instance of 'CUDA::error'",
     ' in AlignedAllo',
+    'Error out of memory at line',
   ],
   [
     {
@@ -270,6 +271,19 @@ export const cudaOomPlain = memoryFamily(
     {
       pattern: /Out of memory on device\./,
       who: 'MATLAB',
+    },
+    {
+      // CUDA_CHECK_RETURN of bitsandbytes: mostly its paged optimizers, whose state is in managed memory of host and GPU.
+      pattern: /^(?:\[\w{1,12}\]: ?)?Error out of memory at line \d{1,5} in file \S{0,200}\/csrc\//,
+      who: 'bitsandbytes',
+      remedies: (situation, facts) => [
+        /pythonInterface/.test(situation.text) && {
+          text: 'The state of a paged optimizer needs host memory too: see how much is free, or use an 8-bit optimizer that is not paged (adamw_8bit).',
+          command: 'free -g',
+        },
+        lessMemory(situation, facts),
+        whoHolds(situation),
+      ],
     },
     {
       // glog's check of a CUDA call

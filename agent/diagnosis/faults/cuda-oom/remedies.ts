@@ -11,7 +11,7 @@ import type { Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
-import { lessToLoad, loadsWeights, makesOptimizer, phasePieces } from './less/phase.ts'
+import { lessToLoad, loadsWeights, makesOptimizer, phasePieces, toHostFirst } from './less/phase.ts'
 import { relaxLimit } from './xpu.ts'
 
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
@@ -54,8 +54,9 @@ const visible = (amd: boolean): Piece => ({
 const OFF_THE_DESKTOP: Piece = {
   text: 'Close what draws on this GPU beside the program (browser, games), or let another GPU drive the screen.',
 }
-const ownGpu = ({ programs, system, gaming, vendor }: Situation): Piece =>
-  programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : visible(vendor === 'amd')
+const ownGpu = ({ programs, system, gaming, vendor, jetson, hosted }: Situation): Piece =>
+  // A board has one, and so has most of what Colab lends.
+  !jetson && !hosted && (programs.has('comfyui') || programs.has('sd_webui') || system === 'windows' || gaming ? OFF_THE_DESKTOP : visible(vendor === 'amd'))
 const BY_LOCAL_RANK: Piece = {
   text: 'The processes look like ranks of one job that all use this GPU: set the device from LOCAL_RANK before the first CUDA call (torch.cuda.set_device).',
 }
@@ -73,6 +74,7 @@ const neighbours = (judged: Judged, situation: Situation): readonly Piece[] => {
         pids,
         `See what the other ${pids.length === 1 ? `process (${pids[0]}) is` : 'processes are'}, and stop what should not be there (pids of the host).`,
       ),
+    situation.notebook && !situation.hosted && { text: 'Often it is the kernel of another notebook, which keeps its memory while it is idle: shut it down.' },
     pids.length > 0 && ranks(pids, situation) && BY_LOCAL_RANK,
     whoHolds(situation),
   ]
@@ -151,7 +153,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       return [
         SERVERS.some((program) => situation.programs.has(program)) && lessMemory(situation, facts).slice(0, 3),
         { text: 'Find what else the process loads onto the GPU: a second framework, NCCL buffers, cuDNN workspaces.' },
-        OUTSIDE_PYTORCH.some((program) => situation.programs.has(program)) && lessMemory(situation, facts),
+        (situation.training || OUTSIDE_PYTORCH.some((program) => situation.programs.has(program))) && lessMemory(situation, facts),
       ]
     case 'capacity':
     case undefined:
@@ -182,10 +184,15 @@ export function remediesOf(facts: Facts, judged: Judged, message: string, situat
   const others = judged.outsideBytes !== undefined && facts.total_bytes !== undefined && judged.outsideBytes > 0.2 * facts.total_bytes && whoHolds(situation)
   return plan(
     spilled,
+    toHostFirst(situation),
     situation.vendor === 'intel' && relaxLimit(facts, situation),
     judged.causes[0] !== 'fraction_cap' && raiseShare(facts, situation),
     (judged.causes[0] === 'fragmentation' || judged.causes[0] === 'oversized_request') && phasePieces(situation),
     judged.causes.map((cause) => remediesFor(cause, facts, judged, message, situation)),
+    situation.notebook &&
+      judged.causes[0] === 'capacity' && {
+        text: 'Restart the kernel and run only the cells that are needed: what earlier cells left on the GPU, also a run that failed, stays there until then.',
+      },
     cachedHelps(facts, judged) && joinPieces(facts, message, situation),
     capped(facts) && !judged.causes.includes('fraction_cap') && remediesFor('fraction_cap', facts, judged, message, situation),
     others,

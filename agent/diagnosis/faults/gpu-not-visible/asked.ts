@@ -4,7 +4,7 @@ import { pipInstall } from '../remedies/pip.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { compareVersions } from '../../situation/versions.ts'
 import { around } from '../parts/window.ts'
-import { build, program } from './program-remedies.ts'
+import { build, CONDA_CPU, program } from './program-remedies.ts'
 
 export const ASKED_LITERALS = [
   'torch.cuda.is_available() = False',
@@ -18,7 +18,7 @@ export const ASKED_LITERALS = [
 /** The version's own word, or a release of CUDA that is None: a prompt then shows nothing, and the next prompt follows. */
 const FOR_CPU =
   /\btorch\.__version__ = '?[\d.]{1,12}\+cpu\b|\btorch\.version\.cuda = None|>>> (?:print\()?torch\.version\.cuda\)?\s*\n(?:None\b|>>>)|^torch\s{1,20}[\d.]{1,12}\+cpu\b/m
-const forCpu = ({ situation }: Matched): boolean => FOR_CPU.test(situation().text)
+const forCpu = ({ situation }: Matched): boolean => FOR_CPU.test(situation().text) || CONDA_CPU.test(situation().text)
 /** The CUDA that PyTorch was built for, by the answer or the end of its version: `+cu121` is 12.1. */
 function builtFor({ situation }: Matched): string | undefined {
   const [, told, major, minor] = /\btorch\.version\.cuda = '?(\d{1,2}\.\d)|\btorch\.__version__ = '?[\d.]{1,12}\+cu(\d{2})(\d)\b/.exec(situation().text) ?? []

@@ -57,7 +57,8 @@ const updateOf = ({ text }: Situation): string | undefined => UPGRADE.exec(text)
 export const updated = (situation: Situation): string =>
   updateOf(situation) === undefined ? '' : ` An automatic upgrade (unattended-upgrades) changed packages of the driver on ${updateOf(situation)}.`
 /** A prompt with the name that Docker gives a container. */
-export const inContainer = ({ text }: Situation): boolean => /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])/m.test(text)
+export const inContainer = ({ text }: Situation): boolean =>
+  /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])|^\[pod\/|\bkubectl (?:(?:-n|--namespace)[ =]\S{1,60} )?logs\b/m.test(text)
 /** `lsmod | grep nvidia` printed nothing: the next prompt stands below it. */
 export const unloaded = ({ text }: Situation): boolean =>
   /\blsmod ?\| ?grep (?:-i )?["']?(?:\^)?nvidia["']?[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:[\w.@~:()[\]/ -]{0,80})?[#$❯➜%] ?/.test(text)
@@ -95,6 +96,7 @@ export function driver({ situation }: Matched): readonly Piece[] {
         command: 'scontrol show job -d "$SLURM_JOB_ID" | grep -iE "gres|nodelist"',
       },
     ]
+  if (situation().hosted) return [requestGpu(situation())]
   if (inContainer(situation())) return [requestGpu(situation()), HOST_DRIVER]
   const nouveau = /nouveau/i.test(text)
   const missing =
@@ -155,8 +157,8 @@ export function driver({ situation }: Matched): readonly Piece[] {
 
 /** The module is loaded: its lines tell what became of each card. */
 export function noneShown(matched: Matched): readonly Piece[] {
-  const { programs, system, jetson } = matched.situation()
-  if (system === 'wsl' || jetson || inJob(matched.situation())) return driver(matched)
+  const { programs, system, jetson, hosted } = matched.situation()
+  if (system === 'wsl' || jetson || hosted || inJob(matched.situation())) return driver(matched)
   return [
     {
       text: 'See on the host whether the card is on the bus, and why the driver could not start it.',
@@ -191,4 +193,25 @@ export function permission({ situation }: Matched): readonly Piece[] {
     },
     requestGpu(situation()),
   ]
+}
+
+/** nvidia-smi itself is not there. */
+export function withoutSmi(matched: Matched): readonly Piece[] {
+  const { jetson, system } = matched.situation()
+  if (jetson)
+    return [
+      {
+        text: "On a Jetson its place is taken by tegrastats; the board's release says which JetPack it has.",
+        command: 'sudo tegrastats | head -n 3; cat /etc/nv_tegra_release',
+      },
+    ]
+  if (system === 'windows')
+    return [
+      {
+        text: 'See which GPU the computer has, and install its driver (nvidia.com/drivers; NVIDIA cards only), then restart Windows.',
+        command: 'powershell "Get-CimInstance Win32_VideoController | Select-Object Name, DriverVersion"',
+      },
+      { text: 'If the driver is there: nvidia-smi lies in System32.', command: String.raw`dir C:\Windows\System32\nvidia-smi.exe` },
+    ]
+  return [requestGpu(matched.situation()), driver(matched)]
 }

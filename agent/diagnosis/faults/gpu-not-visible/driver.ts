@@ -14,6 +14,7 @@ import {
   permission,
   unloaded,
   updated,
+  withoutSmi,
   WSL,
 } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
@@ -44,6 +45,7 @@ export const LITERALS = [
   'could not insert module',
   'PCI I/O region assigned to your NVIDIA device is invalid',
   'nvidia-smi: command not found',
+  "'nvidia-smi' is not recognized",
   'exec: "nvidia-smi": executable file not found',
   '/dev/nvidia',
   'nvml error: insufficient permissions',
@@ -86,14 +88,22 @@ export const driverRules: readonly Rule[] = [
       /NVIDIA-SMI has failed because it couldn['’‘`´]t communicate with the NVIDIA driver|NVML: Driver Not Loaded|\bERROR_DRIVER_NOT_LOADED|NVMLError_DriverNotLoaded/,
     severity: 'critical',
     title: (matched) =>
-      inJob(matched.situation()) ? 'No GPU in the job' : inContainer(matched.situation()) ? 'The container has no GPU' : 'NVIDIA driver is not loaded',
-    verdict: (matched) =>
       inJob(matched.situation())
-        ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
-        : inContainer(matched.situation())
-          ? 'nvidia-smi reaches no driver in this container: the container was given no GPU, or the driver of the host does not work.'
-          : (notBuilt(matched) ??
-            `The kernel module of the NVIDIA driver ${unloaded(matched.situation()) ? 'is not loaded, as lsmod shows' : 'is not loaded or does not answer'}: ${builtModule(matched.situation()) === undefined ? 'often it was not built for a new kernel, or Secure Boot refused it' : `modinfo finds it (${builtModule(matched.situation())}), so it is built for this kernel, and something keeps it from being loaded`}.${updated(matched.situation())}`),
+        ? 'No GPU in the job'
+        : matched.situation().hosted
+          ? 'The notebook has no GPU'
+          : inContainer(matched.situation())
+            ? 'The container has no GPU'
+            : 'NVIDIA driver is not loaded',
+    verdict: (matched) =>
+      matched.situation().hosted
+        ? 'nvidia-smi reaches no driver: the runtime of this notebook was started without a GPU.'
+        : inJob(matched.situation())
+          ? 'nvidia-smi reaches no driver in this Slurm job: the job was given no GPU, or the driver of its node does not work.'
+          : inContainer(matched.situation())
+            ? 'nvidia-smi reaches no driver in this container: the container was given no GPU, or the driver of the host does not work.'
+            : (notBuilt(matched) ??
+              `The kernel module of the NVIDIA driver ${unloaded(matched.situation()) ? 'is not loaded, as lsmod shows' : 'is not loaded or does not answer'}: ${builtModule(matched.situation()) === undefined ? 'often it was not built for a new kernel, or Secure Boot refused it' : `modinfo finds it (${builtModule(matched.situation())}), so it is built for this kernel, and something keeps it from being loaded`}.${updated(matched.situation())}`),
     remedies: driver,
     // Of the build that failed driver-not-loaded tells.
     unless: ({ text }) =>
@@ -251,11 +261,12 @@ export const driverRules: readonly Rule[] = [
   },
   {
     // Of Singularity's containers another rule tells.
-    pattern: /(?<!: exec: )nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found/,
+    pattern: /(?<!: exec: )nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found|'nvidia-smi' is not recognized/,
     severity: 'warning',
     title: 'nvidia-smi is not here',
-    verdict: 'nvidia-smi is not in PATH: the driver is not installed, or the container was started without the GPU.',
-    remedies: (matched) => [requestGpu(matched.situation()), driver(matched)],
+    verdict: ({ situation }) =>
+      `nvidia-smi is not in PATH: ${situation().jetson ? 'on a Jetson older releases of JetPack have none' : situation().system === 'windows' ? 'the NVIDIA driver is not installed' : 'the driver is not installed, or the container was started without the GPU'}.`,
+    remedies: withoutSmi,
   },
   {
     pattern:

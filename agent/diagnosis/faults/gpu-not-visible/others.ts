@@ -3,11 +3,13 @@ import { known } from '../parts/window.ts'
 import type { Rule } from '../parts/rules.ts'
 import { podEvents } from '../remedies/kubernetes.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { NO_ROCK, program } from './program-remedies.ts'
 import { requestGpu } from './request.ts'
 
 const REFUSED = /^(?:Permission|Operation not)/
 
 export const LITERALS = [
+  'ROCk module is NOT loaded',
   'Unable to open /dev/kfd',
   'hsa_init failed with ',
   'while adding custom device "/dev/',
@@ -30,6 +32,14 @@ const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi 
 const flagOf = (named: string | undefined): string => (/^nv/i.test(named ?? '') ? 'nv' : 'rocm')
 
 export const otherRules: readonly Rule[] = [
+  {
+    pattern: NO_ROCK,
+    severity: 'critical',
+    title: "AMD's kernel driver is not loaded",
+    verdict: "rocminfo says that the kernel's driver amdgpu is not loaded, or that there is no GPU for it.",
+    remedies: program,
+    unless: ({ text, situation }) => situation().system === 'wsl' || text.some((line) => line.includes('No HIP GPUs are available')),
+  },
   {
     pattern: /\/\.singularity\.d\/actions\/\w{3,8}: (?:line )?\d{1,4}: exec: nvidia-smi: not found/,
     severity: 'critical',

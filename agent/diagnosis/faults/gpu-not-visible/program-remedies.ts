@@ -7,13 +7,16 @@ import { pipInstall } from '../remedies/pip.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { settingOf } from '../../situation/settings.ts'
 import type { Situation } from '../../situation/situation.ts'
-import { HOST_DRIVER, inContainer } from './driver-remedies.ts'
+import { HOST_DRIVER, inContainer, inJob } from './driver-remedies.ts'
 import { requestGpu, SEE_VISIBLE } from './request.ts'
 
 /** `nvidia-smi -L`, in the same text. */
 const SHOWN = /^GPU \d{1,2}: NVIDIA [^\n]{3,60} \(UUID: GPU-/m
 /** rocminfo's first line. */
 export const NO_ROCK = /ROCk module is NOT loaded/
+/** In a container, by its prompt, or by the command or the prefix with which it was started. */
+const started = (at: Situation): boolean =>
+  inContainer(at) || BY_COMPOSE.test(at.text) || /\b(?:docker|podman) run\b|\b(?:apptainer|singularity) (?:exec|run|shell)\b/.test(at.text)
 /** A program sees none: what is there, what it may see, what it was built for. */
 export function program(matched: Matched): readonly Piece[] {
   const { vendor, system, programs, text } = matched.situation()
@@ -57,7 +60,8 @@ export function program(matched: Matched): readonly Piece[] {
         text: 'If nvidia-smi shows the GPU: most likely the JAX that is installed is for the CPU only. Install the one with CUDA.',
         command: pipInstall(matched.situation(), "'jax[cuda12]'", '--upgrade'),
       },
-    inContainer(matched.situation()) && requestGpu(matched.situation()),
+    // Nothing else is to be looked at where none was asked for.
+    (started(matched.situation()) || matched.situation().hosted || inJob(matched.situation())) && requestGpu(matched.situation()),
     renumbered(text),
     hides(matched.situation()),
     SHOWN.test(text)
@@ -131,6 +135,16 @@ const ON_A_MAC: readonly Piece[] = [
   { text: 'Operations that Metal lacks then run on the CPU.', command: 'export PYTORCH_ENABLE_MPS_FALLBACK=1' },
   { text: 'What needs CUDA itself (kernels of its own, bitsandbytes, FlashAttention) needs another machine.' },
 ]
+const rocmBuild = (at: Situation): readonly Piece[] => [
+  at.system === 'windows'
+    ? {
+        text: 'On Windows AMD gives wheels of its own, for some cards only: rocm.docs.amd.com lists both. The wheels of pytorch.org with ROCm are for Linux.',
+      }
+    : torchWheel(at, `rocm${at.versions.rocm ?? '6.4'}`, 'Install the build with ROCm: the one that is installed is for the CPU or for CUDA.'),
+  { text: 'See which build is installed: without ROCm the last word is None.', command: printTorch('torch.__version__, torch.version.hip') },
+]
+/** `conda list`: name, version, build. */
+export const CONDA_CPU = /^pytorch(?:-cpu)? {2,40}[\d.]{3,12} {2,40}(?:cpu_|py[\d.]{2,6}_cpu)\S{0,40}/m
 export function build({ situation, message }: Matched): readonly Piece[] {
   const at = situation()
   if (/CTranslate2 package/.test(message)) return CTRANSLATE2(at)
@@ -143,11 +157,17 @@ export function build({ situation, message }: Matched): readonly Piece[] {
         command: printTorch('torch.__version__, torch.xpu.is_available()'),
       },
     ]
+  if (at.vendor === 'amd') return rocmBuild(at)
   return [
+    at.hosted && requestGpu(at),
+    CONDA_CPU.test(at.text) && {
+      text: 'The text shows the build of conda-forge for the CPU: let conda install the one for the GPU in its place.',
+      command: 'conda install -y -c conda-forge pytorch-gpu',
+    },
     // Of the wheels cu128 runs on most: Turing to Blackwell, with a driver for CUDA 12 or newer.
     torchWheel(
       at,
-      at.vendor === 'amd' ? undefined : (wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128'),
+      wheelFor(generationIn(at.text), at.versions.driverCuda) ?? 'cu128',
       'Install the build with CUDA: the one that is installed is for the CPU only.',
     ),
     {
@@ -161,15 +181,23 @@ const BY_COMPOSE = /^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /m
 /** nvidia-smi answers in the same text: PyTorch says so where it cannot load libcuda.so.1. */
 const shownDriver = ({ text, system }: Situation): string | undefined =>
   system === 'windows' ? undefined : /NVIDIA-SMI \d{3}\.[\d.]{2,8} {1,20}Driver Version: (\d{3}\.[\d.]{2,8}\d)/.exec(text)?.[1]
+/** The machine shows a card of AMD and none of NVIDIA: the words of PyTorch itself name NVIDIA. */
+const amdCard = ({ text }: Situation): boolean =>
+  /\bRadeon\b|\bamdgpu\b|\bInstinct MI\d/.test(text) && !/GeForce|Quadro|\bTesla\b|\bRTX ?\d|NVIDIA Corporation|\b10de:|\bNVRM\b|\b[AHB]\d00\b/.test(text)
 export function noDriver({ situation }: Matched): string {
+  if (amdCard(situation())) return 'This PyTorch is a build for NVIDIA GPUs, so it looks for the driver of NVIDIA; the text shows a GPU of AMD.'
   const shown = shownDriver(situation())
   return shown === undefined
-    ? 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.'
+    ? situation().hosted
+      ? 'PyTorch finds no NVIDIA driver: the runtime of this notebook was started without a GPU.'
+      : 'PyTorch finds no NVIDIA driver: it is not loaded on the host, or the container was started without the GPU.'
     : `nvidia-smi shows the driver ${shown}, and PyTorch finds none where it runs: its library libcuda.so.1 is not found there, as in a container without the GPU.`
 }
 export function withoutLibcuda({ situation }: Matched): readonly Piece[] | undefined {
   const at = situation()
   // What a container prints says nothing of the modules of its host.
+  if (amdCard(at)) return rocmBuild(at)
+  if (shownDriver(at) === undefined && at.hosted) return [requestGpu(at)]
   if (shownDriver(at) === undefined) return inContainer(at) || BY_COMPOSE.test(at.text) ? [requestGpu(at), HOST_DRIVER, SEE_VISIBLE] : undefined
   return [
     {
@@ -191,6 +219,14 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
       { text: 'Let it use one GPU: number 0, one process (torchrun --nproc_per_node=1).' },
       { text: 'Or give it more: a larger instance, or the whole card without MIG.', command: 'nvidia-smi -L; nvidia-smi mig -lgip' },
     ]
+  if (matched.situation().vendor === 'amd')
+    return [
+      {
+        text: 'Use only indexes that are visible: they count from 0 within HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES.',
+        command: "env | grep -E 'HIP_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES'",
+      },
+      { text: 'See which GPUs there are.', command: 'rocm-smi -i' },
+    ]
   const asked = /device index "(\d{1,3})"/.exec(text)?.[1]
   const visible = /there are (\d{1,3}) visible/.exec(text)?.[1]
   return [
@@ -205,3 +241,15 @@ export const ordinal = (matched: Matched): readonly Piece[] => {
     !/--gpus all/.test(text) && requestGpu(matched.situation()),
   ]
 }
+
+/** PyTorch's `No CUDA GPUs are available`. */
+export const noneFor = ({ situation }: Matched): string =>
+  situation().vendor === 'amd' && situation().system === 'wsl'
+    ? 'PyTorch finds no AMD GPU under WSL, which passes on only some Radeons, and to a ROCm that knows WSL.'
+    : NO_ROCK.test(situation().text)
+      ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
+      : /\bray::|RayTaskError|RayWorker/.test(situation().text)
+        ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
+        : situation().hosted
+          ? 'PyTorch finds no GPU: the runtime of this notebook was started without one, or CUDA_VISIBLE_DEVICES hides it.'
+          : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`

@@ -1,7 +1,7 @@
 // What CUDA programs and frameworks say when they find no GPU.
 import { printTorch } from '../remedies/environment.ts'
 import type { Matched, Rule, Seen } from '../parts/rules.ts'
-import { NO_ROCK, noDriver, withoutLibcuda } from './program-remedies.ts'
+import { noDriver, noneFor, withoutLibcuda } from './program-remedies.ts'
 import { around, cudaErrorCode, known } from '../parts/window.ts'
 import { driver, fabric, HOST_DRIVER } from './driver-remedies.ts'
 import { build, ONE_INSTANCE, ordinal, program } from './program-remedies.ts'
@@ -138,14 +138,7 @@ export const programRules: readonly Rule[] = [
     pattern: /No (?:CUDA|HIP) GPUs are available/,
     severity: 'critical',
     title: 'No GPU for this program',
-    verdict: ({ situation }) =>
-      situation().vendor === 'amd' && situation().system === 'wsl'
-        ? 'PyTorch finds no AMD GPU under WSL, which passes on only some Radeons, and to a ROCm that knows WSL.'
-        : NO_ROCK.test(situation().text)
-          ? "PyTorch finds no GPU: the kernel's driver amdgpu is not loaded."
-          : /\bray::|RayTaskError|RayWorker/.test(situation().text)
-            ? 'PyTorch finds no GPU in a worker of Ray, which hides all GPUs from a task or actor that asked for none.'
-            : `PyTorch finds no GPU: none was given to this container or process, or ${situation().vendor === 'amd' ? 'HIP_VISIBLE_DEVICES' : 'CUDA_VISIBLE_DEVICES'} hides it.`,
+    verdict: noneFor,
     remedies: program,
     unless: explained,
   },

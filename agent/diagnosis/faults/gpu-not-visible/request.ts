@@ -13,8 +13,12 @@ export const SEE_VISIBLE: Piece = {
 
 /** In a container: how a GPU is asked for, by who starts it. Nothing is said where the text shows no container. */
 export function requestGpu(situation: Situation): Piece {
-  const { programs, subject, text, vendor } = situation
+  const { hosted, programs, subject, text, vendor } = situation
   if (ASKED.test(text)) return undefined
+  if (hosted)
+    return {
+      text: 'Give the notebook a GPU: in Colab under Runtime, Change runtime type; in Kaggle under Accelerator. The runtime starts again with it, without its variables.',
+    }
   if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
   if (programs.has('compose'))
     return {

@@ -97,6 +97,7 @@ export function raiseLimit(facts: Facts, situation: Situation, group?: string): 
 /** What a server was told to keep in host memory, in GiB. docs.vllm.ai, engine arguments: swap-space is for each GPU. */
 const KEPT_BY_SERVER = /--(swap-space|cpu-offload-gb|kv-offloading-size)[=\s]\s{0,20}["']?(\d{1,5})\b/
 
+const LOADS_SHARDS = /^Loading checkpoint shards: {1,4}\d{1,2}%/m
 const loading = new WeakMap<Situation, boolean>()
 function loadsData(situation: Situation): boolean {
   let known = loading.get(situation)
@@ -129,6 +130,9 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
       !loadsData(situation) && {
         text: 'Load less into host memory at once: stream the data, load weights memory-mapped (safetensors), start fewer processes.',
       },
+    LOADS_SHARDS.test(situation.text) && {
+      text: 'It was loading weights, for all of which host memory must have room: load them in 16 bit and straight to the GPU (from_pretrained(…, torch_dtype="auto", device_map="auto")), or a quantized model.',
+    },
     situation.programs.has('ray') && {
       text: 'Let Ray run fewer tasks at once on a node: ask for more per task (num_cpus= or memory= in @ray.remote).',
     },
@@ -139,6 +143,9 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
 const SMALL = 64 * 2 ** 20
 const isSmall = ({ process, anon_rss_bytes: held }: Facts): boolean => process !== undefined && held !== undefined && held < SMALL
 
+export const MORE_FOR_WSL: Advice = {
+  text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=), then restart WSL.',
+}
 /** The whole host ran out. */
 export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] => [
   BIGGEST,
@@ -150,9 +157,7 @@ export const hostFull = (facts: Facts, situation: Situation): readonly Piece[] =
         },
       ]
     : []),
-  situation.system === 'wsl' && {
-    text: 'WSL 2 takes half of the memory of Windows by default: raise it in %UserProfile%\\.wslconfig (section [wsl2], memory=), then restart WSL.',
-  },
+  situation.system === 'wsl' && MORE_FOR_WSL,
   !isSmall(facts) && needLess(facts, situation),
   {
     text: `Run fewer programs on this host at once, add memory or swap, or limit the largest one${facts.process === undefined || isSmall(facts) ? '' : facts.anon_rss_bytes === undefined ? ` (${facts.process} was chosen)` : ` (${facts.process} held ${gib(facts.anon_rss_bytes)})`}.`,

@@ -2,7 +2,7 @@
 import type { Piece } from '../remedies/plan.ts'
 
 const NUMBER = /invalid magic number (?:0x)?([0-9a-f]{1,8})\b/i
-const LETTERS = /invalid magic characters: '([^'\n]{2,8})'/
+const LETTERS = /invalid magic characters:? '([^'\n]{2,8})'/
 
 /** The first four letters; the number is that of a processor whose lowest byte is first. */
 function beginsWith(text: string): string | undefined {

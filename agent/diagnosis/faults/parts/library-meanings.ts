@@ -1,6 +1,6 @@
 // What an error of cuBLAS or cuDNN means where its message holds no status by name.
 import { setVariables } from '../remedies/environment.ts'
-import { COMPUTE_CAP } from '../remedies/gpu.ts'
+import { COMPUTE_CAP, whoHolds } from '../remedies/gpu.ts'
 import { INFERENCE } from '../../situation/programs.ts'
 import type { Piece } from '../remedies/plan.ts'
 import { tooNewFor, tooNewForTorch } from './architecture.ts'
@@ -46,6 +46,20 @@ export const PRECISION: Meaning['pieces'] = ({ situation }) => {
 }
 
 export const WITHOUT_STATUS: readonly Meaning[] = [
+  {
+    // aten/src/ATen/native/cudnn/Conv_v8.cpp and Conv_v7.cpp: every plan was tried.
+    pattern: /unable to find an engine to execute|Unable to find a valid cuDNN algorithm/,
+    says: 'cuDNN tried all its ways to compute this convolution, and none worked: mostly too little GPU memory is free for their workspace, else type and shape are not supported on this GPU.',
+    pieces: ({ situation }) => [
+      { text: 'Use a smaller batch or smaller inputs: the error then goes away where it was memory.' },
+      whoHolds(situation()),
+      { text: 'If it stays: try float32, and channels_last off; where that helps, this GPU or cuDNN has no kernel for the type or layout.' },
+      {
+        text: 'See both versions; an older cuDNN in LD_LIBRARY_PATH must not come before that of PyTorch.',
+        command: 'python -c "import torch; print(torch.__version__, torch.backends.cudnn.version())"; printenv LD_LIBRARY_PATH',
+      },
+    ],
+  },
   {
     pattern: /[Nn]o (?:valid )?execution plans (?:built|support)/,
     says: 'cuDNN has no kernel for this operation: its shape, its type, or this GPU. Often it is attention.',

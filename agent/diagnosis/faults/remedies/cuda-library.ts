@@ -8,7 +8,7 @@ import { cudaFile, type CudaFile, pipFolder, pipPackage } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import { forOlderDriver } from './older-driver.ts'
 import type { Piece } from './plan.ts'
-import { TORCH_OWN, torchOwnRemedies } from './torch-own.ts'
+import { completeTorch, OF_TORCH, TORCH_OWN, torchOwnRemedies } from './torch-own.ts'
 
 /** Mostly faster-whisper, whose CTranslate2 leaves cuDNN to the loader. */
 const WHISPER = /whisper/i
@@ -191,6 +191,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       text: `${loads} was built for CUDA ${file.cuda}. Where PyTorch or its framework is for another CUDA, install ${loads === 'What loads it' ? 'its build' : 'or compile it'} for that one instead.`,
     }
   const otherRelease = otherCudnn(file, situation)
+  if (pip !== undefined && OF_TORCH.test(around(seen.text, seen.at, 8, 0))) return [...completeTorch(which, pip, situation), look]
   return [
     otherRelease !== undefined && {
       text: `cuDNN ${otherRelease} is installed here, and what loads ${name} was built for cuDNN ${file.version?.split('.')[0]}: take its release for cuDNN ${otherRelease}, where there is one, or install cuDNN ${file.version?.split('.')[0]} beside it (their names do not clash).`,

@@ -1,7 +1,7 @@
 // A container started again with one more option: the command of the text itself, where it can be repeated as it stands.
 import type { Situation } from '../../situation/situation.ts'
 
-const COMMAND = /(?:^|[\s`$#>])((?:sudo )?docker run [^\n`]{6,500}?)`?\s*$/gm
+const COMMAND = /(?:^|[\s`$#>])((?:sudo )?(?:docker|podman) run [^\n`]{6,500}?)`?\s*$/gm
 /** Nothing that a shell would join, redirect or split; a secret is not repeated. */
 const PLAIN = /^[\w\s/:.$(){}=,@+-]+$/
 const SECRET = /token|secret|passw|api_?key|hf_\w{8}/i
@@ -17,6 +17,6 @@ export function dockerRun(options: string, { text, subject }: Situation): string
       command.includes(` ${subject.image}`) &&
       !names.some((name) => command.includes(name))
     )
-      return command.trim().replace('docker run', `docker run ${options}`)
+      return command.trim().replace(/\b(docker|podman) run\b/, `$1 run ${options}`)
   return `docker run ${options} ${subject.image ?? '<IMAGE>'}`
 }

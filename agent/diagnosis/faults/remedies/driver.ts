@@ -28,8 +28,21 @@ const native = (at: Situation): boolean =>
 /** CTranslate2's own wording (types.cc); its wheels bring no CUDA, but are made for one. */
 const CTRANSLATE2 = /\bCUDA failed with error\b/
 
-/** Notebook services bring their driver; nobody can update it there. */
-const SERVICE = /\bcolab\b|\/kaggle\/|^!pip /im
+/** Only named, or a cell that installs. */
+const SERVICE = /\bcolab\b|^!pip /im
+
+/** Who can change the driver there, and how. */
+function newerDriver(at: Situation): string {
+  const { driverCuda } = at.versions
+  const why =
+    driverCuda === undefined
+      ? 'a newer driver runs older CUDA builds too'
+      : `the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too`
+  if (at.hosted || SERVICE.test(at.text)) return 'In Colab or Kaggle the driver cannot be updated: start a new runtime, and use the PyTorch that it brings.'
+  if (at.programs.has('slurm') && !/\bsudo\b|\bslurmd\b/.test(at.text)) return `Ask the administrators for a newer driver on that node: ${why}.`
+  if (at.system === 'wsl') return `Update the NVIDIA driver in Windows (WSL takes it from there, and must have none of Linux): ${why}.`
+  return `Update the NVIDIA driver${at.system === 'windows' ? ', then restart Windows' : ' of the host, then reboot'}: ${why}.`
+}
 
 export function driverOld({ situation }: Matched): readonly Piece[] {
   const at = situation()
@@ -37,13 +50,7 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
   const index = wheelFor(undefined, driverCuda)
   const server = (['vllm', 'sglang', 'lmdeploy', 'tei', 'tgi'] as const).some((one) => at.programs.has(one))
   return [
-    {
-      text: SERVICE.test(at.text)
-        ? 'In Colab or Kaggle the driver cannot be updated: start a new runtime, and use the PyTorch that it brings.'
-        : driverCuda === undefined
-          ? 'Update the NVIDIA driver of the host, then reboot: a newer driver runs older CUDA builds too.'
-          : `Update the NVIDIA driver of the host, then reboot: the present one runs CUDA up to ${driverCuda}, and a newer driver runs older builds too.`,
-    },
+    { text: newerDriver(at) },
     ownBuild(at)
       ? { text: `Or compile the program again with a CUDA toolkit that is no newer than the driver${driverCuda === undefined ? '' : ` (${driverCuda})`}.` }
       : native(at) || CTRANSLATE2.test(at.text)

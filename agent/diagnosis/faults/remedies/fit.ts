@@ -1,6 +1,7 @@
 // The last look at all remedies of a fault: none asks for tools that the system or the GPU's vendor shown by the text does not have.
 import type { Remedy } from '../../../model/fault.ts'
 import type { LogKind } from '../../../model/kinds.ts'
+import { inContainer } from '../gpu-not-visible/driver-remedies.ts'
 import { installerOf } from './pip.ts'
 import type { Situation } from '../../situation/situation.ts'
 
@@ -27,25 +28,40 @@ const NVIDIA_KINDS: ReadonlySet<LogKind> = new Set<LogKind>([
 /** NVIDIA's boards with the GPU beside the CPU: JetPack brings the driver, DCGM and resets are for cards. */
 const OF_CARDS = /\bdcgmi\b|\bdkms\b|--gpu-reset|\blspci\b|\bnvidia-bug-report/
 
+/** Colab and Kaggle: the machine, its driver and its kernel's log belong to the service. */
+const OF_OWN_HOST = /\bsudo\b|\bdmesg\b|\bsystemctl\b|\bjournalctl\b|\breboot\b|\bdocker \w|\blsmod\b|\/dev\/nvidia/
+
 /** Patterns of what cannot be followed here. */
-function unfit({ system, vendor, jetson }: Situation, kind: LogKind): readonly RegExp[] {
+function unfit({ system, vendor, jetson, hosted }: Situation, kind: LogKind): readonly RegExp[] {
   const foreign = (vendor === 'amd' || vendor === 'intel' || vendor === 'apple') && !NVIDIA_KINDS.has(kind) ? [OF_NVIDIA] : []
   if (system === 'windows') return [OF_LINUX, ...foreign]
   if (system === 'wsl') return [OF_LINUX_DRIVER, ...foreign]
+  if (hosted) return [OF_OWN_HOST, OF_LINUX_DRIVER, ...foreign]
   return jetson ? [OF_CARDS, ...foreign] : foreign
+}
+
+const EXPORTS = /^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm
+const eachPair = (command: string, say: (pair: string) => string): string =>
+  command.replace(EXPORTS, (_, pairs: string) => pairs.trim().split(' ').map(say).join('\n'))
+/** In a cell: a variable that a shell exports does not reach the kernel, and pip installs beside what is imported already. */
+function inCell(remedy: Remedy): Remedy {
+  const { text, command = '' } = remedy
+  if (/^export [A-Z]\w*=[^\s"$]+(?: [A-Z]\w*=[^\s"$]+)*$/.test(command) || /^set \w+=\S+(?:\nset \w+=\S+)*$/.test(command))
+    return {
+      text: `${text} In a notebook: in its first cell, after a restart of the kernel.`,
+      command: eachPair(command, (pair) => `%env ${pair}`).replace(/^set /gm, '%env '),
+    }
+  // The loader reads it when a process starts.
+  if (/^export LD_LIBRARY_PATH=\S[^\n]*$/.test(command))
+    return { text: `${text} The kernel of a notebook has started already: run a script from a cell.`, command: `%%bash\n${command}\npython <SCRIPT>` }
+  return /^(?:python -m )?pip install [^\n]*$/.test(command)
+    ? { text: `${text} Then restart the kernel of the notebook: it keeps what it has imported.`, command: command.replace(/^(?:python -m )?pip/, '%pip') }
+    : remedy
 }
 
 /** `export A=1 B=2` in the words of cmd. */
 const ofCmd = (command: string, situation: Situation): string =>
-  (installerOf(situation) === 'embedded' ? command.replace(/^python /, '.\\python_embeded\\python.exe ') : command).replace(
-    /^export ((?:[A-Za-z]\w*=[^\s"$]+ ?)+)$/gm,
-    (_, pairs: string) =>
-      pairs
-        .trim()
-        .split(' ')
-        .map((pair) => `set ${pair}`)
-        .join('\n'),
-  )
+  eachPair(installerOf(situation) === 'embedded' ? command.replace(/^python /, '.\\python_embeded\\python.exe ') : command, (pair) => `set ${pair}`)
 
 /** Distributions without apt: what installs packages there, what rebuilds the initramfs, and the headers of the running kernel. */
 const DISTRIBUTIONS: readonly (readonly [sign: RegExp, install: string, initramfs: string, headers: string])[] = [
@@ -83,10 +99,24 @@ function whereSet({ text, command = '' }: Remedy, { programs }: Situation): stri
   return /\bpip install\b/.test(command) ? `${text} In a container it lasts as long as the container: do it in the image, or take a newer image.` : text
 }
 
+/** Kinds whose programs need a package where they run, and not on the host. */
+const OF_PROGRAM: ReadonlySet<LogKind> = new Set<LogKind>(['compile_error', 'missing_dependency', 'python_exception'])
+const APT = /^sudo apt-get install (?:-y )?(?=[\w. +-]{1,80}$)/
+/** In a container root has no sudo, and images come without the lists of packages; a cell of Colab is root too. */
+function aptInside({ text, command = '' }: Remedy, kind: LogKind, situation: Situation): Remedy | undefined {
+  if (!OF_PROGRAM.has(kind) || !APT.test(command)) return undefined
+  if (situation.hosted) return { text, command: command.replace(APT, '!apt-get install -y ') }
+  return inContainer(situation)
+    ? { text: /image/.test(text) ? text : `${text} In a container: in its image.`, command: command.replace(APT, 'apt-get update && apt-get install -y ') }
+    : undefined
+}
+
 const DOCKER = /\bdocker (run|update|inspect|logs|exec)\b/g
 /** The same for who really starts containers here: podman takes Docker's options; where only Slurm or Kubernetes speaks, nobody types them. */
-function ofEngine(command: string, { programs }: Situation): string | undefined {
-  if (programs.has('docker') || programs.has('compose') || !command.includes('docker ')) return command
+function ofEngine(command: string, { programs, text }: Situation): string | undefined {
+  // What `podman inspect` prints has Docker's words.
+  const docker = programs.has('compose') || (programs.has('docker') && !(programs.has('podman') && !/\bdocker\b/i.test(text)))
+  if (docker || !command.includes('docker ')) return command
   if (programs.has('podman')) return command.replace(DOCKER, 'podman $1').replace('--gpus all', '--device nvidia.com/gpu=all')
   return (programs.has('slurm') || programs.has('kubernetes')) && /\bdocker (?:run|update)\b/.test(command) ? undefined : command
 }
@@ -100,8 +130,10 @@ const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
 /** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
-  const all = remedies.map((remedy) => {
-    if (remedy.command === undefined) return remedy
+  const all = remedies.map((given) => {
+    if (given.command === undefined) return given
+    const remedy = aptInside(given, kind, situation) ?? (situation.notebook ? inCell(given) : given)
+    if (remedy !== given || remedy.command === undefined) return remedy
     const own = ofEngine(windows ? ofCmd(remedy.command, situation) : remedy.command, situation)
     const command = own === undefined ? undefined : ofDistribution(own, situation)
     const said = whereSet(remedy, situation)

@@ -61,6 +61,13 @@ export const resetGpu = (facts: Facts, why = 'Stop the programs on it first: a r
   command: `sudo nvidia-smi --gpu-reset -i ${gpuOf(facts)}`,
   destroys: true,
 })
+/** Who runs jobs there must not place new ones: the reset or reboot needs the node empty. Undefined where nobody does. */
+export function noNewWork({ programs, text }: Situation): Piece {
+  const what = 'Keep new work off that node, and let the rest end: a reset or reboot ends it.'
+  return programs.has('kubernetes')
+    ? { text: what, command: `kubectl cordon ${/\bNode: {1,20}([\w.-]{1,80})(?:\/|\s)/.exec(text)?.[1] ?? '<NODE>'}` }
+    : programs.has('slurm') && { text: what, command: 'sudo scontrol update nodename=<NODE> state=drain reason=gpu' }
+}
 export const REBOOT: Advice = {
   text: 'Drain the host and reboot it. If the GPU does not come back, power-cycle the host: switch it off completely, then on.',
   command: 'sudo reboot',

@@ -86,6 +86,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     ]
   }
   const peers = new Set([...near.matchAll(PEER)].map(([, of, peer]) => (of ?? peer ?? '').replace(/[.,;]$/, '')))
+  const bridged = [...peers].find((peer) => peer.startsWith('172.17.'))?.replace(/<.*/, '')
   const unreachable = /No route to host|[Nn]etwork is unreachable/.exec(near)?.[0]
   if (unreachable !== undefined) {
     const to = /\b(?:[Cc]onnect(?:ing)?|[Cc]onnection) to (\d[\d.]{6,14}\d)/.exec(near)?.[1]
@@ -131,6 +132,17 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     ]
   if (/refused|reset by peer|closed by|remote process|Connect to|ncclRemoteError/i.test(near))
     return [
+      bridged === undefined &&
+        SEVERAL_HOSTS.test(now.text) &&
+        now.programs.has('docker') &&
+        !/--net(?:work)?[= ]host/.test(now.text) && {
+          text: "Start the containers with the host's network: ranks on other hosts do not reach one of their own.",
+          command: `docker run --network host ${now.subject.image ?? '<IMAGE>'}`,
+        },
+      bridged !== undefined && {
+        text: `If the ranks are on several hosts: ${bridged} is an address of Docker's own bridge, which other hosts cannot reach. Start the containers with the host's network.`,
+        command: `docker run --network host ${now.subject.image ?? '<IMAGE>'}`,
+      },
       {
         text: `Look at the log of the peer${peers.size === 0 ? '' : ` (${[...peers].slice(0, 3).join(', ')})`}: its error came first.`,
       },

@@ -49,3 +49,16 @@ export function torchOwnRemedies(name: string, before: string, situation: Situat
     { text: 'If the import works after "import torch": import torch first, which loads its libraries.' },
   ]
 }
+
+/** PyTorch's own start: what its packages of pip bring is found without a path. */
+export const OF_TORCH = /[\\/]torch[\\/]__init__\.py", line \d{1,5}, in _(?:load_global_deps|preload_cuda_deps)\b/
+export const completeTorch = (library: string, pip: string, situation: Situation): readonly Piece[] => [
+  {
+    text: `PyTorch itself does not find it: install the package of pip that brings ${library} for PyTorch.`,
+    command: pipInstall(situation, pip, '--force-reinstall'),
+  },
+  {
+    text: 'If more of them are missing: install PyTorch again, with all that it depends on.',
+    command: pipInstall(situation, situation.versions.torch === undefined ? 'torch' : `torch==${situation.versions.torch}`, '--force-reinstall --no-cache-dir'),
+  },
+]

@@ -50,7 +50,7 @@ const OF_KOBOLD: readonly (readonly [llama: RegExp, kobold: string])[] = [
   [/--ctx-size/, '--contextsize'],
   [/--n-gpu-layers/, '--gpulayers'],
   [/--ubatch-size/, '--blasbatchsize'],
-  [/ ?--flash-attn on/, ' --flashattention'],
+  [/ ?(?:--flash-attn on|-fa)$| ?(?:--flash-attn on|-fa)(?= )/, ' --flashattention'],
   [/--cache-type-k \S+ --cache-type-v \S+/, '--quantkv 1'],
 ]
 const ofKobold = (command: string): string => OF_KOBOLD.reduce((said, [from, to]) => said.replace(from, to), command).trim()
@@ -72,6 +72,8 @@ const LARGE_TENSOR: readonly Piece[] = [
   { text: 'Update llama.cpp, and the driver, whose limit it is.' },
   { text: 'Or use a smaller quantization of the model, whose tensors are smaller.' },
 ]
+/** Until August 2025 the option took no value: https://github.com/ggml-org/llama.cpp/pull/15434. */
+const BARE_FLASH = /\bllama_new_context_with_model|\bllama_load_model_from_file|\bllama_kv_cache_init\b|\bflash_attn {1,8}= [01]\b/
 function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: asked = 0 }: Facts): readonly Piece[] {
   const half = context(situation)
   const buffer = bufferIn(situation.text)
@@ -80,7 +82,7 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
   const all = group(LAYERS.exec(situation.text))
   // 99 and more mean all of them: a share of that may still be all.
   const layers = all === undefined ? (onGpu === undefined || onGpu >= 99 ? undefined : onGpu) : Math.min(onGpu ?? Infinity, Number(all))
-  const flash = /--flash-attn (?:on|1)\b|(?:^|\s)-fa\b/.test(situation.text) ? '' : ' --flash-attn on'
+  const flash = /--flash-attn (?:on|1)\b|(?:^|\s)-fa\b/.test(situation.text) ? '' : BARE_FLASH.test(situation.text) ? ' -fa' : ' --flash-attn on'
   const small = /--cache-type-k q[48]|-ctk q[48]/.test(situation.text)
   const shorter = option(
     situation,
@@ -94,10 +96,14 @@ function lessInLlama(situation: Situation, { gpu_index: gpu, requested_bytes: as
     `--ubatch-size ${Math.max(32, Math.floor(ubatch / 2))}${flash}`,
     'n_batch',
   )
-  const cache: Piece = !small && {
-    text: 'Keep the KV cache in 8 bit: about half of its size.',
-    command: `${flash.trim()} --cache-type-k q8_0 --cache-type-v q8_0`.trim(),
-  }
+  const inPython = /\bLlama\(/.test(situation.text)
+  const cache: Piece =
+    !small && inPython
+      ? { text: 'Keep the KV cache in 8 bit: about half of its size. In Python: Llama(flash_attn=True, type_k=8, type_v=8).' }
+      : !small && {
+          text: 'Keep the KV cache in 8 bit: about half of its size.',
+          command: `${flash.trim()} --cache-type-k q8_0 --cache-type-v q8_0`.trim(),
+        }
   const fewerLayers = option(
     situation,
     'Put fewer layers onto the GPU; the rest runs on the CPU, slower.',

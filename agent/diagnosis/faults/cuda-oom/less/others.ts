@@ -162,6 +162,11 @@ const inForce = (text: string, pattern: RegExp): boolean => pattern.test(text)
 /** Unsloth and LLaMA-Factory (disable_gradient_checkpointing: false) recompute by default. */
 const CHECKPOINTS = /unsloth|llama-?factory|gradient[-_]checkpointing["']?(?:[=:,]|['"], ?['"]?| ) ?["']?True/i
 const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|mixed[-_]precision["']?[=: ]{1,3}["']?(?:fp16|bf16)/i
+/** Trainers of image models, which have no sequences. */
+const IMAGES = /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet/i
+/** sd-scripts: train_network.py trains a LoRA; its options. */
+const KOHYA_LORA = /train_network\.py/
+const SHARDED = /\bfsdp2?\b|FullyShardedDataParallel|\bfully_shard\b/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
 export const lessInTraining = (situation: Situation): readonly Piece[] => [
@@ -169,8 +174,8 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
   !validates(situation) && smallerBatch(situation),
   !validates(situation) && {
     text: inForce(situation.text, CHECKPOINTS)
-      ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or shorter sequences.`
-      : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or shorten the sequences.`,
+      ? `Use ${inForce(situation.text, HALF) ? '' : '16-bit numbers (bf16, where the GPU supports it), '}an 8-bit optimizer, or ${IMAGES.test(situation.text) ? 'smaller images' : 'shorter sequences'}.`
+      : `Switch on activation checkpointing${inForce(situation.text, HALF) ? '' : ' and 16-bit numbers (bf16, where the GPU supports it)'}, or ${IMAGES.test(situation.text) ? 'use smaller images' : 'shorten the sequences'}.`,
   },
   /\bZeRO[-_ ]?(?:stage[-_ ]?)?3\b|zero[-_\\/]?(?:stage)?_?3|"stage": ?3/i.test(situation.text)
     ? inForce(situation.text, OFFLOADS)
@@ -179,12 +184,18 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
           text: 'ZeRO 3 already splits the model over the ranks: let DeepSpeed offload optimizer and parameters to the CPU (offload_optimizer, offload_param), or use more GPUs.',
         }
     : situation.programs.has('deepspeed')
-      ? { text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.' }
+      ? !validates(situation) && {
+          text: 'Let DeepSpeed split the optimizer, gradients and parameters over the ranks (ZeRO stage 3), or offload them to the CPU.',
+        }
       : /unsloth/i.test(situation.text)
         ? { text: 'Train fewer parameters: a smaller rank, and neither embed_tokens nor lm_head.' }
-        : {
-            text: `Split the model and the optimizer over more GPUs (FSDP or ZeRO)${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
-          },
+        : KOHYA_LORA.test(situation.text)
+          ? {
+              text: 'Train only the U-Net (--network_train_unet_only), with the latents cached (--cache_latents), and keep the base model in fp8 (--fp8_base).',
+            }
+          : !validates(situation) && {
+              text: `${SHARDED.test(situation.text) ? 'FSDP is in use: let it split the parameters too (FULL_SHARD), keep them in host memory (CPU offload), or use more GPUs' : situation.hosted ? 'Choose a runtime with a larger GPU' : 'Split the model and the optimizer over more GPUs (FSDP or ZeRO)'}${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+            },
 ]
 
 /** Nothing tells whether a model is trained or used. */
@@ -204,7 +215,8 @@ export const lessAnyway = (situation: Situation): readonly Piece[] => [
   inJulia(situation),
   ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
   inPaddle(situation) ?? { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
-  { text: 'Or run it on a GPU with more memory, or split over several.' },
+  // Programs see one instance of MIG.
+  !MIG.test(situation.text) && { text: `Or run it on a GPU with more memory${situation.hosted || situation.jetson ? '' : ', or split over several'}.` },
 ]
 
 /** FlashInfer's buffer, in bytes: SGLang's variable had another name before 0.5. */

@@ -11,11 +11,13 @@ const VALIDATES =
   /\bin (?:validate|validation|validation_step|run_validation|(?:eval|val|valid|validate)_epoch|do_eval)\b|\b[Vv]alid(?:at(?:ion|ing|e))?\b[^\n]{0,120}%\|[^\n]{0,160}\s{1,4}Traceback/
 export const validates = ({ text }: Situation): boolean => VALIDATES.test(text)
 /** DeepSpeed makes the state of the optimizer before the first batch. */
-const OPTIMIZER = /\b_setup_for_real_optimizer\b|\binitialize_optimizer_states\b|\b_create_fp32_partitions\b|\b_configure_zero_optimizer\b/
+const OF_MEGATRON = /distrib_optimizer\.py", line \d{1,6}, in (?:__init__|_build_\w{3,40}|_init_optimizer_states\w{0,20})\b/
+const OPTIMIZER =
+  /distrib_optimizer\.py", line \d{1,6}, in (?:__init__|_build_|_init_optimizer_states)|\b_setup_for_real_optimizer\b|\binitialize_optimizer_states\b|\b_create_fp32_partitions\b|\b_configure_zero_optimizer\b/
 
 /** The weights are copied, or room for all of them is asked for at once. */
 const LOADS =
-  /\bin convert\s{1,20}(?:\d{1,5} {0,20})?return t\.to\(|_apply\(lambda t: t\.cuda\(|\bin (?:caching_allocator_warmup|set_module_tensor_to_device|_load_state_dict_into_meta_model|_load_pretrained_model|_move_model_to_device|load_checkpoint_in_model|_load_parameter_into_model)\b|modeling_utils\.py", line \d{1,5}, in from_pretrained\b/
+  /\bin convert\s{1,20}(?:\d{1,5} {0,20})?return t\.to\(|_apply\(lambda t: t\.cuda\(|\bin (?:caching_allocator_warmup|set_module_tensor_to_device|_load_state_dict_into_meta_model|_load_pretrained_model|_move_model_to_device|load_checkpoint_in_model|_load_parameter_into_model)\b|modeling_utils\.py", line \d{1,5}, in from_pretrained\b|Loading checkpoint shards: {1,4}\d{1,2}%\|[^\n]{0,160}\s{1,4}Traceback|pipeline_utils\.py", line \d{1,5}, in to\b/
 /** Weights that lie in host memory are copied for each layer that runs. */
 export const loadsWeights = ({ text }: Situation): boolean => LOADS.test(text) && !/\bin pre_forward\b/.test(text)
 const HALF = /torch_?dtype=["']?(?:torch\.)?(?:b?float16|half|auto)|\bdtype=torch\.b?float16|\.half\(\)|--(?:fp16|bf16)\b|fp16: ?[Tt]rue|bf16: ?[Tt]rue/
@@ -61,14 +63,21 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
   /_multi_tensor_/.test(situation.text) && {
     text: 'Or give the optimizer foreach=False: its temporary copies then have the size of one tensor, not of all weights (slower).',
   },
-  ...(makesOptimizer(situation)
+  ...(OF_MEGATRON.test(situation.text)
     ? [
-        !/offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/.test(situation.text) && {
-          text: 'It failed while DeepSpeed made the state of the optimizer, before any batch: keep that in host memory (zero_optimization: offload_optimizer, device cpu).',
+        {
+          text: 'It failed while the state of the optimizer was made, before any batch: split the model over more GPUs (--tensor-model-parallel-size, --pipeline-model-parallel-size), or that state over more data-parallel ranks.',
         },
-        { text: `Or spread it over more GPUs${ADAPTER.test(situation.text) ? '' : ', or train an adapter (LoRA), whose optimizer is small'}.` },
+        { text: 'Or keep it in host memory (--optimizer-cpu-offload of newer releases of Megatron Core).' },
       ]
-    : []),
+    : makesOptimizer(situation)
+      ? [
+          !/offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/.test(situation.text) && {
+            text: 'It failed while DeepSpeed made the state of the optimizer, before any batch: keep that in host memory (zero_optimization: offload_optimizer, device cpu).',
+          },
+          { text: `Or spread it over more GPUs${ADAPTER.test(situation.text) ? '' : ', or train an adapter (LoRA), whose optimizer is small'}.` },
+        ]
+      : []),
 ]
 /** Before its first step a trainer of image models encodes all images: kohya's scripts (library/train_util.py, library/strategy_base.py), OneTrainer, ai-toolkit. */
 const CACHES_LATENTS = /\bin (?:new_)?cache_(?:batch_)?latents\w{0,12}\b|\b_default_cache_batch_latents\b/
@@ -83,6 +92,27 @@ const lessToEncode = ({ text }: Situation): readonly Piece[] => [
   { text: 'Or lower the resolution of the images: what the VAE needs grows with their area.' },
 ]
 
+/** Reads tensors to where they lay when they were saved: with several ranks all of them to the first GPU. */
+const RESTORES = /\bin (?:restore_location|_cuda_deserialize|_deserialize)\b/
+export const toHostFirst = ({ text }: Situation): Piece =>
+  RESTORES.test(text) &&
+  !/map_location=["']?(?:torch\.device\(["'])?cpu/.test(text) && {
+    text: "It failed while a checkpoint was read straight onto the GPU where it was saved: torch.load(…, map_location='cpu'), then move the model.",
+  }
+/** Transformers: generation/utils.py. huggingface.co/docs/transformers/v4.44.0/kv_cache. */
+const GENERATES = /generation[\\/]utils\.py", line \d{1,6}, in (?:generate|_?sample|_?beam_search|_?greedy_search)\b/
+const lessToGenerate: readonly Piece[] = [
+  { text: 'It failed while text was generated, and the KV cache grows with each token: shorter prompts, a smaller max_new_tokens, or fewer prompts at once.' },
+  { text: 'Or keep that cache in host memory, which is slower: model.generate(…, cache_implementation="offloaded") of Transformers 4.44 and newer.' },
+  { text: 'Or load the model in 8 or 4 bit, which leaves more of the card to the cache.' },
+]
+/** OpenAI's whisper has no batch. */
+const WHISPER = /[\\/]whisper[\\/](?:transcribe|model|decoding|audio|timing)\.py"/
+const lessToTranscribe: readonly Piece[] = [
+  { text: 'Load a smaller model (turbo or medium in place of large).' },
+  { text: 'Or use faster-whisper, whose models need less: WhisperModel(…, compute_type="int8").' },
+]
+
 /** Where no batch was in play: instead of everything that is said of batches. */
 export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefined =>
   loadsWeights(situation)
@@ -91,4 +121,8 @@ export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefi
       ? lessToEncode(situation)
       : makesOptimizer(situation) || makesStep(situation)
         ? phasePieces(situation)
-        : undefined
+        : GENERATES.test(situation.text) && !situation.training
+          ? lessToGenerate
+          : WHISPER.test(situation.text) && !situation.training
+            ? lessToTranscribe
+            : undefined

@@ -46,7 +46,7 @@ export const lessInJax = (situation: Situation, little = false, need = needed(si
   !little &&
     !CODE.test(situation.text) &&
     !/XLA_PYTHON_CLIENT_MEM_FRACTION/.test(situation.text) && {
-      text: `Let JAX use more than its default of 75 % of the card, if nothing else runs on it${need < 2 ** 30 ? '' : `: enough only on a card with ${(need / 2 ** 30 / MOST_SHARE).toFixed(1)} GiB or more`}.`,
+      text: `Let JAX use more than its default of 75 % of the card, if nothing else runs on it${need < 8 * 2 ** 30 ? '' : `: enough only on a card with ${(need / 2 ** 30 / MOST_SHARE).toFixed(1)} GiB or more`}.`,
       command: setVariables(situation, { XLA_PYTHON_CLIENT_MEM_FRACTION: String(MOST_SHARE) }),
     },
   !/XLA_PYTHON_CLIENT_PREALLOCATE=["']?false/i.test(situation.text) && {
