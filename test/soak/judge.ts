@@ -68,7 +68,8 @@ function holesOf(seen: readonly number[], lives: readonly Life[]): Hole[] {
     const [a = 0, b = 0] = [points[i - 1], points[i]]
     const missingMs = b - a - 1000
     if (missingMs <= 0) continue
-    let down = 0
+    // The second of the very first reading had begun before it.
+    let down = Math.max(0, Math.min(b, first) - (a + 1000))
     for (let n = 1; n < lives.length; n++) {
       const [from = 0, to = 0] = [lives[n - 1]?.end, lives[n]?.firstReading]
       down += Math.max(0, Math.min(b, to) - Math.max(a, from))

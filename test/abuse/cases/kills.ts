@@ -79,7 +79,7 @@ export const kills: AbuseCase = {
         missing = lacking.join('; ')
         return lacking.length === 0
       },
-      { what: 'all to be delivered', deadlineMs: 60_000, everyMs: 100 },
+      { what: 'all to be delivered', deadlineMs: 150_000, everyMs: 100 },
     ).catch(() => false)
     const faults = FAILURE_NAMES.map((name) => faultsOf(takenOf(name)))
     const keys = faults.reduce((sum, each) => sum + each.keys, 0)
