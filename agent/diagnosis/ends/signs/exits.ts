@@ -65,9 +65,12 @@ const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero
 /** Services of the driver are no jobs. */
 const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 
-/** Open MPI says it on two lines. */
+/** Open MPI says it on two lines, from its version 5 on three. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
-const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
+const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
+/** MPICH's older line, of each process that ends all others; Fujitsu's launcher, which also knows the signal. */
+const ABORTS_ALL =
+  /^application called MPI_Abort\(\S{1,60}, (?<code>-?\d{1,10})\) - process (?<rank>\d{1,6})\b|\bPLE \d{4} plexec [^\n(]{1,120}\(rank=(?<of>\d{1,6})\)(?:.{0,80}\(sig=(?<signal>\d{1,2})\))?/
 
 /** Jenkins, SkyPilot, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
@@ -130,6 +133,17 @@ export function createExitReader(): ExitReader {
       const said = exitCode === undefined ? bad : { ...bad, exit_code: Number(exitCode) }
       if (signal !== undefined) found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
       else if (exitCode !== undefined && exitCode !== '0') found({ type: 'exit', at, text: raw, facts: said })
+      return
+    }
+    const all = text.includes('MPI_Abort(') || text.includes(' plexec ') ? ABORTS_ALL.exec(text)?.groups : undefined
+    if (all !== undefined) {
+      const signal = signalName(all['signal'])
+      const said = known({
+        rank: whole(all['rank'] ?? all['of']),
+        exit_code: all['code'] === undefined || all['code'] === '0' ? undefined : Number(all['code']),
+      })
+      if (signal === undefined) found({ type: 'exit', at, text: raw, facts: said })
+      else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
       return
     }
     if (WITHOUT_CODE.test(text)) found({ type: 'exit', at, text: raw, facts: {} })

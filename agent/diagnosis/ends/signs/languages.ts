@@ -28,7 +28,7 @@ export const LANGUAGES: readonly Language[] = [
   // C++
   {
     aborts: true,
-    head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/,
+    head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'(?:\s{1,4}what\(\): {0,3}(?<message>[^\n]{1,400}?)(?:\s{1,4}Aborted(?: \(core dumped\))?)?$)?/,
     message: /^\s*what\(\): {0,3}(?<message>.*)$/,
   },
   // Wrapped behind its first words
@@ -91,6 +91,12 @@ export const LANGUAGES: readonly Language[] = [
     name: 'check',
     raw: true,
   },
+  // abort() in a program of Visual C++
+  {
+    aborts: true,
+    head: /^(?:R6010\s{0,3}-? ?)?(?<message>abort\(\) has been called|This application has requested the Runtime to terminate it in an unusual way)/,
+    name: 'abort',
+  },
   // The sanitizers of gcc and clang; of a segmentation fault their signal is read
   {
     aborts: true,
@@ -110,7 +116,7 @@ export const LANGUAGES: readonly Language[] = [
   // Rust
   {
     aborts: true,
-    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
+    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})'[,:] )?(?<file>(?:[A-Za-z]:)?[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
     name: 'panic',
     message: /^(?<message>\S.*)$/,
   },
@@ -145,6 +151,8 @@ export const LANGUAGES: readonly Language[] = [
     frame:
       /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)\.[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
+  // Java's machine itself, before any program runs in it
+  { head: /^Error occurred during initialization of (?:VM|boot layer)$/, name: 'error', message: /^(?<message>\S.*)$/ },
   // Node
   {
     head: /^(?:Uncaught )?(?<name>(?:\w{0,30}Error)|Error)(?: \[\w{3,60}\])?: (?<message>.*)$/,
@@ -201,5 +209,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

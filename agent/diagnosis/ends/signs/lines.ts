@@ -11,6 +11,7 @@ const FORMS: readonly Form[] = [
   ['message', /^(?<message>LLVM ERROR: out of memory)/],
   ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
   ['message', /^(?:srun|sbatch|salloc|qsub|bsub): error: (?<message>(?:Unable to allocate resources|Batch job submission failed): [^\n]{1,300})$/],
+  ['message', /^(?:srun|sbatch|salloc|squeue|sinfo|scancel|scontrol|sacct): fatal: (?<message>[^\n]{4,300})$/],
   // Open MPI, on the ranks that still run
   ['message', /^(?:\[[^\]\n]{1,80}\] ?)?(?<message>An MPI communication peer process has unexpectedly disconnected)\b/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],

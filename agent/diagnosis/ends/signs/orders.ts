@@ -21,6 +21,12 @@ const RULES: readonly OrderRule[] = [
     kind: 'time_limit',
   },
   { pattern: /"?[Rr]eason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
+  {
+    pattern:
+      /\b(?:due to|because of) (?:its |the )?(?:wall[- ]?(?:clock|time)|run ?time) limit\b|\b(?:exceed(?:s|ed|ing)|ran over|reached|hit) (?:its |the )?(?:max(?:imum)? |requested |allowed )?(?:wall[- ]?(?:clock|time)(?: time)?|run ?time) limit\b/i,
+    kind: 'time_limit',
+    worded: true,
+  },
   { pattern: /^timeout: sending signal (\w{2,8}) to command/, kind: 'time_limit', facts: signalled },
   {
     pattern: /"?[Rr]eason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/,
@@ -45,10 +51,16 @@ const RULES: readonly OrderRule[] = [
     kind: 'job_killed',
     facts: () => ({ pattern: 'node_failed' }),
   },
+  // The word of a cloud's metadata service, which agents on the machine pass on
+  { pattern: /\b(?:termination|preemption|interruption|eviction) is imminent\b/i, kind: 'preempted' },
   // PBS's mail
   { pattern: /^[Jj]ob preempted\b/, kind: 'preempted' },
   { pattern: /^Job deleted at request of (?!root@)\S{1,120}$/, kind: 'cancelled' },
-  { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
+  {
+    pattern:
+      /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)|\bCANCELLED by \d{1,12}\b|^(?:\^C)?Terminating processes on user request\b/,
+    kind: 'cancelled',
+  },
   {
     pattern:
       /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|Detected KeyboardInterrupt|KeyboardInterrupt detected|[Kk]eyboard interrupt(?:ion)?\b|^\^C$|^Aborted!$/,
@@ -80,7 +92,9 @@ const RULES: readonly OrderRule[] = [
   ...PLATFORM_RULES,
 ]
 const MAY =
-  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
+  /LIMIT|WTERMSIG|imminent|on user request|CANCELLED by|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
+/** Snakemake's and CRAB's, in which nothing is supposed. */
+const SAID_OUTRIGHT = /, this might take some time|\b[Nn]ot retrying\b/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
 const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
 
@@ -105,10 +119,10 @@ export function createOrderReader(): OrderReader {
       else order('cancelled', false)
       return
     }
-    for (const { pattern, kind, facts } of RULES) {
+    for (const { pattern, kind, facts, worded } of RULES) {
       const match = pattern.exec(text)
       if (match === null) continue
-      if (kind === 'cancelled' && SUPPOSED.test(text)) return
+      if ((kind === 'cancelled' || worded === true) && SUPPOSED.test(text.replace(SAID_OUTRIGHT, ''))) return
       found({
         type: 'order',
         at,

@@ -2,7 +2,13 @@
 import type { Facts } from '../../../model/facts.ts'
 import type { LogKind } from '../../../model/kinds.ts'
 
-export type OrderRule = { readonly pattern: RegExp; readonly kind: LogKind; readonly facts?: (match: RegExpExecArray) => Facts }
+export type OrderRule = {
+  readonly pattern: RegExp
+  readonly kind: LogKind
+  readonly facts?: (match: RegExpExecArray) => Facts
+  /** In words with which people also speak about ends. */
+  readonly worded?: true
+}
 
 const lostNode = (): Facts => ({ pattern: 'node_failed' })
 

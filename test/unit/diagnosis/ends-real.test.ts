@@ -1,0 +1,122 @@
+// Ends in forms that people paste into threads: MPI's ways to end all ranks, Java's own heap, panics behind a logger, states of batch systems, and what is none.
+import { describe, expect, test } from 'vitest'
+import { explainText } from '../../../agent/diagnosis/explain.ts'
+import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import type { Facts } from '../../../agent/model/facts.ts'
+import type { LogKind } from '../../../agent/model/kinds.ts'
+import { answer } from './answer.ts'
+
+const first = (text: string) => explainText(logScanner(), text)[0]
+
+test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
+  [
+    'Open MPI 5: who ended all ranks, on three lines',
+    '------\nMPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\n  Proc: [[4411,0],3]\n  Errorcode: 7\n\nNOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.',
+    'job_failed',
+    { rank: 3, exit_code: 7 },
+  ],
+  ['MPICH: a process that ends all others', 'application called MPI_Abort(MPI_COMM_WORLD, 16) - process 2', 'job_failed', { rank: 2, exit_code: 16 }],
+  ['the same without a code', 'application called MPI_Abort(MPI_COMM_WORLD, 0) - process 5[cli_5]: aborting job:', 'job_failed', { rank: 5 }],
+  [
+    "Fujitsu's launcher",
+    '[WARN] PLE 0608 plexec One of MPI processes was aborted.(rank=4)(nid=0x0a010002)(CODE=1903,3028,256)(DETAIL=N/A)',
+    'job_failed',
+    { rank: 4 },
+  ],
+  [
+    'a panic behind a logger, with a path of Windows',
+    "10:11:12.131 [panic][ERROR] thread 'main' panicked at 'no adapter: NotFound': D:\\src\\viewer\\main.rs:77\n   0: <unknown>",
+    'aborted',
+    {},
+  ],
+  [
+    'an exception of C++ with its words in the same line',
+    "terminate called after throwing an instance of 'std::runtime_error' what(): unexpectedly reached end of file Aborted (core dumped)",
+    'checkpoint_mismatch',
+    { pattern: 'unreadable' },
+  ],
+  ['abort() of Visual C++', 'Microsoft Visual C++ Runtime Library\nDebug Error!\nProgram: D:\\fit\\fit.exe\nabort() has been called', 'aborted', {}],
+  [
+    'CRAB: killed at the limit',
+    '2031-02-03 04:05:06:ERROR:RetryJob Not retrying job due to wall clock limit (job automatically killed on the worker node)\nJobs lasted 90.0 seconds vs. 60 MAX',
+    'time_limit',
+    {},
+  ],
+  [
+    'a cloud that takes its machine back',
+    'Feb 03 04:05:06 fit-v100-7 start-worker 2031/02/03 04:05:06 Metadata Service says termination is imminent',
+    'preempted',
+    {},
+  ],
+  ['a row of sacct -P', '4411|ann|lab1|gpu|2031-02-03T04:05:06|CANCELLED by 1042|16G||4|00:10:00|0:0', 'cancelled', {}],
+  [
+    'Snakemake at Ctrl-C',
+    'rule trim:\n    jobid: 4\n^CTerminating processes on user request, this might take some time.\nWorkflowError:\nUnable to cancel jobs with scancel (exit code 1)',
+    'cancelled',
+    {},
+  ],
+  [
+    'a scaler of mixed precision that finds no scale',
+    [3, 2, 1].map((n) => `Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to ${n}.5e-40`).join('\n'),
+    'nan_loss',
+    {},
+  ],
+  [
+    'a script that may not be run',
+    'slurmstepd: error: execve(): fit.sh: Permission denied\nsrun: error: n7: task 0: Exited with exit code 13',
+    'permission_denied',
+    { path: 'fit.sh' },
+  ],
+])('%s', (_, text, kind, facts) => {
+  const fault = first(text)
+  expect(fault?.kind).toBe(kind)
+  expect(fault?.facts).toMatchObject(facts)
+})
+
+test.each<readonly [name: string, text: string, kind: LogKind, said: RegExp]>([
+  [
+    "Java's heap is not the host's memory",
+    'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat org.fit.rows.Reader.read(Reader.java:41)\n\tat org.fit.Main.main(Main.java:9)',
+    'host_memory',
+    /^Java's heap is full[^]*JAVA_TOOL_OPTIONS=-Xmx/,
+  ],
+  [
+    'of Spark',
+    'ERROR SparkUncaughtExceptionHandler: Uncaught exception in thread Thread[Executor task launch worker-3,5,main]\njava.lang.OutOfMemoryError: GC overhead limit exceeded\n\tat org.fit.Rows.read(Rows.java:7)',
+    'host_memory',
+    /spark-submit --driver-memory/,
+  ],
+  [
+    'a heap that cannot be had',
+    'java -Xmx900G -jar fit.jar\nError occurred during initialization of VM\nCould not reserve enough space for 943718400KB object heap',
+    'host_memory',
+    /smaller -Xmx/,
+  ],
+  ['Node', 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory', 'host_memory', /^Node's heap is full[^]*--max-old-space-size/],
+  [
+    'Slurm on a machine that knows no cluster',
+    'srun: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\nsrun: error: fetch_config: DNS SRV lookup failed\nsrun: fatal: Could not establish a configuration source',
+    'config_error',
+    /^Slurm is not set up here[^]*SLURM_CONF/,
+  ],
+])('%s', (_, text, kind, said) => {
+  const got = answer(text)
+  expect(got.kind).toBe(kind)
+  expect(got.all).toMatch(said)
+})
+
+describe('none', () => {
+  test.each([
+    [
+      'a scaler that finds its scale',
+      [65536, 32768, 16384].map((n) => `Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to ${n}.0`).join('\n'),
+    ],
+    ['advice on limits', 'Note: jobs may be killed due to wall clock limit; ask for more time if yours exceed the run time limit.'],
+    [
+      'a launcher that goes on',
+      'Job 7 was given 3 h; checkpoint every 30 min so that a run that exceeds the time limit can go on\nstep 100 of 900: loss 2.31\nstep 200 of 900: loss 2.11',
+    ],
+  ])('%s', (_, text) => {
+    expect(explainText(logScanner(), text)).toEqual([])
+  })
+})
