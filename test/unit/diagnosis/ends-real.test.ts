@@ -67,6 +67,59 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'permission_denied',
     { path: 'fit.sh' },
   ],
+  [
+    'what Open MPI says of a crash keeps its process',
+    '[n7:4242] *** Process received signal ***\n[n7:4242] Signal: Segmentation fault (11)\n[n7:4242] Signal code: Address not mapped (1)\n[n7:4242] [ 0] [0xc4440c]',
+    'segfault',
+    { signal: 'SIGSEGV', pid: 4242 },
+  ],
+  [
+    "SageMaker's client: a code",
+    'UnexpectedStatusException: Error for Training job fit-7: Failed. Reason: AlgorithmError: Exit Code: 3',
+    'job_failed',
+    { exit_code: 3 },
+  ],
+  ['and a signal', 'ValueError: Error training fit-7: Failed Reason: AlgorithmError: Exit Code: 139', 'segfault', { exit_code: 139 }],
+  [
+    'HTCondor: a code of its own',
+    '005 (77.000.000) 2031-02-03 04:15:06 Job terminated.\n\t(1) Normal termination (return value 4)',
+    'job_failed',
+    { exit_code: 4 },
+  ],
+  [
+    'HTCondor: a signal',
+    '005 (77.000.000) 2031-02-03 04:15:06 Job terminated.\n\t(0) Abnormal termination (signal 9)\n\t(0) No core file',
+    'job_killed',
+    { signal: 'SIGKILL' },
+  ],
+  [
+    'HTCondor: its machine is gone',
+    '022 (77.000.000) 02/03 04:12:43 Job disconnected, attempting to reconnect\n    Socket between submit and execute hosts closed unexpectedly\n...\n024 (77.000.000) 02/03 04:12:51 Job reconnection failed\n    Job not found at execution machine',
+    'job_killed',
+    { pattern: 'node_failed' },
+  ],
+  ['sacct -P, with names', 'JobID|JobName|State|ExitCode\n4411|fit|TIMEOUT|0:0\n4411.batch|batch|CANCELLED|0:15', 'time_limit', { job_id: 4411 }],
+  ['sacct -nP', '4411|fit|OUT_OF_MEMORY|0:125', 'host_oom_kill', {}],
+  ['Ray Tune: no trial is well', '== Status ==\nNumber of trials: 3/3 (3 ERROR)\n| fit_1 | ERROR |', 'job_failed', {}],
+  [
+    'Ray Tune at Ctrl-C',
+    '^C2031-02-03 04:05:06,001\tWARNING tune.py:219 -- Stop signal received (e.g. via SIGINT/Ctrl+C), ending Ray Tune run. This will try to checkpoint one last time.',
+    'cancelled',
+    {},
+  ],
+  [
+    'a runner of GitHub, with a mark less',
+    '2031-02-03T04:05:06.1Z Deploy begins\n#[error]The runner has received a shutdown signal. This can happen when the runner service is stopped.',
+    'job_killed',
+    {},
+  ],
+  [
+    'a notebook on Windows: the line of the cell',
+    'ValueError                                Traceback (most recent call last)\n~\\AppData\\Local\\Temp\\ipykernel_77\\123456.py in <module>\n      1 # fit\n----> 2 fit(rows)\n\n~\\AppData\\Roaming\\Python\\Python39\\site-packages\\rowlib\\fit.py in fit(rows)\n      6     # all of them\n----> 7     check(rows)\n\nValueError: no rows',
+    'python_exception',
+    { exception: 'ValueError', frame: '123456.py:2' },
+  ],
+  ['a script that prints its code', 'fit: no rows of class 3\n\nEXIT CODE: 5', 'job_failed', { exit_code: 5 }],
 ])('%s', (_, text, kind, facts) => {
   const fault = first(text)
   expect(fault?.kind).toBe(kind)
@@ -111,6 +164,12 @@ describe('none', () => {
       'a scaler that finds its scale',
       [65536, 32768, 16384].map((n) => `Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to ${n}.0`).join('\n'),
     ],
+    [
+      'a signal that Lightning ignores, and goes on',
+      'Epoch 1:  10%|█         | 10/100 [00:10<01:30,  1.0it/s]\n[rank: 0] Received SIGTERM: 15\nBypassing SIGTERM: 15\nEpoch 1:  20%|██        | 20/100 [00:20<01:20,  1.0it/s]\nEpoch 1:  30%|███       | 30/100 [00:30<01:10,  1.0it/s]\nEpoch 1:  40%|████      | 40/100 [00:40<01:00,  1.0it/s]',
+    ],
+    ['HTCondor: a good end', '005 (77.000.000) 2031-02-03 04:15:06 Job terminated.\n\t(1) Normal termination (return value 0)'],
+    ['a table of tests', '1|parse|TIMEOUT\n2|fit|ok'],
     ['advice on limits', 'Note: jobs may be killed due to wall clock limit; ask for more time if yours exceed the run time limit.'],
     [
       'a launcher that goes on',

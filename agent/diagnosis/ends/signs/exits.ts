@@ -30,6 +30,8 @@ const EXACT: readonly RegExp[] = [
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot
   /\bfailed with return code list: \[(?<code>\d{1,3})/,
+  // HTCondor
+  /^\s{0,8}\(1\) Normal termination \(return value (?<code>\d{1,3})\)/,
   // Taskcluster
   /\bUnsuccessful task run with exit code: (?<code>\d{1,3}) completed in\b/,
   // Kubeflow
@@ -38,7 +40,7 @@ const EXACT: readonly RegExp[] = [
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
   /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Ss]ubprocess|[Tt]rain(?:ing|er)|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=[]{0,3}(?<code>-?\d{1,10})\b/,
-  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|EXIT CODE|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
 ]
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
@@ -46,7 +48,7 @@ const REPORTED =
   /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
-const MAY = /exit|Exit|code|rc=|status|Error \d|Abort\(/
+const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
@@ -72,9 +74,9 @@ const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
 const ABORTS_ALL =
   /^application called MPI_Abort\(\S{1,60}, (?<code>-?\d{1,10})\) - process (?<rank>\d{1,6})\b|\bPLE \d{4} plexec [^\n(]{1,120}\(rank=(?<of>\d{1,6})\)(?:.{0,80}\(sig=(?<signal>\d{1,2})\))?/
 
-/** Jenkins, SkyPilot, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
+/** Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
+  /^Finished: FAILURE$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/

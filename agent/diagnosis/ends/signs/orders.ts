@@ -58,7 +58,7 @@ const RULES: readonly OrderRule[] = [
   { pattern: /^Job deleted at request of (?!root@)\S{1,120}$/, kind: 'cancelled' },
   {
     pattern:
-      /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)|\bCANCELLED by \d{1,12}\b|^(?:\^C)?Terminating processes on user request\b/,
+      /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)|\bCANCELLED by \d{1,12}\b|^(?:\^C)?Terminating processes on user request\b|\b(?:Stop signal|SIGINT) received \(e\.g\. via [^)\n]{1,30}\), ending\b/,
     kind: 'cancelled',
   },
   {
@@ -92,11 +92,11 @@ const RULES: readonly OrderRule[] = [
   ...PLATFORM_RULES,
 ]
 const MAY =
-  /LIMIT|WTERMSIG|imminent|on user request|CANCELLED by|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
-/** Snakemake's and CRAB's, in which nothing is supposed. */
-const SAID_OUTRIGHT = /, this might take some time|\b[Nn]ot retrying\b/
+  /LIMIT|WTERMSIG|imminent|on user request|received \(e\.g\.|CANCELLED by|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
+/** Snakemake's, CRAB's and Ray Tune's, in which nothing is supposed. */
+const SAID_OUTRIGHT = /, this might take some time|\b[Nn]ot retrying\b|\(e\.g\. via [^)\n]{1,30}\), ending\b.*/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
-const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
+const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#?\[| Received cancellation)|\/\/)|trap |--signal/
 
 export type OrderReader = (line: ReadLine, found: Found) => void
 

@@ -31,6 +31,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   [
     'launcher',
     [
+      // HTCondor
+      /^\s{0,8}\(0\) Abnormal termination \(signal (?<signal>\d{1,2})\)/,
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
       new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`),
       /^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?<signal>[A-Z][\w ]{2,40}?) \(signal \d{1,2}\)/,
