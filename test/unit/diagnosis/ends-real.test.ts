@@ -120,6 +120,42 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     { exception: 'ValueError', frame: '123456.py:2' },
   ],
   ['a script that prints its code', 'fit: no rows of class 3\n\nEXIT CODE: 5', 'job_failed', { exit_code: 5 }],
+  [
+    "Open MPI's handler of errors",
+    '[n07:4411] *** An error occurred in MPI_Bcast\n[n07:4411] *** reported by process [271828,3]\n[n07:4411] *** on communicator MPI_COMM_WORLD\n[n07:4411] *** MPI_ERR_TRUNCATE: message truncated\n[n07:4411] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n[n07:4411] ***    and potentially your MPI job)',
+    'job_failed',
+    { rank: 3 },
+  ],
+  [
+    'MPI after its end',
+    '*** The MPI_Barrier() function was called after MPI_FINALIZE was invoked.\n*** This is disallowed by the MPI standard.\n*** Your MPI job will now abort.',
+    'job_failed',
+    {},
+  ],
+  [
+    "Mellanox' MXM",
+    '[n07:4411:0] Caught signal 11 (Segmentation fault)\n==== backtrace ====\n 2 0x0000000000068d1c mxm_handle_error()',
+    'segfault',
+    { signal: 'SIGSEGV', pid: 4411 },
+  ],
+  [
+    "Intel's Fortran, ended by another",
+    'forrtl: error (78): process killed (SIGTERM)\nImage              PC                Routine            Line        Source',
+    'job_killed',
+    { signal: 'SIGTERM' },
+  ],
+  [
+    'Julia, refused by CUDA',
+    'ERROR: Out of GPU memory\nStacktrace:\n  [1] throw_api_error(res::CUDA.cudaError_enum)\n    @ CUDA ~/.julia/packages/CUDA/Wx/lib/cudadrv/libcuda.jl:28',
+    'cuda_oom',
+    {},
+  ],
+  [
+    'Julia, without words',
+    'ERROR: StackOverflowError:\nStacktrace:\n [1] fit(x::Int64) (repeats 79984 times)\n   @ Main ~/fit.jl:4',
+    'python_exception',
+    { exception: 'StackOverflowError' },
+  ],
 ])('%s', (_, text, kind, facts) => {
   const fault = first(text)
   expect(fault?.kind).toBe(kind)
@@ -169,6 +205,10 @@ describe('none', () => {
       'Epoch 1:  10%|█         | 10/100 [00:10<01:30,  1.0it/s]\n[rank: 0] Received SIGTERM: 15\nBypassing SIGTERM: 15\nEpoch 1:  20%|██        | 20/100 [00:20<01:20,  1.0it/s]\nEpoch 1:  30%|███       | 30/100 [00:30<01:10,  1.0it/s]\nEpoch 1:  40%|████      | 40/100 [00:40<01:00,  1.0it/s]',
     ],
     ['HTCondor: a good end', '005 (77.000.000) 2031-02-03 04:15:06 Job terminated.\n\t(1) Normal termination (return value 0)'],
+    [
+      'a full disk that is only a warning',
+      '/env/site-packages/joblib/_multiprocessing_helpers.py:46: UserWarning: [Errno 28] No space left on device.  joblib will operate in serial mode\n  warnings.warn(\nfold 1: auc 0.81\nfold 2: auc 0.83',
+    ],
     ['a table of tests', '1|parse|TIMEOUT\n2|fit|ok'],
     ['advice on limits', 'Note: jobs may be killed due to wall clock limit; ask for more time if yours exceed the run time limit.'],
     [

@@ -70,9 +70,9 @@ const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 /** Open MPI says it on two lines, from its version 5 on three. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
 const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
-/** MPICH's older line, of each process that ends all others; Fujitsu's launcher, which also knows the signal. */
+/** MPICH's older line, of each process that ends all others; Open MPI's handler of errors; Fujitsu's launcher, which also knows the signal. */
 const ABORTS_ALL =
-  /^application called MPI_Abort\(\S{1,60}, (?<code>-?\d{1,10})\) - process (?<rank>\d{1,6})\b|\bPLE \d{4} plexec [^\n(]{1,120}\(rank=(?<of>\d{1,6})\)(?:.{0,80}\(sig=(?<signal>\d{1,2})\))?/
+  /^application called MPI_Abort\(\S{1,60}, (?<code>-?\d{1,10})\) - process (?<rank>\d{1,6})\b|(?:\bPLE \d{4} plexec [^\n(]{1,120}\(rank=|\*{3} reported by process \[\d{1,12},)(?<of>\d{1,6})[)\]](?:.{0,80}\(sig=(?<signal>\d{1,2})\))?/
 
 /** Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
@@ -137,7 +137,7 @@ export function createExitReader(): ExitReader {
       else if (exitCode !== undefined && exitCode !== '0') found({ type: 'exit', at, text: raw, facts: said })
       return
     }
-    const all = text.includes('MPI_Abort(') || text.includes(' plexec ') ? ABORTS_ALL.exec(text)?.groups : undefined
+    const all = text.includes('MPI_Abort(') || text.includes(' plexec ') || text.includes('*** reported by ') ? ABORTS_ALL.exec(text)?.groups : undefined
     if (all !== undefined) {
       const signal = signalName(all['signal'])
       const said = known({

@@ -165,7 +165,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   // Julia
   {
-    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\())?(?<message>.*)$/,
+    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\(|:$))?(?<message>.*)$/,
     frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },
@@ -187,7 +187,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
   // Intel's Fortran
-  { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
+  { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!(?:process killed \()?SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
   {
     head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|Out of memory|System I\/O error|Requested tolerance cannot be achieved|Simulation instability detected|Feature not implemented|Assertion failed|Communication \(parallel processing\) problem|Modular simulator error|[A-Z][a-zA-Z ]{4,40} \((?:possible )?bug\)):$/,

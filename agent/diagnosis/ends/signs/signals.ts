@@ -61,8 +61,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   [
     'itself',
     [
-      // UCX and Open MPI: [host:pid:communicator:thread]
-      /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
+      // UCX and Open MPI: [host:pid:communicator:thread]; the older MXM without the last
+      /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}(?::\d{1,10})?\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
       // PyTorch's handlers in DataLoader workers
       /^(?:ERROR: )?Unexpected (?<signal>segmentation fault|bus error|floating-point exception) encountered in worker\b/,
       // Also Abseil's handler, as in Ray
@@ -79,7 +79,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       // gfortran and gdb
       /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
       // Intel's Fortran
-      /^forrtl: severe \(\d{1,3}\): (?<signal>SIG[A-Z]{2,6})\b/,
+      /^forrtl: (?:severe|error) \(\d{1,3}\): (?:process killed \()?(?<signal>SIG[A-Z]{2,6})\b/,
       /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
     ],
   ],
