@@ -125,7 +125,8 @@ export const LANGUAGES: readonly Language[] = [
   {
     aborts: true,
     head: /(?:^|\S(?=panic: runtime error))(?<name>panic|fatal error): (?<message>.*)$/,
-    frame: /^\s{1,8}(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/,
+    // Pasted without its tabs, and of what was inlined without an offset
+    frame: /^\s{0,8}(?<file>\/\S{1,300}\.go):(?<line>\d{1,6})(?: \+0x|$)/,
   },
   // OpenACC of NVIDIA's compilers: the call, then file, function and line below each other
   {
@@ -178,7 +179,12 @@ export const LANGUAGES: readonly Language[] = [
   },
   // Ruby, Lua, Perl, Fortran, MATLAB
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
-  { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
+  {
+    head: /^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: (?:\S{1,200}\.lua:\d{1,6}: ){0,8}(?<message>\S.*)$/,
+    frame: /^\s{0,8}(?<file>[^\s:[\]]{1,200}\.lua):(?<line>\d{1,6}): in /,
+    confirmed: /^stack traceback:$/,
+    name: 'error',
+  },
   { head: /^(?<message>.{3,300}) at (?<file>\S{1,200}\.p[lm]) line (?<line>\d{1,6})\.$/, name: 'die' },
   {
     head: /^At line (?<line>\d{1,6}) of file (?<file>[^\s()]{1,300})(?: \(unit = |$)/,
@@ -209,5 +215,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/
