@@ -22,6 +22,8 @@ const FORMS: readonly Form[] = [
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   // Jupyter, Spyder, VS Code
   ['record', /^(?<message>(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing code)[^\n]{0,160})/],
+  // Its server, which starts a new one
+  ['record', /(?<message>\b(?:AsyncIOLoop)?KernelRestarter: restarting kernel\b[^\n]{0,60})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // Blender's, of its compiled kernels

@@ -34,7 +34,7 @@ const RULES: readonly OrderRule[] = [
   },
   {
     pattern:
-      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?<!happen if [^\n]{0,120})(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:preempted|reclaimed)|TERM_PREEMPT/,
+      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?<!happen if [^\n]{0,120})(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:pre-?empted|reclaimed)|\b[Nn]odes of this job (?:got|were) pre-?empted\b|\b[Pp]re-?emption warning signal\b|\binstance-terminated-(?:by-price|no-capacity|capacity-oversubscribed)\b|TERM_PREEMPT/,
     kind: 'preempted',
   },
   {
@@ -55,6 +55,7 @@ const RULES: readonly OrderRule[] = [
   { pattern: /\b(?:termination|preemption|interruption|eviction) is imminent\b/i, kind: 'preempted' },
   // PBS's mail
   { pattern: /^[Jj]ob preempted\b/, kind: 'preempted' },
+  { pattern: /\binstance-terminated-by-user\b/, kind: 'cancelled' },
   { pattern: /^Job deleted at request of (?!root@)\S{1,120}$/, kind: 'cancelled' },
   {
     pattern:
