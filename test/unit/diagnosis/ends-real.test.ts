@@ -151,6 +151,32 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     {},
   ],
   [
+    "A notebook's server starts a new kernel",
+    '[I 2031-02-03 04:05:06.700 ServerApp] AsyncIOLoopKernelRestarter: restarting kernel (1/5), keep random ports',
+    'worker_died',
+    {},
+  ],
+  [
+    'Azure ML',
+    'UserError: AzureMLCompute job failed. PreemptionError: Nodes of this job got pre-empted. Reason: Received pre-emption warning signal.',
+    'preempted',
+    {},
+  ],
+  ['EC2 has no room', '2031-02-03T04:05:06+0000 : Spot Instance terminated. [instance-terminated-no-capacity]', 'preempted', {}],
+  ['EC2, by its user', '2031-02-03T04:05:06+0000 : Spot Instance terminated due to user-initiated termination. [instance-terminated-by-user]', 'cancelled', {}],
+  [
+    "Torch 7's memory",
+    '/opt/torch/bin/luajit: $ Torch: not enough memory: you tried to allocate 3GB. Buy new RAM! at /tmp/luarocks_torch-scm-1-77/torch7/lib/TH/THGeneral.c:266\nstack traceback:\n\t[C]: at 0x7f00\n\t/opt/torch/share/lua/5.1/nn/Linear.lua:21: in function <init>\n\tfit.lua:31: in main chunk',
+    'host_memory',
+    { frame: 'fit.lua:31', requested_bytes: 3 * 2 ** 30 },
+  ],
+  [
+    'Go, pasted without its tabs',
+    'panic: runtime error: index out of range [1] with length 1\n\ngoroutine 7 [running]:\nexample.com/fit/vendor/k8s.io/util.HandleCrash(0x0)\n/home/ann/fit/vendor/k8s.io/util/runtime.go:58 +0x107\npanic(0xfb2f60)\n/home/ann/go/src/runtime/panic.go:502 +0x229\nmain.(*job).rows.func1(...)\n/home/ann/fit/rows.go:41\nmain.main()\n/home/ann/fit/main.go:9 +0x1d',
+    'aborted',
+    { frame: 'rows.go:41' },
+  ],
+  [
     'Julia, without words',
     'ERROR: StackOverflowError:\nStacktrace:\n [1] fit(x::Int64) (repeats 79984 times)\n   @ Main ~/fit.jl:4',
     'python_exception',
