@@ -165,6 +165,32 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
   ['EC2 has no room', '2031-02-03T04:05:06+0000 : Spot Instance terminated. [instance-terminated-no-capacity]', 'preempted', {}],
   ['EC2, by its user', '2031-02-03T04:05:06+0000 : Spot Instance terminated due to user-initiated termination. [instance-terminated-by-user]', 'cancelled', {}],
   [
+    'Keras ends where the loss is gone',
+    ' 3/90 [>....] - ETA: 12:04 - loss: 44.4110Batch 3: Invalid loss, terminating training\n 4/90 [>....] - ETA: 11:58 - loss: inf',
+    'nan_loss',
+    {},
+  ],
+  ['Snakemake', 'Error in rule align:\n    jobid: 7\n    shell:\n\talign a.fq > a.bam\n        (command exited with non-zero exit code)', 'job_failed', {}],
+  ["Grid Engine's qacct", 'jobname      fit\njobnumber    4411\nfailed       0\nexit_status  3\nru_wallclock 12', 'job_failed', { exit_code: 3 }],
+  [
+    "Triton's server",
+    'Signal (11) received.\n 0# 0x0000602207409 in /opt/tritonserver/bin/tritonserver\n 1# 0x00007f24 in /usr/lib64/libc.so.6',
+    'segfault',
+    { signal: 'SIGSEGV' },
+  ],
+  [
+    "Windows' event log",
+    '<Data Name="AppName">python.exe</Data>\n<Data Name="ModuleName">torch_cpu.dll</Data>\n<Data Name="ExceptionCode">c0000005</Data>',
+    'segfault',
+    { signal: 'SIGSEGV' },
+  ],
+  [
+    'TorchServe watched a worker that died',
+    '2031-02-03 04:05:06,130 [DEBUG] W-9006-fit org.pytorch.serve.wlm.WorkerThread - Backend worker monitoring thread interrupted or backend worker process died.\njava.lang.InterruptedException\n\tat java.util.concurrent.ArrayBlockingQueue.poll(ArrayBlockingQueue.java:418)\n\tat org.pytorch.serve.wlm.WorkerThread.run(WorkerThread.java:128)\n\tat java.lang.Thread.run(Thread.java:748)',
+    'worker_died',
+    {},
+  ],
+  [
     "Torch 7's memory",
     '/opt/torch/bin/luajit: $ Torch: not enough memory: you tried to allocate 3GB. Buy new RAM! at /tmp/luarocks_torch-scm-1-77/torch7/lib/TH/THGeneral.c:266\nstack traceback:\n\t[C]: at 0x7f00\n\t/opt/torch/share/lua/5.1/nn/Linear.lua:21: in function <init>\n\tfit.lua:31: in main chunk',
     'host_memory',
@@ -235,6 +261,8 @@ describe('none', () => {
       'a full disk that is only a warning',
       '/env/site-packages/joblib/_multiprocessing_helpers.py:46: UserWarning: [Errno 28] No space left on device.  joblib will operate in serial mode\n  warnings.warn(\nfold 1: auc 0.81\nfold 2: auc 0.83',
     ],
+    ["Triton's server is asked to stop", 'Signal (15) received.\nWaiting for in-flight requests to complete.'],
+    ["Grid Engine's qacct: a good end", 'jobnumber    4411\nfailed       0\nexit_status  0'],
     ['a table of tests', '1|parse|TIMEOUT\n2|fit|ok'],
     ['advice on limits', 'Note: jobs may be killed due to wall clock limit; ask for more time if yours exceed the run time limit.'],
     [

@@ -80,6 +80,9 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|reduction|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // TorchServe's thread that watched it
+    ({ name, message, tail }) =>
+      name === 'InterruptedException' && /\.wlm\.WorkerThread\b/.test(`${message}\n${tail}`) ? { weight: WEIGHT.errno + 0.5 } : undefined,
     // Tensors come as open files, which their worker hands out on a socket of its own: it is gone with the worker.
     ({ name, frames }) =>
       name === 'FileNotFoundError' && frames.some(({ file }) => /multiprocessing[\\/]resource_sharer\.py$/.test(file))

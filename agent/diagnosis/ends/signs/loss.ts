@@ -26,6 +26,8 @@ const BARE_LINES = 3
 
 /** The scaler of mixed precision halves its scale for each gradient that overflows. One is sought so; far below 1 no gradient is small enough, because it is not a number. */
 const SCALED = /\b(?:reduc|decreas|lower)\w{2,4}\b.{0,40}\bto (\d[\d.]{0,24}(?:e-?\d{1,4})?)\s*$/i
+/** Keras' TerminateOnNaN, in a bar. */
+const TERMINATES = /Batch \d{1,9}: Invalid loss, terminating training\b/
 const LEAST_SCALE = 1e-3
 const SCALE_LINES = 3
 
@@ -40,6 +42,7 @@ export function createLossReader(): LossReader {
   let bare: DivergedSign | undefined
   let lowered = 0
   let scaled: DivergedSign | undefined
+  let terminated: DivergedSign | undefined
   const addScale = (line: ReadLine): void => {
     const scale = SCALED.exec(line.text)?.[1]
     if (scale === undefined) return
@@ -62,6 +65,7 @@ export function createLossReader(): LossReader {
     add(line) {
       if (line.text.startsWith('tensor(')) addBare(line)
       if (line.text.includes('loss scale')) addScale(line)
+      if (TERMINATES.test(line.raw.slice(-8_000))) terminated ??= { type: 'diverged', at: line.number, text: line.raw, facts: {} }
       // A trial of a study that failed: the study goes on.
       if (TRIAL.test(line.text)) return
       if (line.text.length > 8_000 || !(run > 0 ? MAY : GONE).test(line.text)) return
@@ -90,6 +94,6 @@ export function createLossReader(): LossReader {
       const step = BAR.exec(line.text)?.[1] ?? STEP.exec(line.text)?.[1]
       sign ??= { type: 'diverged', at: line.number, text: line.raw, facts: step === undefined ? {} : { step: Number(step) } }
     },
-    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : gone >= BARE_LINES ? bare : lowered >= SCALE_LINES ? scaled : undefined),
+    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : gone >= BARE_LINES ? bare : lowered >= SCALE_LINES ? scaled : terminated),
   }
 }

@@ -76,6 +76,9 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /\bPETSC ERROR: Caught signal number (?<signal>\d{1,2}) /,
       // Visual C++ and the event log of Windows
       /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?<signal>access violation))/i,
+      /<Data Name="ExceptionCode">(?:0x)?(?<status>c0[0-9a-f]{6})</i,
+      // Triton's server; 15 is how it is asked to stop
+      /^Signal \((?<signal>4|6|7|8|11)\) received\.$/,
       // gfortran and gdb
       /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
       // Intel's Fortran
@@ -84,7 +87,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     ],
   ],
 ]
-const MAY = /ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+const MAY = /Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
@@ -106,7 +109,7 @@ export function readSignal(line: ReadLine, found: Found): void {
       if (groups === undefined) continue
       if (by === 'shell' && NOT.test(text)) return
       const { signal: word, code, status, pid, rank } = groups
-      const signal = word === undefined ? signalOfExit(Number(code ?? status)) : (lookup(WORD, word) ?? signalName(word))
+      const signal = word === undefined ? signalOfExit(Number(code ?? status?.replace(/^(?!0x)/i, '0x'))) : (lookup(WORD, word) ?? signalName(word))
       if (signal === undefined) continue
       const facts = known({
         signal,
