@@ -32,6 +32,8 @@ export type EndEvidence = {
   readonly resumedAt: number
   /** Where a run of its own began below what failed; 0 where none did. */
   readonly begunAt: number
+  /** The last line by which a program says that it ignores a signal. */
+  readonly ignoredAt: number
   /** The last line that begins as one before a failure did, and the last of any kind that is not about an end. */
   readonly spokeAt: number
   readonly plainAt: number
@@ -212,6 +214,7 @@ export function createEndReader(): EndReader {
         stoppedAt: life.stoppedAt(),
         resumedAt: life.resumedAt(),
         begunAt: life.begunAt(),
+        ignoredAt: life.ignoredAt(),
         spokeAt: speech.spokeAt(),
         plainAt: speech.plainAt(),
         answeredAt,

@@ -170,6 +170,8 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
       sign.text !== '' &&
       sign.facts.job_id === undefined &&
       evidence.progressAt > sign.at) ||
+    // A signal that it ignored, as it says, and worked on.
+    (sign.type === 'order' && !sign.sure && evidence.ignoredAt >= sign.at && evidence.progressAt > evidence.ignoredAt && sign.facts.job_id === undefined) ||
     // Of another job that wrote to the same file before.
     (sign.type === 'order' &&
       sign.facts.job_id !== undefined &&

@@ -7,8 +7,8 @@ import type { Situation } from '../situation/situation.ts'
 const COMPILED = ['ollama', 'llamacpp', 'ffmpeg', 'julia', 'matlab'] as const
 /** What programs in Go, Rust, Fortran, R and Java print, and simulators. */
 const OTHERS =
-  /^goroutine \d{1,6} \[|panicked at |^forrtl: |\.[fF](?:90|95|03|08)\b|\bGROMACS\b|\bgmx mdrun\b|\bLAMMPS\b|\bMPI_Abort\(|^Charm\+\+|^Execution halted|^Exception in thread "|^Image {2,20}PC {2,20}Routine/m
-const PYTHON = /\bpython[\d.]*\b|\.py\b|Traceback \(most|site-packages|-packages\/|\bpip\b|llama-cpp-python|llama_cpp_python|torch/i
+  /^goroutine \d{1,6} \[|panicked at |^forrtl: |\.[fF](?:90|95|03|08)\b|\bGROMACS\b|\bgmx mdrun\b|\bLAMMPS\b|\bMPI_Abort\(|\*{3} Process received signal \*{3}|^Charm\+\+|^Execution halted|^Exception in thread "|^Image {2,20}PC {2,20}Routine/m
+const PYTHON = /\b(?:lib)?python[\d.]*\b|\b_?Py[A-Z]\w+_|\.py\b|Traceback \(most|site-packages|-packages\/|\bpip\b|llama-cpp-python|llama_cpp_python|torch/i
 
 export const runsPython = ({ programs, text }: Situation): boolean =>
   (!COMPILED.some((program) => programs.has(program)) && !OTHERS.test(text)) || PYTHON.test(text)

@@ -174,6 +174,8 @@ const facts = (seen: Seen): Facts => {
     path: pathOf(seen),
   })
 }
+/** Python's warnings: the program went on without (joblib with one process). */
+const WARNED = /\b[A-Z]\w{2,40}Warning: \[Errno 28\]/
 const severity = 'critical'
 const title = 'Disk full'
 
@@ -237,7 +239,8 @@ export const diskFull = ruleFamily({
         if (full !== undefined) return `A write failed because the file system of ${full.mount} is full: df shows ${full.used} % of ${full.size} in use.`
         return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
-      unless: ({ message, text, at }) => SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),
+      unless: ({ message, text, at }) =>
+        WARNED.test(message) || SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),
     },
     {
       pattern: /[Dd]isk quota exceeded/,

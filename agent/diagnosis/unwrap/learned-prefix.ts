@@ -64,6 +64,9 @@ function prefixOf(lines: readonly string[]): RegExp | undefined {
   return found.length < 2 ? undefined : new RegExp(`^${patternOf(found)}`)
 }
 
+/** Host and process of what Open MPI itself says of a crash: they belong to it. */
+const OPEN_MPI = /^\[[\w.-]{1,80}:\d{1,10}\] \*{3} Process received signal \*{3}/
+
 const TIMES = /\b\d+(?:\.\d+)?s\b|\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d(?:[.,]\d+)?|\d+\.\d+s?|\d{9,}|[\w./-]+:\d+/g
 /** Who wrote a line, by its prefix: the number in which it differs from others' when times and places in code are left out. A number that hardly comes back counts lines. */
 function writers(prefixes: readonly string[]): (prefix: string) => string {
@@ -82,7 +85,7 @@ function writers(prefixes: readonly string[]): (prefix: string) => string {
 /** Takes the prefix away; lines of several writers keep their number, as torchrun prints it. Undefined where our own grammar knows the prefix, or none is there. */
 export function learnedPrefix(sample: readonly string[]): Unwrap | undefined {
   const lines = sample.filter((line) => line.trim() !== '').slice(-SAMPLE)
-  const pattern = prefixOf(lines)
+  const pattern = lines.some((line) => OPEN_MPI.test(line)) ? undefined : prefixOf(lines)
   if (pattern === undefined) return undefined
   const begins = (line: string): boolean => BEGINS.test(line)
   const bare = lines.map((line) => line.replace(pattern, ''))

@@ -24,8 +24,8 @@ const COLON =
   /(?:[\s\u00A0]?：|[\s\u00A0]:)[\s\u00A0]?(?=(?:No such|Permission|No space|Cannot|Disk|Read-only|Too many|Input|Address|Connection|command not found))/g
 
 const WINDOWS_ERROR = /\[WinError (\d{1,5})\] ((?:(?! Error loading |: ['"]).){0,300}?[^\u0000-\u007F](?:(?! Error loading |: ['"]).){0,300})/
-/** PyCharm's last line. */
-const ENDED = /进程已结束[，,] ?退出代码(?:为)? ?(-?\d{1,12})/
+/** PyCharm's last line, and that of a launcher of ComfyUI. */
+const ENDED = /(?:进程已结束|程序崩溃)[，,] ?退出代码(?:为)? ?(-?\d{1,12})/
 
 /** The line in English, where it holds one of these; else as it is. */
 export function inEnglish(line: string): string {

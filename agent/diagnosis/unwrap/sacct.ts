@@ -36,10 +36,26 @@ function shown(lines: readonly string[]): readonly string[] | undefined {
   return told === undefined ? undefined : lines.with(head, `Job ID: ${/\d+/.exec(lines[head] ?? '')?.[0]}`).with(state, told)
 }
 
+const PIPED_HEAD = /^\s*JobID(?:Raw)?\|.*\bState\b/
+const PIPED_JOB = /^\d{1,12}(?:_\d{1,9})?\|/
+/** `sacct -P`: bars between the columns, with or without their names above. */
+function piped(lines: readonly string[]): readonly string[] | undefined {
+  const rows = lines.flatMap((line, at) => (PIPED_JOB.test(line.trimStart()) ? [at] : []))
+  const [row] = rows
+  if (row === undefined || rows.length > 1) return undefined
+  const cells = (lines[row] ?? '').trim().split('|')
+  const head = lines.findIndex((line, at) => at < row && PIPED_HEAD.test(line))
+  const names = head < 0 ? [] : (lines[head] ?? '').trim().split('|')
+  const state = names.length === 0 ? cells.find((cell) => /^(?:CANCELLED by \d{1,12}|OUT_OF_MEMORY|NODE_FAIL)$/.test(cell)) : cells[names.indexOf('State')]
+  const told = ended(state ?? '', names.length === 0 ? cells.find((cell) => /^\d{1,3}:\d{1,3}$/.test(cell)) : cells[names.indexOf('ExitCode')])
+  if (told === undefined) return undefined
+  return head < 0 ? lines.with(row, told) : lines.with(head, `Job ID: ${cells[0]}`).with(row, told)
+}
+
 /** The lines, where they tell of one job that did not complete; with several nobody can say which is meant. */
 export function accounted(lines: readonly string[]): readonly string[] {
   const head = lines.findIndex((line, at) => HEAD.test(line) && DASHES.test(lines[at + 1] ?? ''))
-  if (head < 0) return shown(lines) ?? lines
+  if (head < 0) return shown(lines) ?? piped(lines) ?? lines
   const dashes = lines[head + 1] ?? ''
   const names = cellsOf(lines[head] ?? '', dashes)
   const [id, state, code] = ['JobID', 'State', 'ExitCode'].map((name) => names.indexOf(name))

@@ -179,7 +179,7 @@ export const checkpointMismatch: EndKind = {
       () => ({ pattern: 'keys' }),
     ),
     says(
-      /PytorchStreamReader|failed finding central directory|invalid (?:load key|magic number|header|checkpoint file)|[Ii]ncomplete metadata|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader|Error while deserializing|[Uu]nable to open file \((?:truncated|file signature)|file signature not found|truncated file|not a (?:zip|gzip|valid (?:checkpoint|safetensors|HDF5|gguf))|[Cc]orrupt(?:ed)? (?:checkpoint|file|data|header)|data is not within the file bounds|Unable to (?:load weights|open table file)|unpickling stack underflow|pickle data was truncated|Ran out of input|unexpected EOF|[Cc]hecksum (?:mismatch|failed|does not match)/,
+      /PytorchStreamReader|failed finding central directory|invalid (?:load key|magic number|header|checkpoint file)|[Ii]ncomplete metadata|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader|Error while deserializing|[Uu]nable to open file \((?:truncated|file signature)|file signature not found|truncated file|not a (?:zip|gzip|valid (?:checkpoint|safetensors|HDF5|gguf))|[Cc]orrupt(?:ed)? (?:checkpoint|file|data|header)|data is not within the file bounds|Unable to (?:load weights|open table file)|unpickling stack underflow|pickle data was truncated|Ran out of input|unexpected EOF|unexpectedly reached end of file|[Cc]hecksum (?:mismatch|failed|does not match)/,
       WEIGHT.message,
       unreadable,
     ),

@@ -80,9 +80,11 @@ export const compileError: EndKind = {
     // Its command is long, and often cut.
     ({ name, message }) => (name === 'CalledProcessError' && COMPILES.test(message) ? { weight: WEIGHT.message } : undefined),
     raises(
-      /^(?:BackendCompilerFailed|InductorError|LoweringException|CppCompileError|CUDACompileError|CompilationError|CompileTimeAssertionFailure|PTXASError|TorchRuntimeError|TritonError|OutOfResources|Unsupported|UserError|InternalTorchDynamoError|FailOnRecompileLimitHit|RecompileError|NoValidChoicesError|CompileException|CompileError|LinkError|DistutilsExecError|LoweringError|NVRTCError|JitError|MLIRError|UncapturedHigherOrderOpError)$/,
+      /^(?:BackendCompilerFailed|InductorError|LoweringException|CppCompileError|CUDACompileError|CompilationError|CompileTimeAssertionFailure|PTXASError|TorchRuntimeError|TritonError|OutOfResources|InternalTorchDynamoError|FailOnRecompileLimitHit|RecompileError|NoValidChoicesError|CompileException|CompileError|LinkError|DistutilsExecError|LoweringError|NVRTCError|JitError|MLIRError|UncapturedHigherOrderOpError)$/,
       WEIGHT.errno + 0.5,
     ),
+    // Of that name there are many more.
+    ({ name, module }) => ((name === 'UserError' && /_dynamo/.test(module ?? '')) || name === 'Unsupported' ? { weight: WEIGHT.errno + 0.5 } : undefined),
     says(
       /\bptxas (?:fatal|error)|\bnvcc fatal|\bhipcc\b.{0,80}(?:error|failed)|PassManager::run failed|Error (?:compiling objects|building extension)|Ninja is required to load|torch\.compile with fullgraph|[Ff]ailed to find C compiler|C\+\+ compile error|fatal error: [\w./+-]{1,120}: No such file or directory|ld returned \d exit status|['"](?:ninja|[^'"\n]{0,120}nvcc|[^'"\n]{0,160}(?:gcc|g\+\+|clang|cl|tcc)(?:-\d+)?(?:\.exe)?)['"][^\n]{0,900}(?:returned non-zero|failed with exit)|command '[^'\n]{0,120}(?:nvcc|gcc|g\+\+|clang|hipcc|cl\.exe)' failed|error: could not compile|failed to run custom build command|Failed building wheel for|Could not build wheels for|Failed to build installable wheels|subprocess-exited-with-error|NVRTC_ERROR|nvrtc: error|LLVM ERROR(?!: out of memory)|MLIR|CUDA_HOME environment variable is not set|Could not find (?:nvcc|CUDA toolkit)|Mosaic failed|Failed to (?:compile|legalize)|triton\.compiler|out of resource: |^Triton compilation failed/,
       WEIGHT.message,

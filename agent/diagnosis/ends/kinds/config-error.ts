@@ -58,6 +58,8 @@ export const configError: EndKind = {
       /^(?:\w{0,40}[Cc]onfig\w{0,40}(?:Error|Exception)|OmegaConfBaseException|UsageError|BadParameter|NoSuchOption|MissingParameter|BadOptionUsage|ValidationError|MissingMandatoryValue|UnsupportedValueType|InterpolationKeyError|UnsupportedInterpolationType|ParserError|ScannerError|ComposerError|ConstructorError|TOMLDecodeError|ArgumentTypeError|OverrideParseException|JsonnetError|SchemaError|UnrecognizedFlagError|IllegalFlagValueError|DoesNotExist)$/,
     ),
     says(CONDA, WEIGHT.message),
+    // Slurm's commands, on a machine that is not set up for a cluster.
+    says(/^Could not establish a configuration source/, WEIGHT.message),
     says(
       /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
       WEIGHT.message,

@@ -3,6 +3,7 @@ import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import type { Facts } from '../../../model/facts.ts'
 import type { Piece } from '../../faults/remedies/plan.ts'
 import { type EndTold, WEIGHT, anyOf, openFrame, raises, saying, says, type EndKind } from '../end-kind.ts'
+import { ownHeap } from '../own-heap.ts'
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 const asked = (match: RegExpExecArray): Facts => {
@@ -32,7 +33,7 @@ export const hostMemory: EndKind = {
   severity: 'critical',
   claims: anyOf(
     says(
-      /Unable to allocate .{1,30} for an array|DefaultCPUAllocator|not enough memory: you tried|Cannot allocate memory|std::bad_alloc|\bbad_alloc\b|paging file is too small|JavaScript heap out of memory|Java heap space|GC overhead limit|cannot allocate vector of size|insufficient virtual memory|runtime: out of memory|LLVM ERROR: out of memory|memory allocation of \d{1,18} bytes failed|[Oo]ut of (?:host|system|main) memory|More than \d{1,3}% of the memory on node|killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError\(\)/,
+      /Unable to allocate .{1,30} for an array|DefaultCPUAllocator|not enough memory: you tried|Cannot allocate memory|std::bad_alloc|\bbad_alloc\b|paging file is too small|JavaScript heap out of memory|Java heap space|GC overhead limit|Could not reserve enough space for|insufficient memory for the Java Runtime|cannot allocate vector of size|insufficient virtual memory|runtime: out of memory|LLVM ERROR: out of memory|memory allocation of \d{1,18} bytes failed|[Oo]ut of (?:host|system|main) memory|More than \d{1,3}% of the memory on node|killed due to (?:the node running low on memory|memory pressure)|OutOfMemoryError\(\)/,
       WEIGHT.message,
       asked,
     ),
@@ -41,17 +42,24 @@ export const hostMemory: EndKind = {
     raises(/^(?:MemoryError|_?ArrayMemoryError|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
     ({ name, module }) => (name === 'OutOfMemoryError' && /ray|java/.test(module ?? '') ? { weight: WEIGHT.message } : undefined),
   ),
-  title: ({ facts: { requested_bytes: bytes, frame } }) =>
-    `Out of host memory${bytes === undefined ? '' : `: ${gib(bytes)} refused`}${frame === undefined ? '' : ` at ${frame}`}`,
+  title: (told) => {
+    const { requested_bytes: bytes, frame } = told.facts
+    const at = frame === undefined ? '' : ` at ${frame}`
+    const heap = ownHeap(told)?.title
+    return heap === undefined ? `Out of host memory${bytes === undefined ? '' : `: ${gib(bytes)} refused`}${at}` : `${heap}${at}`
+  },
   verdict: (told) =>
     saying(
       told,
-      mapped(told) !== undefined
-        ? 'could not map a whole file: RAM and swap are too small for it, or limited'
-        : `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`,
+      ownHeap(told)?.says ??
+        (mapped(told) !== undefined
+          ? 'could not map a whole file: RAM and swap are too small for it, or limited'
+          : `asked for${told.facts.requested_bytes === undefined ? '' : ` ${gib(told.facts.requested_bytes)} of`} host memory (RAM, not GPU memory) and was refused`),
     ),
-  remedies: (told) =>
-    mapped(told) !== undefined
+  remedies: (told) => {
+    const heap = ownHeap(told)
+    if (heap !== undefined) return [...heap.remedies(told), openFrame(told)]
+    return mapped(told) !== undefined
       ? MAPPED
       : [
           told.situation.system === 'windows'
@@ -75,5 +83,6 @@ export const hostMemory: EndKind = {
               text: `${gib(told.facts.requested_bytes)} in one piece is rarely meant: check the shape that is asked for.`,
             },
           openFrame(told),
-        ],
+        ]
+  },
 }

@@ -32,6 +32,9 @@ function rankOutput(text: string): Piece {
 
 const MPI = /\bMPI_A(?:BORT|bort)\b|\bmpi(?:run|exec)\b/
 
+/** SageMaker's reason, where it is no more than a code or a command. */
+const OF_SAGEMAKER = /\bFailed\.? Reason: AlgorithmError: (?:Exit Code: \d|ExecuteUserScriptError:\s)/
+
 export const jobFailed: EndKind = {
   kind: 'job_failed',
   stage: 'last',
@@ -40,9 +43,12 @@ export const jobFailed: EndKind = {
     // torchrun's own, whose table is not in the text.
     name === 'ChildFailedError' && message.trim() === ''
       ? { weight: WEIGHT.words }
-      : name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name)
-        ? { weight: WEIGHT.words / 4 }
-        : undefined,
+      : // What a client says of a job that ran elsewhere.
+        OF_SAGEMAKER.test(message)
+        ? { weight: WEIGHT.exception + 0.25 }
+        : name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name)
+          ? { weight: WEIGHT.words / 4 }
+          : undefined,
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
   verdict: (told) => {

@@ -5,7 +5,7 @@ import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from '../../faults/remedies/environment.ts'
 
 const status = (match: RegExpExecArray): { http_status?: number } => {
-  const code = /\b(40[134])\b/.exec(match.input)?.[1]
+  const code = (/\bresponse code: ?([45]\d\d)\b/.exec(match.input) ?? /\b(40[134])\b/.exec(match.input))?.[1]
   return code === undefined ? {} : { http_status: Number(code) }
 }
 /** A path in place of a repository, absolute or from a folder above or here: it does not exist here. */

@@ -18,7 +18,7 @@ export const permissionDenied: EndKind = {
       /[Pp]ermission denied|Operation not permitted|Read-only file system|Access is denied|\bEACCES\b|\bEPERM\b|\bEROFS\b|An error occurred \((?:403|AccessDenied)\)/,
       WEIGHT.errno,
       (match) => {
-        const path = pathIn(match.input) ?? /^(?![A-Z_]+:)([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
+        const path = pathIn(match.input) ?? /^(?:execve\(\): )?(?![A-Z_]+:)([^\s:]{1,300}): Permission denied/m.exec(match.input)?.[1]
         return path === undefined ? {} : { path }
       },
     ),

@@ -11,7 +11,7 @@ const ENGINE_START = /^(?:Exception: )?(?:Engine (?:core|process) (?:initializat
 /** TensorRT-LLM's, of its workers: executor/proxy.py. */
 const TRTLLM = /^Executor worker (?:returned error|died)/
 /** Of a notebook: the Python that runs its cells. */
-const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)/
+const NOTEBOOK = /^(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)|^(?:AsyncIOLoop)?KernelRestarter: /
 /** Open MPI's, of another rank; the host stands below. */
 const MPI_PEER = /^An MPI communication peer process has unexpectedly disconnected/
 /** uvicorn's, of one of several workers. */
@@ -71,7 +71,7 @@ export const workerDied: EndKind = {
       return { signal: match[1] ?? '', ...(rank === undefined ? {} : { rank: Number(rank) }) }
     }),
     says(
-      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|^Executor worker (?:returned error|died)|WorkerProc initialization failed|[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
+      /Engine (?:core|process|loop)\b.{0,40}(?:failed|is dead)|^Executor worker (?:returned error|died)|WorkerProc initialization failed|[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing)|KernelRestarter: restarting kernel|Background loop (?:has|is) (?:errored|stopped)|failed to get register_center_actor|Lost connection to (?:worker|process)|[Ww]orker .{0,40}(?:lost|is gone|not responding)|process \d{1,6} terminated with exit code/,
       WEIGHT.message,
     ),
     ({ name, frames }) =>
@@ -80,6 +80,9 @@ export const workerDied: EndKind = {
       /multiprocessing[\\/](?:connection|queues|managers|reduction|resource_sharer)/.test(frames.at(-1)?.file ?? '')
         ? { weight: WEIGHT.errno + 0.5 }
         : undefined,
+    // TorchServe's thread that watched it
+    ({ name, message, tail }) =>
+      name === 'InterruptedException' && /\.wlm\.WorkerThread\b/.test(`${message}\n${tail}`) ? { weight: WEIGHT.errno + 0.5 } : undefined,
     // Tensors come as open files, which their worker hands out on a socket of its own: it is gone with the worker.
     ({ name, frames }) =>
       name === 'FileNotFoundError' && frames.some(({ file }) => /multiprocessing[\\/]resource_sharer\.py$/.test(file))

@@ -170,17 +170,30 @@ const ROWS: readonly Row[] = [
       ),
     ],
   ],
+  [
+    /Could not establish a configuration source/,
+    'It found no slurm.conf in its place and no record of the cluster in DNS: this machine, or the container, is not set up for the cluster.',
+    [
+      do1(
+        'Run it on a login node. In a container, mount the folder of slurm.conf and the socket of MUNGE.',
+        'ls -l /etc/slurm/slurm.conf /etc/slurm-llnl/slurm.conf',
+      ),
+      do1('Where slurm.conf lies elsewhere, name it.', 'export SLURM_CONF=<FILE>'),
+    ],
+  ],
 ]
 
 const FROM_SLURM =
   /\b(?:sbatch|srun|salloc|squeue|sinfo|scontrol|scancel|slurm|munge)|SLURM_|Batch job submission|Unable to allocate resources|Unable to create step/i
 
 const titleOf = ({ source }: RegExp): string =>
-  /attach to step|credential expired/.test(source)
-    ? 'Slurm could not start the step'
-    : source.includes('rpc_node')
-      ? 'Slurm does not take a node in'
-      : 'Slurm did not accept the job'
+  source.includes('configuration source')
+    ? 'Slurm is not set up here'
+    : /attach to step|credential expired/.test(source)
+      ? 'Slurm could not start the step'
+      : source.includes('rpc_node')
+        ? 'Slurm does not take a node in'
+        : 'Slurm did not accept the job'
 
 /** A plugin of the site (job_submit) says why in a line of its own. */
 const PLUGIN = /^(?:\S{0,40} )?(?:sbatch|srun|salloc): error: (?!Batch job|Unable to)([^\n]{8,240})$/m

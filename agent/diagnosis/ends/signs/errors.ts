@@ -68,7 +68,12 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
   const block = telling(blocks)
   if (block === undefined || (block.raised?.name === 'CancelledError' && FEEDER.test(block.raised.message))) return undefined
   const frame = userFrame(blocks, block)
-  const facts = known({ rank, pid, frame: frame === undefined ? undefined : frameName(frame), exception: block.raised?.name })
+  const facts = known({
+    rank,
+    pid,
+    frame: frame === undefined ? undefined : frameName(frame),
+    exception: traceback.bare && block.raised?.name === 'Error' ? undefined : block.raised?.name,
+  })
   if (traceback.fatal !== undefined && block.raised === undefined) {
     const signal = signalName(traceback.fatal)
     if (signal !== undefined) return { type: 'signal', at: first, text: textOf(first), signal, by: 'itself', facts: { ...facts, signal } }

@@ -30,6 +30,10 @@ const EXACT: readonly RegExp[] = [
   /\bexited with a non-zero status of (?<code>\d{1,3})\b/,
   // SkyPilot
   /\bfailed with return code list: \[(?<code>\d{1,3})/,
+  // HTCondor
+  /^\s{0,8}\(1\) Normal termination \(return value (?<code>\d{1,3})\)/,
+  // Grid Engine's qacct
+  /^exit_status {1,12}(?<code>\d{1,3})\s{0,40}$/,
   // Taskcluster
   /\bUnsuccessful task run with exit code: (?<code>\d{1,3}) completed in\b/,
   // Kubeflow
@@ -38,7 +42,7 @@ const EXACT: readonly RegExp[] = [
 /** In a sentence, which may only speak about an end. */
 const WORDED: readonly RegExp[] = [
   /(?:[Pp]rocess|[Cc]ommand|[Pp]rogram|[Ss]cript|[Jj]ob|[Cc]ontainer|[Tt]ask|[Ww]orker|[Ss]ubprocess|[Tt]rain(?:ing|er)|[Mm]ain process)\b[^\n]{0,120}?\b(?:finished|terminated|exited|failed|ended|completed|stopped|returned)(?:,)? (?:with )?(?:an? )?(?:non-zero )?(?:exit |error |return |status )?(?:code|status)?[ :=[]{0,3}(?<code>-?\d{1,10})\b/,
-  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
+  /\b(?:[Ee]xit(?:ed)?(?: with)?(?:[ _-]?(?:[Cc]ode|[Ss]tatus)){1,2}|EXIT CODE|exitCode|ExitCode|exit status|rc|returncode)["']? {0,12}[:=(]? {0,12}(?<code>-?\d{1,10})\b/,
 ]
 const FORMS: readonly RegExp[] = [...EXACT, ...WORDED]
 /** What follows the code of a report: nothing, a bracket, a mark. Prose goes on. */
@@ -46,7 +50,7 @@ const REPORTED =
   /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
-const MAY = /exit|Exit|code|rc=|status|Error \d|Abort\(/
+const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
@@ -65,13 +69,16 @@ const SLURM_FAILED = /\*{3} (?:JOB|STEP) (\d{1,12})[^\n]{0,80} FAILED \(non-zero
 /** Services of the driver are no jobs. */
 const HOST_SERVICE = /\bnvidia-[\w-]{3,40}\.service: |\/nv-fabricmanager\b/
 
-/** Open MPI says it on two lines. */
+/** Open MPI says it on two lines, from its version 5 on three. */
 const MPI_ABORT = /MPI_ABORT was invoked on rank (\d{1,6})\b/
-const MPI_CODE = /^\s*[Ww]ith errorcode (-?\d{1,5})\b/
+const MPI_CODE = /^\s*(?:[Ww]ith errorcode|Errorcode:) (-?\d{1,10})\b/
+/** MPICH's older line, of each process that ends all others; Open MPI's handler of errors; Fujitsu's launcher, which also knows the signal. */
+const ABORTS_ALL =
+  /^application called MPI_Abort\(\S{1,60}, (?<code>-?\d{1,10})\) - process (?<rank>\d{1,6})\b|(?:\bPLE \d{4} plexec [^\n(]{1,120}\(rank=|\*{3} reported by process \[\d{1,12},)(?<of>\d{1,6})[)\]](?:.{0,80}\(sig=(?<signal>\d{1,2})\))?/
 
-/** Jenkins, SkyPilot, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
+/** Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
+  /^Finished: FAILURE$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/
@@ -130,6 +137,17 @@ export function createExitReader(): ExitReader {
       const said = exitCode === undefined ? bad : { ...bad, exit_code: Number(exitCode) }
       if (signal !== undefined) found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
       else if (exitCode !== undefined && exitCode !== '0') found({ type: 'exit', at, text: raw, facts: said })
+      return
+    }
+    const all = text.includes('MPI_Abort(') || text.includes(' plexec ') || text.includes('*** reported by ') ? ABORTS_ALL.exec(text)?.groups : undefined
+    if (all !== undefined) {
+      const signal = signalName(all['signal'])
+      const said = known({
+        rank: whole(all['rank'] ?? all['of']),
+        exit_code: all['code'] === undefined || all['code'] === '0' ? undefined : Number(all['code']),
+      })
+      if (signal === undefined) found({ type: 'exit', at, text: raw, facts: said })
+      else found({ type: 'signal', at, text: raw, signal, by: 'launcher', facts: { ...said, signal } })
       return
     }
     if (WITHOUT_CODE.test(text)) found({ type: 'exit', at, text: raw, facts: {} })

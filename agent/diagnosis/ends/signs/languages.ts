@@ -28,7 +28,7 @@ export const LANGUAGES: readonly Language[] = [
   // C++
   {
     aborts: true,
-    head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'/,
+    head: /terminate called after throwing an instance of '(?:[\w:]{0,80}::)?(?<name>[\w<>]{1,80})[^']{0,200}'(?:\s{1,4}what\(\): {0,3}(?<message>[^\n]{1,400}?)(?:\s{1,4}Aborted(?: \(core dumped\))?)?$)?/,
     message: /^\s*what\(\): {0,3}(?<message>.*)$/,
   },
   // Wrapped behind its first words
@@ -97,6 +97,12 @@ export const LANGUAGES: readonly Language[] = [
     name: 'check',
     raw: true,
   },
+  // abort() in a program of Visual C++
+  {
+    aborts: true,
+    head: /^(?:R6010\s{0,3}-? ?)?(?<message>abort\(\) has been called|This application has requested the Runtime to terminate it in an unusual way)/,
+    name: 'abort',
+  },
   // The sanitizers of gcc and clang; of a segmentation fault their signal is read
   {
     aborts: true,
@@ -116,7 +122,7 @@ export const LANGUAGES: readonly Language[] = [
   // Rust
   {
     aborts: true,
-    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})', )?(?<file>[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
+    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})'[,:] )?(?<file>(?:[A-Za-z]:)?[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
     name: 'panic',
     message: /^(?<message>\S.*)$/,
   },
@@ -125,7 +131,8 @@ export const LANGUAGES: readonly Language[] = [
   {
     aborts: true,
     head: /(?:^|\S(?=panic: runtime error))(?<name>panic|fatal error): (?<message>.*)$/,
-    frame: /^\s{1,8}(?<file>\/\S{1,300}\.go):(?<line>\d{1,6}) \+0x/,
+    // Pasted without its tabs, and of what was inlined without an offset
+    frame: /^\s{0,8}(?<file>\/\S{1,300}\.go):(?<line>\d{1,6})(?: \+0x|$)/,
   },
   // OpenACC of NVIDIA's compilers: the call, then file, function and line below each other
   {
@@ -151,6 +158,8 @@ export const LANGUAGES: readonly Language[] = [
     frame:
       /^\s{1,8}at (?!(?:java|javax|jdk|sun|scala|kotlin|org\.apache|io\.netty)[./])(?<own>[\w$]{1,60}(?:\.[\w$]{1,60}(?=\.[\w$<>]{1,80}\.))?)\.[\w$.<>/@]{1,300}\((?<file>[\w$]{1,80}\.(?:java|kt|scala)):(?<line>\d{1,6})\)/,
   },
+  // Java's machine itself, before any program runs in it
+  { head: /^Error occurred during initialization of (?:VM|boot layer)$/, name: 'error', message: /^(?<message>\S.*)$/ },
   // Node
   {
     head: /^(?:Uncaught )?(?<name>(?:\w{0,30}Error)|Error)(?: \[\w{3,60}\])?: (?<message>.*)$/,
@@ -163,7 +172,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   // Julia
   {
-    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\())?(?<message>.*)$/,
+    head: /^(?:julia> )?ERROR: (?!GPU:\d{1,3}: )(?:(?:Load|Init)Error: ){0,4}(?:(?<name>[A-Z]\w{2,60}(?:Error|Exception)|[A-Z][a-z]\w{0,30}[A-Z]\w{1,40}(?=: |\("))(?:: |\(|:$))?(?<message>.*)$/,
     frame: /(?:@ (?:[A-Z][\w.]{0,80} )?|\bat )(?<file>[^\s:]{1,300}\.jl):(?<line>\d{1,6})/,
     name: 'ErrorException',
   },
@@ -176,7 +185,12 @@ export const LANGUAGES: readonly Language[] = [
   },
   // Ruby, Lua, Perl, Fortran, MATLAB
   { head: /^(?<file>[^\s:]{1,200}\.rb):(?<line>\d{1,6}):in [`'][^']{1,100}': (?<message>.*?) \((?<name>[A-Z][\w:]{2,80})\)/ },
-  { head: /^lua\w{0,10}: (?<file>[^\s:]{1,200}\.lua):(?<line>\d{1,6}): (?<message>.*)$/, name: 'error' },
+  {
+    head: /^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: (?:\S{1,200}\.lua:\d{1,6}: ){0,8}(?<message>\S.*)$/,
+    frame: /^\s{0,8}(?<file>[^\s:[\]]{1,200}\.lua):(?<line>\d{1,6}): in /,
+    confirmed: /^stack traceback:$/,
+    name: 'error',
+  },
   { head: /^(?<message>.{3,300}) at (?<file>\S{1,200}\.p[lm]) line (?<line>\d{1,6})\.$/, name: 'die' },
   {
     head: /^At line (?<line>\d{1,6}) of file (?<file>[^\s()]{1,300})(?: \(unit = |$)/,
@@ -185,7 +199,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   { head: /^Fortran runtime error: (?<message>.*)$/, name: 'runtime error' },
   // Intel's Fortran
-  { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!SIG)(?<message>\S.*)$/, name: 'error' },
+  { head: /^forrtl: (?:severe|error) \(\d{1,4}\): (?!(?:process killed \()?SIG)(?<message>\S.*)$/, name: 'error' },
   // GROMACS
   {
     head: /^(?:Fatal error|Error in user input|Inconsistency in user input|File not found|Out of memory|System I\/O error|Requested tolerance cannot be achieved|Simulation instability detected|Feature not implemented|Assertion failed|Communication \(parallel processing\) problem|Modular simulator error|[A-Z][a-zA-Z ]{4,40} \((?:possible )?bug\)):$/,
@@ -207,5 +221,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|\.lua:|\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

@@ -38,6 +38,8 @@ const STOPS =
   /\[shutdown\] \S.{0,40}: shutdown triggered|\bsignal=SIG(?:TERM|INT)\b|\bSIG(?:TERM|INT) received\b|\b[Rr]eceived (?:signal:? )?\(?(?:SIG(?:TERM|INT)|15\b)|\bINFO: {1,6}Shutting down$/
 /** The next run of a job that was preempted or cut, in the same log. */
 const RESUMES = /\b(?:[Rr]esum(?:ed?|ing)|[Rr]equeued|[Rr]estart count|[Ll]oading checkpoint|[Rr]estor(?:ed|ing))\b|\(restart \d{1,3}(?:\/\d{1,3})?\)/
+/** Lightning's under Slurm, of a signal after which it goes on. */
+const IGNORES = /^(?:\[rank: \d{1,6}\] )?Bypassing (?:signal )?SIG(?:TERM|CONT)\b/
 /** A run begins: what failed above is that of another one in the same file. */
 const BEGINS = /^\W{0,6}(?:new |next )?run (?:started|begins?|starts?)\b|^\W{0,6}(?:starting|begin(?:ning)?) (?:a )?(?:new )?run\b|^Script started on /i
 export const isEnding = (text: string): boolean => ENDING.test(text)
@@ -56,6 +58,8 @@ export type Life = {
   readonly stoppedAt: () => number
   /** Of the last line by which a job went on from where an earlier run stood. */
   readonly resumedAt: () => number
+  /** Of the last line by which it says that it ignores a signal. */
+  readonly ignoredAt: () => number
   /** Of the last line with which a run of its own began. */
   readonly begunAt: () => number
 }
@@ -66,6 +70,7 @@ export function createLife(): Life {
   let stoppedAt = 0
   let resumedAt = 0
   let begunAt = 0
+  let ignoredAt = 0
   let bar: string | undefined
   let progressAt = 0
   /** The first move of a bar since the program failed: tqdm draws a bar once more where it closes. */
@@ -123,6 +128,7 @@ export function createLife(): Life {
       if (CLOSED.test(text) || RUNS_AGAIN.test(text)) closedAt = number
       if (RESUMES.test(text)) resumedAt = number
       if (BEGINS.test(line.text)) begunAt = number
+      if (IGNORES.test(line.text)) ignoredAt = number
       if (GOOD_END.test(text) || (text.includes('oss') && !text.includes('%|') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
@@ -134,5 +140,6 @@ export function createLife(): Life {
     stoppedAt: () => stoppedAt,
     resumedAt: () => resumedAt,
     begunAt: () => begunAt,
+    ignoredAt: () => ignoredAt,
   }
 }

@@ -9,8 +9,12 @@ type Form = readonly [name: string, pattern: RegExp, above?: RegExp]
 const FORMS: readonly Form[] = [
   // LLVM's allocator, of whatever program compiles with it
   ['message', /^(?<message>LLVM ERROR: out of memory)/],
-  ['message', /^\*{3} (?<message>An error occurred in MPI_\w{1,40})/],
+  [
+    'message',
+    /^(?:\[[^\]\n]{1,80}\] ?)?\*{3} (?<message>An error occurred in MPI_\w{1,40}|The MPI_\w{1,40}\(\) function was called (?:before|after) MPI_\w{1,40} was invoked)\b/,
+  ],
   ['message', /^(?:srun|sbatch|salloc|qsub|bsub): error: (?<message>(?:Unable to allocate resources|Batch job submission failed): [^\n]{1,300})$/],
+  ['message', /^(?:srun|sbatch|salloc|squeue|sinfo|scancel|scontrol|sacct): fatal: (?<message>[^\n]{4,300})$/],
   // Open MPI, on the ranks that still run
   ['message', /^(?:\[[^\]\n]{1,80}\] ?)?(?<message>An MPI communication peer process has unexpectedly disconnected)\b/],
   ['message', /^(?<message>\[enforce fail at alloc_cpu\.cpp:\d{1,5}\][^\n]{0,400}|memory allocation of \d{1,18} bytes failed)/],
@@ -18,6 +22,8 @@ const FORMS: readonly Form[] = [
   ['message', /^(?:docker: Error response from daemon: |&&&& )(?<message>(?:manifest|pull access|FAILED TensorRT)[^\n]{4,300})/],
   // Jupyter, Spyder, VS Code
   ['record', /^(?<message>(?:The )?[Kk]ernel (?:for \S{1,120} )?(?:(?:appears to have |has )?died|crashed while executing code)[^\n]{0,160})/],
+  // Its server, which starts a new one
+  ['record', /(?<message>\b(?:AsyncIOLoop)?KernelRestarter: restarting kernel\b[^\n]{0,60})/],
   ['record', /(?<message>\b(?:(?:llama )?runner|llama-server) process (?:has|is|no) [^"\n]{0,300})/],
   ['record', /(?<message>\b(?:A worker died or was killed while executing|The actor is dead because its worker process has died)[^\n]{0,900})/],
   // Blender's, of its compiled kernels
@@ -128,7 +134,7 @@ const GO_STACK = /^\s{1,8}\S{1,300}\.go:\d{1,6}$|^(?:[\w.-]{1,60}\/){0,6}[\w-]{1
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d|^exit status \d{1,3}$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|\] died$/
+  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|unction was called|\] died$/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/

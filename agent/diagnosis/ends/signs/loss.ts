@@ -24,6 +24,13 @@ const BARE = /^tensor\((-?(?:nan|inf|\d[\d.e+-]{0,20}))(?:, [\w=':., <>()]{0,80}
 /** So many in a row after one that was a number. */
 const BARE_LINES = 3
 
+/** The scaler of mixed precision halves its scale for each gradient that overflows. One is sought so; far below 1 no gradient is small enough, because it is not a number. */
+const SCALED = /\b(?:reduc|decreas|lower)\w{2,4}\b.{0,40}\bto (\d[\d.]{0,24}(?:e-?\d{1,4})?)\s*$/i
+/** Keras' TerminateOnNaN, in a bar. */
+const TERMINATES = /Batch \d{1,9}: Invalid loss, terminating training\b/
+const LEAST_SCALE = 1e-3
+const SCALE_LINES = 3
+
 export type LossReader = { readonly add: (line: ReadLine) => void; readonly diverged: () => DivergedSign | undefined }
 
 export function createLossReader(): LossReader {
@@ -33,6 +40,15 @@ export function createLossReader(): LossReader {
   let counted = false
   let gone = 0
   let bare: DivergedSign | undefined
+  let lowered = 0
+  let scaled: DivergedSign | undefined
+  let terminated: DivergedSign | undefined
+  const addScale = (line: ReadLine): void => {
+    const scale = SCALED.exec(line.text)?.[1]
+    if (scale === undefined) return
+    lowered = Number(scale) < LEAST_SCALE ? lowered + 1 : 0
+    scaled = lowered === 0 ? undefined : (scaled ?? { type: 'diverged', at: line.number, text: line.raw, facts: {} })
+  }
   const addBare = (line: ReadLine): void => {
     const value = BARE.exec(line.text)?.[1]
     if (value === undefined) return
@@ -48,6 +64,8 @@ export function createLossReader(): LossReader {
   return {
     add(line) {
       if (line.text.startsWith('tensor(')) addBare(line)
+      if (line.text.includes('loss scale')) addScale(line)
+      if (TERMINATES.test(line.raw.slice(-8_000))) terminated ??= { type: 'diverged', at: line.number, text: line.raw, facts: {} }
       // A trial of a study that failed: the study goes on.
       if (TRIAL.test(line.text)) return
       if (line.text.length > 8_000 || !(run > 0 ? MAY : GONE).test(line.text)) return
@@ -62,6 +80,7 @@ export function createLossReader(): LossReader {
       const lossGone = loss !== undefined && NOT_A_NUMBER.test(loss)
       const normGone = norm !== undefined && NOT_A_NUMBER.test(norm) && (loss === undefined || Number(loss) === 0)
       if (!lossGone && !normGone) {
+        if (loss !== undefined) lowered = 0
         // A norm alone says nothing of a loss that is printed elsewhere.
         if (norm !== undefined && NOT_A_NUMBER.test(norm)) return
         run = 0
@@ -75,6 +94,6 @@ export function createLossReader(): LossReader {
       const step = BAR.exec(line.text)?.[1] ?? STEP.exec(line.text)?.[1]
       sign ??= { type: 'diverged', at: line.number, text: line.raw, facts: step === undefined ? {} : { step: Number(step) } }
     },
-    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : gone >= BARE_LINES ? bare : undefined),
+    diverged: () => (byLoss > 0 || run >= NORM_LINES ? sign : gone >= BARE_LINES ? bare : lowered >= SCALE_LINES ? scaled : terminated),
   }
 }

@@ -21,6 +21,12 @@ const RULES: readonly OrderRule[] = [
     kind: 'time_limit',
   },
   { pattern: /"?[Rr]eason"?: {1,20}"?DeadlineExceeded\b|was active (?:on the node )?longer than (?:the )?specified deadline/, kind: 'time_limit' },
+  {
+    pattern:
+      /\b(?:due to|because of) (?:its |the )?(?:wall[- ]?(?:clock|time)|run ?time) limit\b|\b(?:exceed(?:s|ed|ing)|ran over|reached|hit) (?:its |the )?(?:max(?:imum)? |requested |allowed )?(?:wall[- ]?(?:clock|time)(?: time)?|run ?time) limit\b/i,
+    kind: 'time_limit',
+    worded: true,
+  },
   { pattern: /^timeout: sending signal (\w{2,8}) to command/, kind: 'time_limit', facts: signalled },
   {
     pattern: /"?[Rr]eason"?: {1,20}"?(?:Preempt(?:ed|ing)|PreemptionByScheduler)\b|\bPreempted by (?:pod|a pod|[\w-]{1,60}\/)|DUE TO PREEMPTION/,
@@ -28,7 +34,7 @@ const RULES: readonly OrderRule[] = [
   },
   {
     pattern:
-      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?<!happen if [^\n]{0,120})(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:preempted|reclaimed)|TERM_PREEMPT/,
+      /[Ss]pot (?:[Ii]nstance )?(?:[Ii]nterruption|termination) notice|instance-action.{0,40}terminate|compute\.instances\.preempted|(?<!happen if [^\n]{0,120})(?:[Ii]nstance|[Nn]ode|VM|machine) (?:\S{1,80} )?(?:is being|was|has been|will be) (?:pre-?empted|reclaimed)|\b[Nn]odes of this job (?:got|were) pre-?empted\b|\b[Pp]re-?emption warning signal\b|\binstance-terminated-(?:by-price|no-capacity|capacity-oversubscribed)\b|TERM_PREEMPT/,
     kind: 'preempted',
   },
   {
@@ -45,10 +51,17 @@ const RULES: readonly OrderRule[] = [
     kind: 'job_killed',
     facts: () => ({ pattern: 'node_failed' }),
   },
+  // The word of a cloud's metadata service, which agents on the machine pass on
+  { pattern: /\b(?:termination|preemption|interruption|eviction) is imminent\b/i, kind: 'preempted' },
   // PBS's mail
   { pattern: /^[Jj]ob preempted\b/, kind: 'preempted' },
+  { pattern: /\binstance-terminated-by-user\b/, kind: 'cancelled' },
   { pattern: /^Job deleted at request of (?!root@)\S{1,120}$/, kind: 'cancelled' },
-  { pattern: /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)/, kind: 'cancelled' },
+  {
+    pattern:
+      /\bTERM_OWNER\b|\bTERM_ADMIN\b|qdel\b.{0,40}job|scancel: (?:Terminating|Signal)|\bCANCELLED by \d{1,12}\b|^(?:\^C)?Terminating processes on user request\b|\b(?:Stop signal|SIGINT) received \(e\.g\. via [^)\n]{1,30}\), ending\b/,
+    kind: 'cancelled',
+  },
   {
     pattern:
       /(?:[Mm]ain process |process )?(?:received|[Rr]eceived|[Cc]aught|[Gg]ot) (?:signal )?(?:SIGINT|Ctrl-?C|2 death signal|Signals\.SIGINT)\b|(?:[Ii]nterrupted|[Cc]ancell?ed|[Aa]borted|[Ss]topped) by (?:the )?user\b|Detected KeyboardInterrupt|KeyboardInterrupt detected|[Kk]eyboard interrupt(?:ion)?\b|^\^C$|^Aborted!$/,
@@ -80,9 +93,11 @@ const RULES: readonly OrderRule[] = [
   ...PLATFORM_RULES,
 ]
 const MAY =
-  /LIMIT|WTERMSIG|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
+  /LIMIT|WTERMSIG|imminent|on user request|received \(e\.g\.|CANCELLED by|limit|DeadlineExceeded|deadline|timeout: |reempt|pot |instance|Evicted|low on resource|had condition|usage exceeds|Node|eason|TERM_|qdel|scancel|eceived|aught|Got |got |by user|by the user|eyboard ?[Ii]nterrupt|\^C|Aborted!|CANCELLED|SIG| job (?:was|has) |^[Jj]ob (?:deleted|preempted)|node has (?:died|crashed)/
+/** Snakemake's, CRAB's and Ray Tune's, in which nothing is supposed. */
+const SAID_OUTRIGHT = /, this might take some time|\b[Nn]ot retrying\b|\(e\.g\. via [^)\n]{1,30}\), ending\b.*/
 /** submitit calls every warning signal a preemption; a bypassed signal did nothing. */
-const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#\[| Received cancellation)|\/\/)|trap |--signal/
+const NOT = /submitit WARNING|Bypassing signal|^\s*(?:#(?!#?\[| Received cancellation)|\/\/)|trap |--signal/
 
 export type OrderReader = (line: ReadLine, found: Found) => void
 
@@ -105,10 +120,10 @@ export function createOrderReader(): OrderReader {
       else order('cancelled', false)
       return
     }
-    for (const { pattern, kind, facts } of RULES) {
+    for (const { pattern, kind, facts, worded } of RULES) {
       const match = pattern.exec(text)
       if (match === null) continue
-      if (kind === 'cancelled' && SUPPOSED.test(text)) return
+      if ((kind === 'cancelled' || worded === true) && SUPPOSED.test(text.replace(SAID_OUTRIGHT, ''))) return
       found({
         type: 'order',
         at,

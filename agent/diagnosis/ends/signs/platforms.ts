@@ -2,7 +2,13 @@
 import type { Facts } from '../../../model/facts.ts'
 import type { LogKind } from '../../../model/kinds.ts'
 
-export type OrderRule = { readonly pattern: RegExp; readonly kind: LogKind; readonly facts?: (match: RegExpExecArray) => Facts }
+export type OrderRule = {
+  readonly pattern: RegExp
+  readonly kind: LogKind
+  readonly facts?: (match: RegExpExecArray) => Facts
+  /** In words with which people also speak about ends. */
+  readonly worded?: true
+}
 
 const lostNode = (): Facts => ({ pattern: 'node_failed' })
 
@@ -30,7 +36,7 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
   {
     // GitHub Actions, GitLab, Jenkins, HTCondor, Ray's job server
     pattern:
-      /^(?:##\[error\]|Error: )?The operation was cancell?ed\.?$|^ERROR: Job failed: cancell?ed$|^Aborted by (?!PBS Server)[A-Z][\w.@-]{0,60}(?: [\w.@()-]{1,60}){0,3}$|\bvia condor_rm \(by user\b|^# Received cancellation signal, interrupting$|\bJob 'raysubmit_\w{1,40}' was stopped\b/,
+      /^(?:##?\[error\]|Error: )?The operation was cancell?ed\.?$|^ERROR: Job failed: cancell?ed$|^Aborted by (?!PBS Server)[A-Z][\w.@-]{0,60}(?: [\w.@()-]{1,60}){0,3}$|\bvia condor_rm \(by user\b|^# Received cancellation signal, interrupting$|\bJob 'raysubmit_\w{1,40}' was stopped\b/,
     kind: 'cancelled',
   },
   {
@@ -40,7 +46,7 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
   },
   {
     pattern:
-      /\bThe runner has received a shutdown signal\b|\brunner:? (?:\S{1,120} )?lost communication with the server\b|\bTaintManagerEviction\b|^\S{1,160} {1,20}(?:Error|Failed) {1,20}pod deleted$/,
+      /\bThe runner has received a shutdown signal\b|\brunner:? (?:\S{1,120} )?lost communication with the server\b|\bTaintManagerEviction\b|^\d{3} \([\d.]{1,40}\) .{10,25} Job reconnection failed|^\S{1,160} {1,20}(?:Error|Failed) {1,20}pod deleted$/,
     kind: 'job_killed',
     facts: lostNode,
   },
@@ -48,4 +54,4 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
 
 /** Without any of these none of the rules holds. */
 export const PLATFORM_MAY =
-  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?(?:ed|ation signal)|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|shutdown signal|Taint|pod deleted/
+  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?(?:ed|ation signal)|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|reconnection failed|shutdown signal|Taint|pod deleted/

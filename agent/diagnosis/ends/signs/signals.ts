@@ -31,6 +31,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   [
     'launcher',
     [
+      // HTCondor
+      /^\s{0,8}\(0\) Abnormal termination \(signal (?<signal>\d{1,2})\)/,
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
       new RegExp(`^srun: error: \\S{1,80}: tasks? (?<rank>\\d{1,6})[\\d,-]{0,40}: (?<signal>${NAME})\\b`),
       /^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (?<signal>[A-Z][\w ]{2,40}?) \(signal \d{1,2}\)/,
@@ -59,8 +61,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   [
     'itself',
     [
-      // UCX and Open MPI: [host:pid:communicator:thread]
-      /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}:\d{1,10}\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
+      // UCX and Open MPI: [host:pid:communicator:thread]; the older MXM without the last
+      /^\[[\w.-]{1,80}:(?<pid>\d{1,10}) ?:\d{1,6}(?::\d{1,10})?\] Caught signal \d{1,2} \((?<signal>Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)/,
       // PyTorch's handlers in DataLoader workers
       /^(?:ERROR: )?Unexpected (?<signal>segmentation fault|bus error|floating-point exception) encountered in worker\b/,
       // Also Abseil's handler, as in Ray
@@ -74,15 +76,18 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       /\bPETSC ERROR: Caught signal number (?<signal>\d{1,2}) /,
       // Visual C++ and the event log of Windows
       /^(?:Unhandled exception|Exception)[^\n]{0,30}: (?:(?<status>0xC0[0-9A-F]{6})\b|(?<signal>access violation))/i,
+      /<Data Name="ExceptionCode">(?:0x)?(?<status>c0[0-9a-f]{6})</i,
+      // Triton's server; 15 is how it is asked to stop
+      /^Signal \((?<signal>4|6|7|8|11)\) received\.$/,
       // gfortran and gdb
       /^(?:Program|Thread \d{1,5} "[^"\n]{1,40}") (?:received|terminated with) signal (?<signal>SIG[A-Z]{2,6})\b/,
       // Intel's Fortran
-      /^forrtl: severe \(\d{1,3}\): (?<signal>SIG[A-Z]{2,6})\b/,
+      /^forrtl: (?:severe|error) \(\d{1,3}\): (?:process killed \()?(?<signal>SIG[A-Z]{2,6})\b/,
       /AddressSanitizer:(?:DEADLYSIGNAL)? ?(?<signal>SEGV)\b/,
     ],
   ],
 ]
-const MAY = /ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+const MAY = /Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
@@ -104,7 +109,7 @@ export function readSignal(line: ReadLine, found: Found): void {
       if (groups === undefined) continue
       if (by === 'shell' && NOT.test(text)) return
       const { signal: word, code, status, pid, rank } = groups
-      const signal = word === undefined ? signalOfExit(Number(code ?? status)) : (lookup(WORD, word) ?? signalName(word))
+      const signal = word === undefined ? signalOfExit(Number(code ?? status?.replace(/^(?!0x)/i, '0x'))) : (lookup(WORD, word) ?? signalName(word))
       if (signal === undefined) continue
       const facts = known({
         signal,

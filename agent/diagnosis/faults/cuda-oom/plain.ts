@@ -61,7 +61,7 @@ export const cudaOomPlain = memoryFamily(
     'Gpu API call) out of memory',
     'OutOfMemoryError: Out of memory allocating',
     'out of memory to allocate ',
-    'Out of GPU memory trying to allocate',
+    'Out of GPU memory',
     'Out of memory error on GPU',
     'enforce allocating <= available',
     'System is out of GPU',
@@ -126,9 +126,10 @@ export const cudaOomPlain = memoryFamily(
       ],
     },
     {
-      pattern: new RegExp(`Out of GPU memory trying to allocate ${SIZE}`),
+      // Without a size where CUDA itself refused.
+      pattern: new RegExp(`Out of GPU memory trying to allocate ${SIZE}|(?:^|\\bERROR: (?:LoadError: ){0,4})Out of GPU memory(?=\\s{0,8}(?:Stacktrace:|$))`),
       who: 'CUDA.jl',
-      facts: ([, amount, unit]) => known({ requested_bytes: bytesOf(amount, unit) }),
+      facts: ([, amount, unit]) => known({ requested_bytes: amount === undefined ? undefined : bytesOf(amount, unit) }),
     },
     {
       pattern: new RegExp(

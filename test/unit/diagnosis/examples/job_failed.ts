@@ -43,11 +43,6 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
   { name: 'SkyPilot', text: 'ERROR: Job 3 failed with return code list: [9]', kinds: ['job_failed'], facts: { exit_code: 9 } },
   { name: 'supervisord', text: 'INFO gave up: fit entered FATAL state, too many start retries too quickly', kinds: ['job_failed'] },
   {
-    name: 'Lua',
-    text: "/opt/bin/luajit: fit.lua:7: attempt to call field 'grad' (a nil value)\nstack traceback:\n\tfit.lua:7: in main chunk",
-    kinds: ['job_failed'],
-  },
-  {
     name: 'Slurm clears away what is left of a step that failed',
     text: 'srun: error: n12: tasks 1,3: Exited with exit code 3\nsrun: Terminating StepId=8812.0\nslurmstepd: error: *** STEP 8812.0 ON n12 CANCELLED AT 2026-02-11T08:40:12 ***\nsrun: error: n12: tasks 0,2: Exited with exit code 3',
     kinds: ['job_failed'],

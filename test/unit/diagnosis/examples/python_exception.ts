@@ -104,6 +104,12 @@ export const examples: readonly { name: string; text: string; kinds: readonly Lo
     facts: { frame: 'read_in.f90:31' },
   },
   {
+    name: 'Lua',
+    text: "/opt/bin/luajit: fit.lua:7: attempt to call field 'grad' (a nil value)\nstack traceback:\n\tfit.lua:7: in main chunk",
+    kinds: ['python_exception'],
+    facts: { frame: 'fit.lua:7' },
+  },
+  {
     name: 'R passes on what Python raised',
     text: 'Error in py_call_impl(callable, dots$args, dots$keywords) : \n  ValueError: The layer takes no list\nCalls: fit -> do.call\nExecution halted',
     kinds: ['python_exception'],
