@@ -4,7 +4,7 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { lessInCupy, lessInRapids, lessWorkspace, partlyLoaded } from './less/others.ts'
+import { LARGER_POOL, lessInCupy, lessInRapids, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -27,20 +27,6 @@ const atStart = (situation: Situation): readonly Piece[] => [
   },
   situation.system === 'wsl' && { text: 'Under WSL 2 restart it from Windows, and update the driver there.', command: 'wsl --shutdown' },
 ]
-/** PaddlePaddle says which share of the card it may use; a little more of nearly all of it would not help. */
-function raiseFraction(situation: Situation): Piece {
-  const share = Number(/FLAGS_fraction_of_gpu_memory_to_use is (0\.\d{1,4})/.exec(situation.text)?.[1] ?? 1)
-  return (
-    share < 0.85 && {
-      text: `Let PaddlePaddle use more of the card, if nothing else runs on it: it may take ${Math.round(100 * share)} % now.`,
-      command: setVariables(situation, { FLAGS_fraction_of_gpu_memory_to_use: '0.92' }),
-    }
-  )
-}
-/** RMM's pool, whose largest size was set, or else is what was free at its start. */
-const LARGER_POOL: Piece = {
-  text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
-}
 /** csrc/cumem_allocator.cpp of vLLM; it prints these lines and no stack. */
 const SLEEPS = /out of memory at \S{0,80}cumem_allocator\.cpp/
 const unknown = (gpu: number | undefined, situation: Situation): string =>

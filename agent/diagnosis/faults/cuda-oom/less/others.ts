@@ -234,3 +234,18 @@ export function lessWorkspace(situation: Situation, asked: number): readonly Pie
     },
   ]
 }
+
+/** PaddlePaddle says which share of the card it may use; a little more of nearly all of it would not help. */
+export function raiseFraction(situation: Situation): Piece {
+  const share = Number(/FLAGS_fraction_of_gpu_memory_to_use is (0\.\d{1,4})/.exec(situation.text)?.[1] ?? 1)
+  return (
+    share < 0.85 && {
+      text: `Let PaddlePaddle use more of the card, if nothing else runs on it: it may take ${Math.round(100 * share)} % now.`,
+      command: setVariables(situation, { FLAGS_fraction_of_gpu_memory_to_use: '0.92' }),
+    }
+  )
+}
+/** RMM's pool, whose largest size was set, or else is what was free at its start. */
+export const LARGER_POOL: Piece = {
+  text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
+}
