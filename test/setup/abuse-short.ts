@@ -11,7 +11,7 @@ export function shortForms(these: (each: AbuseCase) => boolean, options: { reado
     const reason = each.unavailable?.()
     test.skipIf(reason !== undefined)(`${each.promised}${reason === undefined ? '' : ` (skipped: ${reason})`}`, async () => {
       const { held, observed } = await each.run({ short: true })
-      expect(held, observed).toBe(true)
+      expect(held, `observed: ${observed}`).toBe(true)
     })
   })
 }
