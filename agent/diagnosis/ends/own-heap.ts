@@ -33,7 +33,7 @@ const HEAPS: readonly (readonly [RegExp, OwnHeap])[] = [
   [
     /Could not reserve enough space for/,
     {
-      title: 'Java cannot have the heap that it was told to take',
+      title: 'Java cannot have the heap that it was set to take',
       says: 'asked for a heap (-Xmx) that memory, or a limit on it, does not allow, and did not start',
       remedies: () => [
         { text: 'Give a smaller -Xmx than there is memory, and see whether a limit is set for the session.', command: 'free -h; ulimit -v' },

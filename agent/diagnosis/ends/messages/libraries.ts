@@ -77,7 +77,7 @@ const ROWS: readonly Row[] = [
     /Could not find the transformer layer class \w{2,80} in the model/,
     "Name the class of this model's own blocks (print(model) shows it) in fsdp_transformer_layer_cls_to_wrap, or leave that out: newer releases take the model's own _no_split_modules.",
     undefined,
-    'FSDP was told to wrap blocks of another model.',
+    'FSDP was set to wrap blocks of another model.',
     'FSDP looks for the blocks of another model',
   ],
   [
