@@ -28,13 +28,23 @@ type Before = {
   readonly failedBefore: (at: number) => boolean
   /** A task ended with an exit code of its own, or the scheduler says that one failed. */
   readonly exitedBefore: (at: number) => boolean
+  /** Slurm cancelled a step since one of its tasks had failed, which it says only afterwards. */
+  readonly taskFailed: boolean
 }
+const BY_SRUN = 'srun: error: '
+/** Who cancels a whole job is a person; SIGTERM for its programs, which they may answer with a code of their own, is how. */
+const CANCELS_JOB = /\*{3} JOB \d|Force Terminated job/
+const OF_STEP = /\*{3} STEP \d[^\n]{0,160} CANCELLED AT /
+const isFailedTask = (sign: Sign): boolean => sign.type === 'exit' && sign.text.includes(BY_SRUN) && (sign.facts.exit_code ?? 0) !== 0
+
 /** What failed before a line. `firstCause`: the line of the first error, or of a fault that explains the end. */
 export const beforeOf = (signs: readonly Sign[], firstCause: number): Before => ({
   firstCause,
   failedBefore: (at) =>
     firstCause < at ||
     signs.some((sign) => sign.at < at && ((sign.type === 'exit' && sign.facts.exit_code !== undefined) || (sign.type === 'signal' && sign.by !== 'itself'))),
+  taskFailed:
+    signs.some(isFailedTask) && !signs.some((sign) => CANCELS_JOB.test(sign.text) || (sign.facts.signal === 'SIGTERM' && !sign.text.includes(BY_SRUN))),
   exitedBefore: (at) => signs.some((sign) => sign.type === 'exit' && sign.at < at && (sign.facts.exit_code ?? sign.facts.job_id) !== undefined),
 })
 const ordered = (at: number, { firstCause }: Before): number => (at <= firstCause ? PLACE.orderFirst : PLACE.order)
@@ -75,7 +85,12 @@ function ofOrder(sign: OrderSign, before: Before): Candidate | undefined {
   const end = END_OF.get(sign.kind)
   if (end === undefined) return undefined
   // Without a reason it is also how a scheduler clears away after a failure.
-  return { sign, end, facts: sign.facts, place: !sign.sure && before.failedBefore(sign.at) ? PLACE.cleanUp : ordered(sign.at, before) }
+  return {
+    sign,
+    end,
+    facts: sign.facts,
+    place: !sign.sure && (before.failedBefore(sign.at) || (before.taskFailed && OF_STEP.test(sign.text))) ? PLACE.cleanUp : ordered(sign.at, before),
+  }
 }
 
 /** The sign as a possible root, where a kind knows it. `before`: what failed before a line. */

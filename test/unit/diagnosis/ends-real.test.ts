@@ -35,6 +35,18 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'checkpoint_mismatch',
     { pattern: 'unreadable' },
   ],
+  [
+    'Slurm says of a step that it is cancelled before it says which task failed',
+    'srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\nslurmstepd: error: *** STEP 5120.0 ON n07 CANCELLED AT 2026-03-04T11:02:33 ***\nsrun: error: n07: task 2: Exited with exit code 1\nsrun: error: n08: tasks 4-7: Terminated',
+    'job_failed',
+    { rank: 2, exit_code: 1 },
+  ],
+  [
+    'a person cancels the job, and a task answers SIGTERM with a code',
+    'slurmstepd: error: *** STEP 5121.0 ON n07 CANCELLED AT 2026-03-04T11:02:33 ***\nsrun: error: n07: task 0: Exited with exit code 1\nslurmstepd: error: *** JOB 5121 ON n07 CANCELLED AT 2026-03-04T11:02:33 ***',
+    'cancelled',
+    { job_id: 5121 },
+  ],
   ['abort() of Visual C++', 'Microsoft Visual C++ Runtime Library\nDebug Error!\nProgram: D:\\fit\\fit.exe\nabort() has been called', 'aborted', {}],
   [
     'CRAB: killed at the limit',

@@ -32,6 +32,10 @@ function rankOutput(text: string): Piece {
 
 const MPI = /\bMPI_A(?:BORT|bort)\b|\bmpi(?:run|exec)\b/
 
+/** What Slurm says of a step when it ends the tasks that are left. */
+const ENDED_STEP = /\*{3} STEP \d[^\n]{0,160} CANCELLED AT |\*{3} STEP \d[^\n]{0,80} FAILED \(/
+const TORCHRUN = /torchrun|torch[./]distributed|elastic/
+
 /** SageMaker's reason, where it is no more than a code or a command. */
 const OF_SAGEMAKER = /\bFailed\.? Reason: AlgorithmError: (?:Exit Code: \d|ExecuteUserScriptError:\s)/
 
@@ -56,6 +60,8 @@ export const jobFailed: EndKind = {
     if (step !== undefined) return `The build of the image ended at the step "${step.command}"${step.said === undefined ? '' : `, which said: "${step.said}"`}.`
     const { exit_code: code, reason } = told.facts
     const words = quote(told)
+    if (code !== undefined && words === '' && told.facts.rank !== undefined && ENDED_STEP.test(told.situation.text))
+      return `Task ${told.facts.rank} ended with exit code ${code}, and Slurm ended the other tasks of its step. The text does not say why it did.`
     return `The job ended${code === undefined ? ' badly' : ` with exit code ${code}`}${reason === undefined ? '' : ` (${reason})`}${words === '' ? '' : `: "${words}"`}. The text does not say more about why.`
   },
   remedies: ({ facts: { exit_code: code, rank }, situation, error }) => [
@@ -73,7 +79,7 @@ export const jobFailed: EndKind = {
             text: `Look above for the error of ${rank === undefined ? 'the rank that failed first' : `rank ${rank}`}; let mpirun put the rank before each line.`,
             command: 'mpirun --tag-output <COMMAND>',
           }
-        : rank !== undefined && !runsPython(situation)
+        : rank !== undefined && (!runsPython(situation) || (ENDED_STEP.test(situation.text) && !TORCHRUN.test(situation.text)))
           ? {
               text: `The cause is in the output of task ${rank}.${situation.programs.has('slurm') ? ' Let srun put the number of the task before each line.' : ''}`,
               ...(situation.programs.has('slurm') ? { command: 'srun --label <COMMAND>' } : {}),

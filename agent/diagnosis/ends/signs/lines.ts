@@ -125,7 +125,7 @@ const SYSTEM_WORDS =
   /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|(?:[^\n:]{1,120}: )?(?:open|l?stat|read|mkdir|chdir|fork\/exec) \S{1,300}: (?:no such file or directory|permission denied|is a directory|not a directory|no space left on device)|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 /** What git answers to a program that only asks which commit it runs is left out. */
 const LAST_WORDS =
-  /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
+  /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?!\*{3} (?:JOB|STEP) \d)(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
 /** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
 const REPR =
   /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
