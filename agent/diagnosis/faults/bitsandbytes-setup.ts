@@ -95,15 +95,21 @@ function remedies(matched: Matched): readonly Piece[] {
       command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
     },
     !kepler &&
-      !source && {
-        text:
-          situation.system === 'windows'
-            ? 'Install the newest release of bitsandbytes: wheels before 0.43 have no library for Windows.'
-            : cuda === undefined
-              ? 'Install the newest release of bitsandbytes.'
-              : `Install the newest release of bitsandbytes: older ones may have no binary for CUDA ${named(cuda)}.`,
-        command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
-      },
+      !source &&
+      (/requires Accelerate\b/.test(situation.text)
+        ? {
+            text: 'Transformers asks for both: install the newest Accelerate and bitsandbytes, where it runs (notebook: then restart the kernel).',
+            command: pipInstall(situation, 'accelerate bitsandbytes', '--upgrade'),
+          }
+        : {
+            text:
+              situation.system === 'windows'
+                ? 'Install the newest release of bitsandbytes: wheels before 0.43 have no library for Windows.'
+                : cuda === undefined
+                  ? 'Install the newest release of bitsandbytes.'
+                  : `Install the newest release of bitsandbytes: older ones may have no binary for CUDA ${named(cuda)}.`,
+            command: pipInstall(situation, 'bitsandbytes', '--upgrade'),
+          }),
     !kepler &&
       !source &&
       cuda !== undefined &&

@@ -61,6 +61,8 @@ export const jetson = (text: string): boolean => /NvMap|\b[Jj]etson\b|\b[Tt]egra
 export const hosted = (text: string): boolean =>
   // Colab's Python is the system's, and its IPython names cells in a way that others have given up.
   /\/tmp\/ipython-input-\d|\/usr\/local\/lib\/python3\.\d{1,2}\/dist-packages\/\S{1,200} in \w{1,60}\(/.test(text) ||
+  // Asked in a cell of a runtime without a GPU.
+  /^!\s?nvidia-smi\b[^\n]{0,80}\n\s{0,4}\/bin\/bash: (?:line \d: )?nvidia-smi: command not found/m.test(text) ||
   /\bgoogle\.colab\b|(?:^|[\s"'(=])\/(?:content\/|kaggle\/(?:working|input|lib)\b)/im.test(text)
 /** Cells of a notebook ran: variables are set in a cell, and what they left on the GPU stays until the kernel starts again. */
 export const notebook = (text: string): boolean =>

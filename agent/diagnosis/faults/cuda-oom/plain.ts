@@ -4,7 +4,7 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { LARGER_POOL, lessInCupy, lessInRapids, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
+import { LARGER_POOL, LESS_AT_ONCE, lessInCupy, lessInRapids, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -74,6 +74,8 @@ export const cudaOomPlain = memoryFamily(
     "instance of 'CUDA::error'",
     ' in AlignedAllo',
     'Error out of memory at line',
+    "'out of memory'",
+    'CUDA Runtime Error at: ',
   ],
   [
     {
@@ -222,6 +224,13 @@ export const cudaOomPlain = memoryFamily(
       remedies: (situation, facts) => (asksPinned(situation.text) ? lessPinned(situation) : [lessMemory(situation, facts), whoHolds(situation)]),
       pattern:
         /(?:CUDA|HIP|ROCm|cuda)(?: driver| runtime)? (?:error|Error|failure)(?:: | \(2\) ?: ?| 2: )out of memory|CUDA error !{3,8} <out of memory>|CUDA failed with error out of memory|Gpu API call\) out of memory|cudaMalloc error out of memory|cuMemAlloc failed: out of memory|cudaMalloc retry failed: out of memory|Out of memory in cu[A-Z]\w{3,40}\b|Failed creating CUDA context for NVENC: 0x2\b|CUDA error 2 at .{1,160}: out of memory|Cuda driver error 2 in call|Check failed: .{1,120}CUDA: out of memory/,
+    },
+    {
+      // Macros around calls of the runtime, as programs in C++ have them: the place in the source, then the reason, or the other way round.
+      pattern:
+        /\bGPUassert: out of memory\b|\b(?:CUDA|HIP|GPU|[Cc]uda|[Hh]ip)(?: \w{2,12})? (?:error|Error|ERROR|failure)\b[^\n]{0,200}?\.(?:cuh?|hip|cpp|cxx|cc|c|hpp|h)\b[^\n]{0,24}?[:'] ?'?out of memory\b|\b[Hh]ip (?:error|failure): 'out of memory'|\.cu:\d{1,6}, code: ?2, reason: out of memory|CUDA Runtime Error at: \S{1,200}\s{1,4}out of memory\b/,
+      verdict: ({ gpu_index: gpu }, situation) => `${whoSpeaks(situation)} could not allocate memory on ${gpuName(gpu)}. The message carries no figures.`,
+      remedies: (situation, facts) => [/python|torch|tensorflow|jax/i.test(situation.text) ? lessMemory(situation, facts) : LESS_AT_ONCE, whoHolds(situation)],
     },
     {
       // lib/gpu: the neighbour lists take most, and each MPI rank has its own.

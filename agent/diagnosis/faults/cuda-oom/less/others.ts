@@ -249,3 +249,7 @@ export function raiseFraction(situation: Situation): Piece {
 export const LARGER_POOL: Piece = {
   text: 'Raise the largest size of the pool, where one was set: maximum_pool_size in rmm.reinitialize, --rmm-maximum-pool-size of dask-cuda.',
 }
+/** A program in C++ of the user's own. */
+export const LESS_AT_ONCE: Piece = {
+  text: 'Work on less at once: a smaller problem or batch, or one part after another, and free what is not needed any more (cudaFree).',
+}
