@@ -77,7 +77,7 @@ export function applicationOf({ error, situation }: EndTold): Failed | undefined
     return {
       user: true,
       first: {
-        text: `Update ${name}, ${node ? 'the custom nodes' : 'the extension'} whose code failed${/^(?:Attribute|Import|Type|Key)/.test(error.name ?? '') ? `: it was written for another release of ${node ? 'ComfyUI' : 'the web UI'} or of a library` : ''}.`,
+        text: `Update ${name}, ${node ? 'the custom nodes' : 'the extension'} whose code failed${/^(?:Attribute|Import|Type|Key|Name)/.test(error.name ?? '') ? `: it was written for another release of ${node ? 'ComfyUI' : 'the web UI'} or of a library` : ''}.`,
         ...(/^[\w.@-]+$/.test(name) ? { command: `git -C ${kind}/${name} pull` } : {}),
       },
       next: {

@@ -77,6 +77,8 @@ const CAME: Readonly<Record<string, readonly Moved[]>> = {
     [/^TransformersKwargs$/, '4.54'],
   ],
   peft: [[/^(?:EvaConfig|BoneConfig)$/, '0.14']],
+  // https://github.com/huggingface/diffusers/issues/12149
+  diffusers: [[/^(?:attention_dispatch|dispatch_attention_fn|QwenImage(?:Edit)?Pipeline|QwenImageTransformer2DModel)$/, '0.35']],
   accelerate: [[/^(?:DataLoaderConfiguration)$/, '0.28']],
 }
 

@@ -4,6 +4,7 @@ import type { Situation } from '../situation/situation.ts'
 import { compareVersions } from '../situation/versions.ts'
 import { ruleFamily } from './parts/rules.ts'
 import { COMPUTE_CAP, WHICH_GPU } from './remedies/gpu.ts'
+import { ggmlArchitecture, juliaCuda } from './parts/dropped-architecture.ts'
 import type { Piece } from './remedies/plan.ts'
 import { installs } from '../ends/python-packages.ts'
 
@@ -27,6 +28,9 @@ export const builtForAnother = ruleFamily({
     'does not match the version torch was compiled with',
     'were compiled with different CUDA',
     'This kernel only supports sm',
+    'ggml was not compiled with any CUDA arch',
+    ' is not supported on CUDA 1',
+    ' is not supported by CUDA 1',
     'only supports Ampere GPUs or newer',
   ],
   rules: [
@@ -147,6 +151,8 @@ export const builtForAnother = ruleFamily({
         WHICH_GPU,
       ],
     },
+    ggmlArchitecture,
+    juliaCuda,
     {
       pattern: /FlashAttention only supports Ampere GPUs or newer/,
       severity: 'critical',

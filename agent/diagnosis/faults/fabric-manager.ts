@@ -16,6 +16,17 @@ export const FABRIC_STATE: Piece = {
 /** Names of cards that no NVSwitch joins, as nvidia-smi writes them. */
 const PCIE_CARD = /\b(?:GeForce(?: [GR]TX \d{3,4}(?: \w{2,5})?)?|Quadro(?: \w{2,4} ?\d{4})?|RTX A\d{4}|Tesla T4|A10G?|A40|L4|L40S?|RTX 6000)(?= |$)/
 
+/** Boards whose switches Fabric Manager reaches over InfiniBand; its start script names the generation. */
+export const NVLINK_5 = /\bB[123]00\b|Detected NVL5\+ system/
+const SUBNET: readonly Piece[] = [
+  {
+    text: "Load the InfiniBand modules, now and at each boot. On Ubuntu's kernel mlx5_ib is in linux-modules-extra.",
+    command: "sudo modprobe -a mlx5_ib ib_umad; printf 'mlx5_ib\\nib_umad\\n' | sudo tee /etc/modules-load.d/nvlsm.conf",
+  },
+  { text: "Install the NVLink Subnet Manager from NVIDIA's repository.", command: 'sudo apt-get install -y nvlsm' },
+  { text: 'Restart the Fabric Manager.', command: 'sudo systemctl restart nvidia-fabricmanager; systemctl status nvidia-fabricmanager' },
+]
+
 function sameVersion({ match, situation }: Matched): readonly Piece[] {
   const driver = match[2]
   const branch = driver?.split('.')[0]
@@ -43,6 +54,8 @@ export const fabricManager = ruleFamily({
     'nv-fabricmanager',
     'Unknown option: /usr/share/nvidia/nvswitch/',
     'fabric manager config file item: ',
+    'fabric manager cannot start',
+    'Please install "Nvidia NVLink Subnet Manager"',
   ],
   rules: [
     {
@@ -53,6 +66,25 @@ export const fabricManager = ruleFamily({
       verdict: ({ match }) => `The Fabric Manager is of version ${match[1]}, the driver of ${match[2]}: it does not start, and CUDA fails with error 802.`,
       remedies: sameVersion,
       facts: ({ match }) => known({ client_version: match[1], kernel_version: match[2], pattern: 'version_mismatch' }),
+    },
+    {
+      // https://github.com/siderolabs/extensions/pull/717: from the B200 on, the switches are reached over InfiniBand.
+      pattern: /request to query NVSwitch device information from NVSwitch driver failed with error:? ?WARNING Nothing to do/i,
+      severity: 'critical',
+      title: 'Fabric Manager finds no NVSwitch',
+      verdict:
+        'The NVSwitches of this generation are reached over InfiniBand and need the NVLink Subnet Manager (nvlsm). Fabric Manager found none of them and ended; CUDA fails with error 802 until it runs.',
+      remedies: [...SUBNET, FABRIC_STATE],
+      facts: () => ({ pattern: 'no_nvlsm' }),
+      unless: ({ situation }) => !NVLINK_5.test(situation().text),
+    },
+    {
+      pattern: /Kernel module "(ib_umad)" has not been loaded, fabric manager cannot start|Please install "Nvidia NVLink Subnet Manager"/i,
+      severity: 'critical',
+      title: 'Fabric Manager lacks a part',
+      verdict: ({ match }) =>
+        `Fabric Manager does not start: ${match[1] === undefined ? 'the package nvlsm (NVLink Subnet Manager) is' : 'the kernel module ib_umad is'} missing. CUDA fails with error 802 until it runs.`,
+      remedies: ({ match }) => [...(match[1] === undefined ? SUBNET.slice(1) : [SUBNET[0], SUBNET.at(-1)]), FABRIC_STATE],
     },
     {
       pattern: /request to query NVSwitch device information from NVSwitch driver failed with error:? ?WARNING Nothing to do/i,

@@ -12,6 +12,8 @@ const inNamespace = ({ situation }: Matched): string => {
   const { namespace } = situation().subject
   return namespace === undefined ? '' : ` -n ${namespace}`
 }
+/** A chain of errors ends with its reason. */
+const lastWords = (chain = ''): string => (chain.length < 160 ? chain : chain.split(': ').slice(-2).join(': ')).trim()
 const plugin = (): Piece => step("See the plugin's log on that node.", 'kubectl get pods -A -o wide | grep -i device-plugin')
 
 const ROWS: readonly Row[] = [
@@ -203,10 +205,17 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'gpu_not_visible',
-    pattern: /error building device map[^\n]{0,300}?: ([^:\n]{4,120})$|[Ff]ailed to start plugin: ([^\n]{4,160})|error starting plugins: ([^\n]{4,200})/,
+    pattern: /error building device map[^\n]{0,300}?: ([^:\n]{4,120})$|[Ff]ailed to start plugin: ([^\n]{4,160})|error starting plugins: ([^\n]{4,600})/,
     title: 'The device plugin does not start',
-    verdict: ({ match }) => `The device plugin ended: "${(match[1] ?? match[2] ?? match[3] ?? '').trim()}". The node offers no GPUs until it runs.`,
-    remedies: () => [step('See whether the driver works on the node.', 'nvidia-smi'), plugin()],
+    verdict: ({ match }) => `The device plugin ended: "${lastWords(match[1] ?? match[2] ?? match[3])}". The node offers no GPUs until it runs.`,
+    remedies: ({ match }) => [
+      /lib(?:cuda|nvidia-ml)\.so/.test(match[0]) &&
+        step(
+          "The plugin's pod sees no library of the driver: run it under the nvidia runtime (runtimeClassName: nvidia), or make that the default of containerd.",
+        ),
+      step('See whether the driver works on the node.', 'nvidia-smi'),
+      plugin(),
+    ],
     // Rules of their own tell these.
     unless: ({ message }) => /invalid MIG configuration|could not load NVML|ERROR_LIBRARY_NOT_FOUND|ncompatible/.test(message),
   },

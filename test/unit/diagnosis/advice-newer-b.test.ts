@@ -5,6 +5,13 @@ import { answer } from './answer.ts'
 
 const XET = 'RuntimeError: Data processing error: CAS service error : '
 
+const SKIPPED =
+  'time=2026-06-25T10:11:12.700+02:00 level=WARN source=cuda_compat.go:88 msg="skipping CUDA device — compute capability not in compiled architectures" device="NVIDIA GeForce GTX 1080" cc=610 archs="[750 800]"'
+const NOTHING =
+  'fm-start.sh[4756]: request to query NVSwitch device information from NVSwitch driver failed with error:WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]'
+const LONGEST =
+  "ValueError: To serve at least one request with the models's max seq len (32768), (4.0 GiB KV cache is needed, which is larger than the available KV cache memory (2.1 GiB). Based on the available memory, the estimated maximum model length is 17000. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine."
+
 test.each([
   [
     'a rank that waits for the first one',
@@ -121,10 +128,136 @@ test.each([
     /by a reset, or where that is refused by a power cycle[^]*--gpu-reset -i 0000:01:00\.0/,
     /pdb/,
   ],
+  [
+    'a library of CUDA 13 in Ollama, and a V100',
+    'Mar 18 17:35:36 box ollama[611]:   Device 0: Tesla V100-PCIE-32GB, compute capability 7.0, VMM: yes\nMar 18 17:35:37 box ollama[611]: //ml/backend/ggml/ggml/src/ggml-cuda/ggml-cuda.cu:78: ggml was not compiled with any CUDA arch <= 700',
+    /compute capability 7\.0[^]*install\.sh[^]*OLLAMA_LLM_LIBRARY=cuda_v12/,
+    /-DCMAKE/,
+  ],
+  [
+    'a build of llama.cpp for the newest GPU alone',
+    '  Device 0: NVIDIA GeForce RTX 5070 Ti, compute capability 12.0, VMM: yes\n/home/u/llama.cpp/ggml/src/ggml-cuda/common.cuh:212: ggml was not compiled with any CUDA arch <= 750\nAborted (core dumped)',
+    /-DCMAKE_CUDA_ARCHITECTURES="75;120"/,
+    /ollama|compile with a toolkit of CUDA 12/,
+  ],
+  [
+    'a GPU that no library of Ollama knows',
+    `${SKIPPED}\ntime=2026-06-25T10:11:13.100+02:00 level=INFO source=types.go:60 msg="inference compute" id=cpu library=cpu compute="" name=cpu`,
+    /code for NVIDIA GeForce GTX 1080 \(compute capability 6\.1\)/,
+    /--gpus all/,
+  ],
+  [
+    'a driver that is too old for Ollama and an old GPU',
+    'time=2026-07-22T08:00:01.1Z level=WARN source=cuda_compat.go:39 msg="NVIDIA driver too old" device="Tesla P40" compute=6.1 driver=535 required_driver="570 or newer"\ntime=2026-07-22T08:00:01.3Z level=INFO source=types.go:60 msg="inference compute" id=cpu library=cpu compute=""',
+    /to 570 or newer[^]*Tesla P40 with the present one \(535\)/,
+    /--gpus all/,
+  ],
+  [
+    'a folder of another pipeline',
+    "ValueError: Pipeline <class 'diffusers.pipelines.wan.pipeline_wan_i2v.WanImageToVideoPipeline'> expected {'text_encoder', 'image_encoder', 'image_processor', 'tokenizer', 'vae'}, but only {'text_encoder', 'image_encoder', 'tokenizer', 'vae'} were passed.",
+    /lacks parts of WanImageToVideoPipeline: image_processor\n[^]*from_pretrained\(…, image_processor=…\)/,
+    /one of those that the message lists/,
+  ],
+  [
+    'a diffusers that is older than the code',
+    '  File "/home/u/acme/models.py", line 12, in <module>\n    from diffusers.models.attention_dispatch import dispatch_attention_fn\nModuleNotFoundError: No module named \'diffusers.models.attention_dispatch\'',
+    /'diffusers>=0\.35'/,
+    /<VERSION>/,
+  ],
+  [
+    'a Fabric Manager that needs the subnet manager',
+    `fm-start.sh[4753]: Detected NVL5+ system\n${NOTHING}`,
+    /NVLink Subnet Manager[^]*mlx5_ib[^]*install -y nvlsm/,
+    /disable --now/,
+  ],
+  ['a Fabric Manager on a host without switches', `fm-start.sh[4753]: Detected Pre-NVL5 system\n${NOTHING}`, /disable --now/, /nvlsm/],
+  [
+    'a Fabric Manager without its kernel module',
+    'fm-start.sh[3]: Kernel module "ib_umad" has not been loaded, fabric manager cannot start',
+    /modprobe -a mlx5_ib ib_umad/,
+    /install -y nvlsm/,
+  ],
+  [
+    'a B200 that is not ready',
+    'GPU 0: NVIDIA B200 (UUID: GPU-1)\nRuntimeError: Unexpected error from cudaGetDeviceCount(). Error 802: system not yet initialized',
+    /start the Fabric Manager[^]*NVLink Subnet Manager/,
+    /pdb/,
+  ],
+  [
+    'a longest request in the words of verl',
+    `(WorkerDict pid=9)   File "/w/verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", line 121, in __init__\n(WorkerDict pid=9) ${LONGEST}`,
+    /rollout\.max_model_len=17000[^]*rollout\.gpu_memory_utilization=<SHARE>[^]*\+actor_rollout_ref\.rollout\.engine_kwargs\.vllm\.kv_cache_dtype=fp8/,
+    /LLM\(|--max-model-len|0\.95/,
+  ],
+  [
+    'a share that the training needs too',
+    "(WorkerDict pid=9) ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.\nError executing job with overrides: ['actor_rollout_ref.rollout.gpu_memory_utilization=0.3']",
+    /now 0\.30\): the training has the rest[^]*utilization=0\.45/,
+    /nothing else runs/,
+  ],
+  [
+    'a longest request in the words of TRL',
+    `[rank1]:   File "/v/lib/python3.11/site-packages/trl/trainer/grpo_trainer.py", line 590, in __init__\n[rank1]: ${LONGEST}`,
+    /vllm_max_model_length=17000[^]*vllm_gpu_memory_utilization=<SHARE>/,
+    /--[a-z]/,
+  ],
+  [
+    'heads that cannot be split, in the words of verl',
+    'python -m verl.trainer.main_ppo actor_rollout_ref.rollout.tensor_model_parallel_size=3\nValueError: Total number of attention heads (32) must be divisible by tensor parallel size (3).',
+    /rollout\.tensor_model_parallel_size=2/,
+    /--tensor-parallel-size/,
+  ],
+  [
+    'a step that is shorter than a request',
+    'ValueError: max_num_batched_tokens (2048) is smaller than max_model_len (4096). This effectively limits the maximum sequence length to max_num_batched_tokens and makes vLLM reject longer sequences.',
+    /--max-num-batched-tokens 4096[^]*--max-model-len 2048/,
+    /message itself says/,
+  ],
+  [
+    'a rank that MPI does not have',
+    "terminate called after throwing an instance of 'tensorrt_llm::common::TllmException'\n  what():  [TensorRT-LLM][ERROR] Assertion failed: Failed: MPI error /src/mpiUtils.cpp:211 '6' (/src/mpiUtils.cpp:211)\n[host1:1234] Signal: Aborted (6)",
+    /error 6 is an invalid rank[^]*mpirun -n <GPUS>/,
+    /pip check/,
+  ],
+  [
+    'a V100 under a driver of CUDA 13, from Julia',
+    '┌ Error: Your Tesla V100-SXM2-16GB GPU (compute capability 7.0) is not supported on CUDA 13+.\n└ @ CUDA ~/.julia/packages/CUDA/Il00B/lib/cudadrv/state.jl:224\nERROR: CUDA error: unknown error (code 999, ERROR_UNKNOWN)',
+    /^CUDA\.jl chose[^]*from 6\.2 on[^]*set_runtime_version!\(v"12\.9"\)/,
+    /rmmod/,
+  ],
+  [
+    'the same in the words of an older CUDA.jl',
+    'julia> f = CUDA.zeros(4)\nERROR: Compute capability 7.0.0 is not supported by CUDA 13.0.0\nStacktrace:\n  [1] error(s::String)',
+    /set_runtime_version!/,
+    /small input/,
+  ],
+  [
+    'a dictionary from the chat template',
+    '  File "/home/u/chat.py", line 9, in <module>\n    ids = tok.apply_chat_template(msgs, return_tensors="pt").shape\nAttributeError: \'BatchEncoding\' object has no attribute \'shape\'',
+    /model\.generate\(\*\*inputs\)[^]*\["input_ids"\]/,
+    /--upgrade|renamed/,
+  ],
+  [
+    'a dictionary, and an exception without words',
+    'Traceback (most recent call last):\n  File "/home/u/chat.py", line 14, in <module>\n    out = model.generate(ids)\n  File "/v/lib/python3.12/site-packages/transformers/tokenization_utils_base.py", line 283, in __getattr__\n    raise AttributeError\nAttributeError',
+    /model\.generate\(\*\*inputs\)/,
+    /search its issues/,
+  ],
+  [
+    'a call of the tokenizer that Transformers 5 removed',
+    "AttributeError: BertTokenizer has no attribute batch_encode_plus. Did you mean: '_encode_plus'?",
+    /call the tokenizer itself[^]*'transformers<5'/,
+    /_encode_plus\(/,
+  ],
 ])('%s', (_, text, wanted, unwanted) => {
   const { all } = answer(text)
   expect(all).toMatch(wanted)
   expect(all).not.toMatch(unwanted)
+})
+
+test('a library that lacks the code is no fault where another one has it', () => {
+  const used = 'time=2026-06-25T10:11:13.1+02:00 level=INFO source=types.go:60 msg="inference compute" id=GPU-1 library=CUDA compute=6.1 driver=12.8'
+  expect(answer(`${SKIPPED}\n${used}`).kind).toBeUndefined()
 })
 
 test('only lines that a terminal broke inside a word are put together, and each keeps its number', () => {

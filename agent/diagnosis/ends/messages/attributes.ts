@@ -109,6 +109,36 @@ export const ATTRIBUTES: readonly Known[] = [
     remedies: ([, , name = '']) => [{ text: `Ask the tokenizer in it: processor.tokenizer.${name}.` }],
   },
   {
+    // https://github.com/huggingface/transformers/blob/main/MIGRATION_GUIDE_V5.md: an attribute that is missing here has no message of its own in many releases.
+    pattern:
+      /^(?:AttributeError)?\n|'(?:transformers\.\S{1,60}\.)?BatchEncoding' object (?:cannot be interpreted|has no attribute '(?:shape|size|dim|ndim|dtype|device|tolist|unsqueeze|squeeze|repeat|expand)')|argument must be \S{0,20} ?(?:Tensor|list)[^\n]{0,20}BatchEncoding|KeyError: 'shape'|can(?:no|')t serialize [^\n]{0,200}BatchEncoding|must be Tensor, not BatchEncoding/,
+    when: ({ error, situation }) =>
+      /^(?:AttributeError)?$/.test(error?.message ?? '')
+        ? error?.frames.at(-1)?.file.endsWith('tokenization_utils_base.py') === true
+        : /\bapply_chat_template\b/.test(situation.text),
+    title: 'A dictionary of tensors stands where one tensor is expected',
+    says: 'A tokenizer that is called, and from Transformers 5 on apply_chat_template as well, returns a BatchEncoding with input_ids and attention_mask.',
+    remedies: () => [
+      { text: 'Pass all of it: model.generate(**inputs). Where a tensor or list of tokens is wanted: inputs["input_ids"].' },
+      { text: 'For code that works with both versions of Transformers: apply_chat_template(…, return_dict=True), then as above.' },
+    ],
+  },
+  {
+    // Transformers 5 says it without "object".
+    pattern:
+      /^(\w{2,60}Tokenizer\w{0,12}) has no attribute ((?:batch_)?encode_plus|batch_decode_plus|build_inputs_with_special_tokens|prepare_for_model|as_target_tokenizer)\b/,
+    title: ([, type, name]) => `${type} of the installed transformers has no ${name}`,
+    says: 'Transformers 5 removed it.',
+    remedies: ([, , name = '']) => [
+      {
+        text: name.endsWith('encode_plus')
+          ? 'In your own code call the tokenizer itself: tokenizer(texts, …) takes the same arguments.'
+          : 'In your own code call the tokenizer itself: tokenizer(text, text_target=…).',
+      },
+      { text: 'If a package calls it: update that, or install the last Transformers of version 4.', command: "python -m pip install 'transformers<5'" },
+    ],
+  },
+  {
     pattern: /'(\w{2,80})' object has no attribute '(\w{1,80})'/,
     title: ([, type = '', name], told) => {
       const owner = packageOfClass(type)

@@ -253,6 +253,13 @@ export const ENGINES: readonly Known[] = [
     remedies: (_, { situation }) => wrongRanksRemedies(situation),
   },
   {
+    // MPI_ERR_RANK of Open MPI and MPICH. https://github.com/NVIDIA/TensorRT-LLM/issues/1826
+    pattern: /Failed: MPI error \S{1,200} '6'/,
+    title: 'TensorRT-LLM asked MPI for a rank that does not exist',
+    says: "MPI's error 6 is an invalid rank: mostly fewer processes were started than the engine has ranks, or each was started by itself.",
+    remedies: (_, { situation }) => wrongRanksRemedies(situation),
+  },
+  {
     pattern: /cannot find tensor ((?:\w{1,30}\.){1,4}\w{1,30})/,
     when: ({ situation }) => situation.programs.has('tei'),
     title: 'Text Embeddings Inference does not know this model file',

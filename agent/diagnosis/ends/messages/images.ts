@@ -1,7 +1,34 @@
 // Errors of programs that make pictures (ComfyUI, Stable Diffusion web UIs) with one reason each: a file in the wrong loader, a part that is missing.
 import type { Known } from './message.ts'
 
+const listed = (words = ''): readonly string[] => [...words.matchAll(/'(\w{1,60})'/g)].flatMap(([, name]) => name ?? [])
+
 export const IMAGES: readonly Known[] = [
+  {
+    // diffusers, pipeline_utils.py
+    pattern: /Pipeline <class '([\w.]{3,200})'> expected [[{]([^\]}]{3,600})[\]}], but only \{([^}]{0,600})\} were passed/,
+    title: ([, pipeline = '', wanted, given]) => {
+      const there = listed(given)
+      return `The model lacks parts of ${pipeline.split('.').at(-1)}: ${listed(wanted)
+        .filter((each) => !there.includes(each))
+        .join(', ')}`
+    },
+    says: 'Its model_index.json does not name them: the folder is of another pipeline, not in the format of diffusers, or the installed diffusers is older or newer than it.',
+    remedies: ([, pipeline = '', wanted, given]) => {
+      const there = listed(given)
+      const [lacking = ''] = listed(wanted).filter((each) => !there.includes(each))
+      return [
+        {
+          text: `Take the repository that the page of the model names for diffusers (often with "Diffusers" in its name), and the pipeline of its model_index.json in place of ${pipeline.split('.').at(-1)}.`,
+        },
+        {
+          text: 'Update diffusers and transformers: pipelines gain parts between releases.',
+          command: 'python -m pip install --upgrade diffusers transformers',
+        },
+        { text: `Or load the part yourself and pass it: from_pretrained(…, ${lacking}=…).` },
+      ]
+    },
+  },
   {
     pattern: /Unexpected architecture type in GGUF file(?:, expected one of ([\w, ]{2,200}) but got|:) '([\w.-]{1,40})'/,
     title: ([, , type]) => `The GGUF loader does not take a model of type ${type}`,

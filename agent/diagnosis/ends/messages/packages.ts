@@ -180,7 +180,7 @@ export const PACKAGES: readonly Known[] = [
           text: `See from where ${top} is imported, and in which version: a folder called ${top} beside the script hides the package.`,
           command: `python -c "import ${top}; print(${top}.__path__)"; python -m pip show ${name}`,
         },
-        ...lacks(last, top, told).slice(-1),
+        ...(moved(last, name) === undefined ? lacks(last, top, told).slice(-1) : lacks(last, top, told).slice(0, 1)),
       ]
     },
   },

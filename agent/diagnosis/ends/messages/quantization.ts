@@ -17,6 +17,16 @@ export const QUANTIZATION: readonly Known[] = [
     ],
   },
   {
+    // transformers, quantizer_mxfp4.py; the package is called kernels, not triton_kernels: https://github.com/hiyouga/LlamaFactory/issues/8995
+    pattern: /MXFP4 quantization requires (?:Triton|triton) >= (\d[\d.]{0,6}\d)[^\n]{0,20} and (?:`?triton_)?kernels`? installed/,
+    title: 'The kernels for MXFP4 are missing',
+    says: 'Without them Transformers expands the weights to bf16, which takes about four times the memory.',
+    remedies: ([, least], { situation }) => [
+      { text: 'Install Triton and the package kernels.', command: pipInstall(situation, `'triton>=${least}' kernels`, '--upgrade') },
+      { text: 'On a GPU before Hopper, or to train: load it with Mxfp4Config(dequantize=True), if bf16 fits.' },
+    ],
+  },
+  {
     // gptq_marlin.cu: TORCH_CHECK(prob_m > 0 && …)
     pattern: /Invalid MNK = \[0, (\d{1,7}), (\d{1,7})\]/,
     title: 'The Marlin kernel was given no rows',

@@ -1,6 +1,7 @@
 // Messages before the work begins: compilers, builds that do not fit, certificates, what a scheduler or server cannot give.
 import { madeFor } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
+import { hostOf, vllmOption } from '../../faults/cuda-oom/less/vllm-host.ts'
 
 export const SETUP: readonly Known[] = [
   {
@@ -62,9 +63,20 @@ export const SETUP: readonly Known[] = [
   {
     pattern: /max_model_len \((\d{2,9})\) is greater than the derived max_model_len \((?:max_position_embeddings|model_max_length|\w{3,40})=(\d{2,9})/,
     title: ([, asked, most]) => `A context of ${asked} tokens was asked for, and the model has ${most}`,
-    remedies: (match) => [
-      { text: `Ask for no more than the ${match[2]} tokens that the model was made for.`, command: `--max-model-len ${match[2]}` },
+    remedies: (match, { situation }) => [
+      vllmOption(situation, `Ask for no more than the ${match[2]} tokens that the model was made for.`, 'max_model_len', match[2]) ?? {
+        text: `Ask for no more than the ${match[2]} tokens that the model was made for.`,
+      },
       { text: 'Longer only with the RoPE scaling that the page of the model names: else what it writes beyond that is of no use.' },
+    ],
+  },
+  {
+    pattern: /max_num_batched_tokens \((\d{2,9})\) is smaller than max_model_len \((\d{2,9})\)/,
+    title: ([, tokens, length]) => `A step of ${tokens} tokens is shorter than the longest request (${length})`,
+    remedies: ([, tokens, length], { situation }) => [
+      vllmOption(situation, 'Let one step process as many tokens as the longest request has.', 'max_num_batched_tokens', length),
+      vllmOption(situation, 'Or limit requests to what one step processes.', 'max_model_len', tokens),
+      { text: 'With chunked prefill, where it was switched off, a long request goes through several steps.' },
     ],
   },
   {
@@ -72,9 +84,11 @@ export const SETUP: readonly Known[] = [
     pattern:
       /heads?(?: \(|=|`: )(\d{1,4})\)? (?:must be divisible by .{0,30}(?:tensor.parallel\w{0,10}|tp)(?:[ _]size)?(?: \(|=)|and `num_shards`: )(\d{1,3})/i,
     title: ([, heads, size]) => `${heads} attention heads cannot be split over ${size} GPUs`,
-    remedies: ([, heads, size], { situation: { programs } }) => {
+    remedies: ([, heads, size], { situation }) => {
+      const { programs } = situation
       const fits = [64, 32, 16, 8, 4, 2, 1].find((each) => each <= Number(size) && Number(heads) % each === 0) ?? 1
       const text = `${fits === 1 ? 'Run the model on one GPU' : `Split the model over ${fits} GPUs`}: ${heads} heads divide by that, and not by ${size}.`
+      if (hostOf(situation) !== undefined) return [vllmOption(situation, text, 'tensor_parallel_size', fits) ?? { text }]
       const option = programs.has('vllm') ? '--tensor-parallel-size' : programs.has('sglang') ? '--tp-size' : programs.has('tgi') ? '--num-shard' : undefined
       return [option === undefined ? { text } : { text, command: `${option} ${fits}` }]
     },

@@ -44,6 +44,22 @@ export const SGLANG: readonly Known[] = [
     },
   },
   {
+    // https://github.com/sgl-project/sglang/issues/3108, 7767, 12567
+    pattern: /Tokens not accepted: ?(\d{1,8})|is regarded as a special token, and cannot be accepted by the GrammarMatcher/,
+    title: 'A token of the model does not fit the grammar of the request',
+    says: 'A request with structured output (JSON schema, tool_choice) ended the whole server: the model wrote a token that the grammar does not allow, mostly one of its own for reasoning or tools.',
+    remedies: (_, { situation }) => [
+      {
+        text: 'Update the server with its xgrammar: several causes of this were corrected.',
+        command: `python -m pip install --upgrade ${situation.programs.has('vllm') && !situation.programs.has('sglang') ? 'vllm' : 'sglang'}`,
+      },
+      situation.programs.has('sglang') && { text: 'Or let another library check the grammar.', command: '--grammar-backend llguidance' },
+      {
+        text: 'For a model that reasons, name its parser (--reasoning-parser), so that the grammar begins after the reasoning; try such requests without speculative decoding.',
+      },
+    ],
+  },
+  {
     pattern: /TP rank (\d{1,4}) could finish the model loading, but there are other ranks that didn't/,
     title: ([, rank]) => `SGLang: rank ${rank} waited in vain for the other ranks to load the model`,
     says: 'This rank is well: another one failed or is too slow, on this host or another node.',

@@ -7,6 +7,8 @@ import { only, type Known } from './message.ts'
 /** A negative code is the number of a signal. */
 const signalOf = (code: string): string | undefined => (code.startsWith('-') ? signalName(code) : undefined)
 
+const FSDP = /FullyShardedDataParallel|\bfsdp\b(?![^]*\bdeepspeed\b)/i
+
 export const TUNING: readonly Known[] = [
   {
     pattern: /[Yy]our model already has LoRA adapters|already added LoRA adapters to your model/,
@@ -158,14 +160,21 @@ export const TUNING: readonly Known[] = [
   },
   {
     pattern: /'weight' must be 2-D/,
-    title: 'A part of the model was split by ZeRO-3 and is used outside of it',
-    remedies: () => [
-      {
-        text: 'Let DeepSpeed know the model when it is loaded: make TrainingArguments (or HfDeepSpeedConfig) before from_pretrained, and do not call its parts on their own.',
-      },
-      { text: 'Or use ZeRO stage 2, which does not split parameters.' },
-      { text: 'Where it must be: deepspeed.zero.GatheredParameters around the access.' },
-    ],
+    title: (_, { situation }) => `A part of the model was split by ${FSDP.test(situation.text) ? 'FSDP' : 'ZeRO-3'} and is used outside of it`,
+    remedies: (_, { situation }) =>
+      FSDP.test(situation.text)
+        ? [
+            { text: 'Call the whole model that FSDP wraps: a part that is called by itself, or another method than forward, finds its weights still split.' },
+            { text: 'Wrap the part (an embedding that is used alone) as a unit of its own, or leave it out (ignored_modules, ignored_states).' },
+            { text: 'Where it must be: FSDP.summon_full_params(model) around the access.' },
+          ]
+        : [
+            {
+              text: 'Let DeepSpeed know the model when it is loaded: make TrainingArguments (or HfDeepSpeedConfig) before from_pretrained, and do not call its parts on their own.',
+            },
+            { text: 'Or use ZeRO stage 2, which does not split parameters.' },
+            { text: 'Where it must be: deepspeed.zero.GatheredParameters around the access.' },
+          ],
   },
   {
     pattern: /\{'id': (?:\d{1,9}|'name=[^'\n]{1,200}'), 'status': '\w{3,20}', 'numel': \d|parameters? in the parameter fetch queue to be/,
@@ -212,6 +221,27 @@ export const TUNING: readonly Known[] = [
         text: 'Let vLLM share the GPUs of the training: use_vllm=True, vllm_mode="colocate" (older TRL: vllm_device="cuda:0"), with a low vllm_gpu_memory_utilization.',
       },
       { text: 'With several GPUs: start one process less than there are GPUs (--num_processes).' },
+    ],
+  },
+  {
+    // https://github.com/unslothai/unsloth/issues/2107, 1624, 2846
+    pattern: /'(\w{2,80})' object has no attribute 'vllm_engine'/,
+    title: 'The model was loaded without its vLLM engine',
+    says: 'Unsloth makes the engine when it loads the model, and use_vllm=True of the trainer asks for it.',
+    remedies: () => [
+      { text: 'Load the model with fast_inference=True (FastLanguageModel.from_pretrained); not with full_finetuning=True, which has no engine.' },
+      { text: 'Where Unsloth has no engine for this model: use_vllm=False in the config of the trainer. It generates more slowly then.' },
+      { text: 'Update Unsloth: more models have an engine in newer releases.', command: 'python -m pip install --upgrade unsloth unsloth_zoo' },
+    ],
+  },
+  {
+    // https://github.com/huggingface/trl/issues/5314
+    pattern: /'(?:VLLMGeneration|\w{0,20}GRPOTrainer)' object has no attribute 'vllm_client'/,
+    title: 'Only one process has the connection to the vLLM server',
+    says: 'With vllm_mode="server" the main process alone has a vllm_client, and with "colocate" none has.',
+    remedies: () => [
+      { text: 'Call it in the main process only (trainer.accelerator.is_main_process), and send the result to the others (broadcast_object_list).' },
+      { text: 'Else update TRL, and what builds on it, to releases that fit together.', command: 'python -m pip install --upgrade trl' },
     ],
   },
 ]

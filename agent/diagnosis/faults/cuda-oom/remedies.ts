@@ -1,4 +1,5 @@
 // What to change for each cause of a failed request for GPU memory.
+import { freeShared, sharesMemory } from './shared-memory.ts'
 import type { Facts, OomCause } from '../../../model/facts.ts'
 import type { Remedy } from '../../../model/fault.ts'
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
@@ -118,6 +119,8 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
     case 'fragmentation':
       return [joinPieces(facts, message, situation), { text: 'If shapes vary from step to step: pad or bucket them, so that freed blocks fit again.' }]
     case 'other_process':
+      // What the system and its caches hold counts there, too; no second GPU helps.
+      if (sharesMemory(situation) && judged.others?.named !== true) return [freeShared, neighbours(judged, situation), lessMemory(situation, facts)]
       return [
         neighbours(judged, situation),
         situation.programs.has('vllm') ? lessMemory(situation, facts, judged.others?.bytes) : ownGpu(situation),

@@ -1,5 +1,5 @@
 // What to do when the driver shows no GPU: the module, its permissions, the fabric, WSL.
-import { FABRIC_STATE } from '../fabric-manager.ts'
+import { FABRIC_STATE, NVLINK_5 } from '../fabric-manager.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
@@ -173,7 +173,7 @@ export function noneShown(matched: Matched): readonly Piece[] {
   ]
 }
 
-export const fabric = (): readonly Piece[] => [
+export const fabric = ({ situation }: Matched): readonly Piece[] => [
   {
     text: 'On hosts with NVSwitch, start the Fabric Manager and see what it says.',
     command: 'sudo systemctl enable --now nvidia-fabricmanager; systemctl status nvidia-fabricmanager',
@@ -181,6 +181,10 @@ export const fabric = (): readonly Piece[] => [
   {
     text: 'Its version must be exactly that of the driver: compare, and install the matching one.',
     command: 'nv-fabricmanager --version; cat /proc/driver/nvidia/version',
+  },
+  NVLINK_5.test(situation().text) && {
+    text: 'From the B200 on it also needs the NVLink Subnet Manager and the modules mlx5_ib and ib_umad: see that they are there.',
+    command: 'lsmod | grep -E "mlx5_ib|ib_umad"; dpkg -l nvlsm',
   },
   FABRIC_STATE,
 ]

@@ -16,6 +16,30 @@ function cutFile(near: string): string | undefined {
   return end < 0 ? undefined : /\/[^\s:]{1,200}$/.exec(near.slice(Math.max(0, end - 200), end))?.[0]
 }
 
+/** Ollama's reasons, discover/cuda_compat.go and its library's; another library may have the code, so they count only where the CPU was left. */
+const OLD_GPU =
+  /msg="NVIDIA driver too old"(?: device="(?<gpu>[^"\n]{1,80})")?[^\n]{0,60}? driver=(?<driver>\d{3})\S{0,12}(?: required_driver="(?<needed>\d{3}))?/
+const NOT_BUILT =
+  /skipping CUDA device[^\n]{1,6}compute capability not in compiled architectures[^\n]{0,60}? device="?(?<gpu>[^"\n]{1,80}?)"? cc=(?<cc>\d{3,4})/
+function skippedByOllama({ groups = {} }: RegExpExecArray): readonly Piece[] {
+  const { gpu = 'this GPU', driver, needed = '570', cc } = groups
+  return driver === undefined
+    ? [
+        {
+          text: `No CUDA library of this Ollama has code for ${gpu} (compute capability ${cc?.slice(0, -2)}.${cc?.at(-2)}). Install Ollama's own package, newest release: distributions build theirs for fewer GPUs.`,
+          command: 'curl -fsSL https://ollama.com/install.sh | sh',
+        },
+        { text: 'See that it finds the libraries of CUDA 12, which know older GPUs.', command: 'ls /usr/local/lib/ollama /usr/lib/ollama' },
+      ]
+    : [
+        {
+          text: `Update the NVIDIA driver of the host to ${needed} or newer, then reboot: this Ollama does not use ${gpu} with the present one (${driver}).`,
+          command: 'nvidia-smi --query-gpu=name,driver_version --format=csv',
+        },
+        { text: 'If the driver cannot be updated: Ollama before 0.30 still runs on it.' },
+      ]
+}
+
 /** The plugin is there: JAX says the same when it does not start. */
 const JAX_PLUGIN = /jax[-_]cuda1\d[-_](?:plugin|pjrt)|Jax plugin configuration error/
 export function onTheCpu({ situation, message, text, at }: Matched): readonly Piece[] {
@@ -41,6 +65,8 @@ export function onTheCpu({ situation, message, text, at }: Matched): readonly Pi
       },
       { text: 'If the driver cannot be updated: an older release of Ollama still runs on it.' },
     ]
+  const skipped = OLD_GPU.exec(now.text) ?? NOT_BUILT.exec(now.text)
+  if (skipped !== null && programs.has('ollama')) return skippedByOllama(skipped)
   if (/forward compatibility|COMPAT_NOT_SUPPORTED/i.test(now.text))
     return [
       {

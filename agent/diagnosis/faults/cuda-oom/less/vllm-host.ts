@@ -24,13 +24,18 @@ const only = (names: readonly string[], spell: (name: string, value: Value) => s
   return (name, value) => (names.includes(name) ? spell(name, value) : undefined)
 }
 const OF_VERL = 'actor_rollout_ref.'
+const OF_ROLLOUT = /^(?:gpu_memory_utilization|tensor_parallel_size|max_model_len|max_num_(?:seqs|batched_tokens)|enforce_eager|dtype)$/
 const WHILE_THE_OTHER_WORKS = 'Let vLLM and the trainer release GPU memory while the other one works (when both share the GPUs)'
 
 /** Names: verl's and NeMo RL's configuration pages, OpenRLHF's `--help`, TRL's GRPOConfig, ms-swift's command-line parameters. */
 const HOSTS: readonly Host[] = [
   {
-    pattern: /\bactor_rollout_ref\b/,
-    spell: (name, value) => `${OF_VERL}rollout.${name.replace('tensor_', 'tensor_model_')}=${isSet(value)}`,
+    pattern: /\bactor_rollout_ref\b|\/verl\/(?:workers|trainer|utils|single_controller)\//,
+    // What its configuration has no key for goes to the engine as it is; Hydra adds a key with "+".
+    spell: (name, value) =>
+      OF_ROLLOUT.test(name)
+        ? `${OF_VERL}rollout.${name.replace('tensor_', 'tensor_model_')}=${isSet(value)}`
+        : `+${OF_VERL}rollout.engine_kwargs.vllm.${name}=${isSet(value)}`,
     trains: true,
     ownShare: true,
     frees: {
@@ -78,7 +83,10 @@ const HOSTS: readonly Host[] = [
   },
   {
     pattern: /\/trl\/trainer\/|\b(?:GRPO|RLOO|OnlineDPO)(?:Trainer|Config)\b/,
-    spell: only(['gpu_memory_utilization', 'tensor_parallel_size'], (name, value) => `vllm_${name}=${value ?? ''}`),
+    spell: only(
+      ['gpu_memory_utilization', 'tensor_parallel_size', 'max_model_len'],
+      (name, value) => `vllm_${name}${name.endsWith('_len') ? 'gth' : ''}=${value ?? ''}`,
+    ),
     trains: true,
     ownShare: true,
     frees: { text: `${WHILE_THE_OTHER_WORKS}: vllm_enable_sleep_mode=True in the config (GRPOConfig …).` },

@@ -103,7 +103,9 @@ function moreGpus(situation: Situation, facts: Facts = {}): Piece {
   const stages = numberSet(situation.settings, 'pipeline_parallel_size') ?? 1
   // Several work already, and the text does not say how many.
   if (now > 7 || (now === 1 && (manyWorkers(situation, facts) || setUnread(situation.text, /--tensor-parallel-size|-tp/))))
-    return { text: `Split the model over more GPUs than now (--tensor-parallel-size), or load a ${smaller(situation)} one.` }
+    return {
+      text: `Split the model over more GPUs than now${hostOf(situation) === undefined ? ' (--tensor-parallel-size)' : ''}, or load a ${smaller(situation)} one.`,
+    }
   const all = now * stages
   return option(
     situation,
@@ -161,12 +163,20 @@ export function moreCache(situation: Situation): readonly Piece[] {
     longest !== undefined && longest >= SHORT && shorter,
     fewerTokens(situation),
     larger !== undefined &&
-      option(
-        situation,
-        `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.`,
-        'gpu_memory_utilization',
-        percent(larger),
-      ),
+      (hostOf(situation)?.ownShare === true
+        ? // The training on the same cards needs the rest.
+          option(
+            situation,
+            `Give vLLM a larger share of the card (${shareText(situation)}): the training has the rest.`,
+            'gpu_memory_utilization',
+            setShare(situation) === undefined ? '<SHARE>' : percent(Math.min(0.9, share + 0.15)),
+          )
+        : option(
+            situation,
+            `Give vLLM a larger share of the card (${shareText(situation)}), if nothing else runs on it.`,
+            'gpu_memory_utilization',
+            percent(larger),
+          )),
     longest !== undefined && fp8(situation),
     // The graphs are captured after the cache was sized: where the share cannot rise, they are not what is lacking.
     ...(larger === undefined ? [moreGpus(situation), eager(situation)] : [eager(situation), moreGpus(situation)]),
