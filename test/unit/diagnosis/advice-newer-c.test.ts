@@ -60,3 +60,30 @@ test.each([
   expect(all).toMatch(wanted)
   expect(all).not.toMatch(unwanted)
 })
+
+test.each([
+  ['the place first', 'CUDA error at solver.cu:88: out of memory'],
+  ["NVIDIA's example of a macro", 'GPUassert: out of memory solver.cu 88'],
+  ['the reason in quotes', "Cuda failure solver.cu:88: 'out of memory'"],
+  ['a number behind the reason', 'CUDA error in solver.cu:88 : out of memory (2)'],
+  ['on two lines', 'CUDA Runtime Error at: solver.cu:88\nout of memory cudaMalloc(&field, bytes)'],
+  ['the code before the reason', 'Error: solver.cu:88, code: 2, reason: out of memory'],
+  ['of HIP', "hip error: 'out of memory'(2) at solver.cpp:12"],
+])('memory that a program in C++ lacks, %s', (_, text) => {
+  const { kind, all } = answer(`$ ./solve --cells 4096\n${text}`)
+  expect(kind).toBe('cuda_oom')
+  expect(all).toMatch(/smaller problem or batch[^]*cudaFree/)
+})
+
+test('a cell that asks for a GPU where the runtime has none', () => {
+  const { all } = answer('!nvidia-smi\n/bin/bash: line 1: nvidia-smi: command not found')
+  expect(all).toMatch(/Change runtime type/)
+  expect(all).not.toMatch(/dkms|modprobe|dmesg/)
+})
+
+test('Transformers asks for Accelerate beside bitsandbytes', () => {
+  const { all } = answer(
+    'ImportError: Using `bitsandbytes` 8-bit quantization requires Accelerate: `pip install accelerate` and the latest version of bitsandbytes',
+  )
+  expect(all).toContain('pip install --upgrade accelerate bitsandbytes')
+})
