@@ -242,6 +242,8 @@ export const cublasCudnnError = ruleFamily({
     'cuBLAS Error',
     'cublas runtime error',
     'create cublas handle',
+    'BLAS support',
+    'No algorithm worked!',
     'create cudnn handle',
     'create cusolver handle',
     'cuDNN error',
@@ -257,7 +259,6 @@ export const cublasCudnnError = ruleFamily({
     'cuDNN Frontend error',
     'No valid execution plans',
     'DNN library',
-    'BLAS operation using StreamExecutor',
     'GEMM launch failed',
     'cuSolver internal error',
     'cuBlas call failed',
@@ -286,7 +287,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|CUDA error: the resource allocation failed|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
+        /(?:[Ff]ailed to|Could not|[Uu]nable to) create (?:cublas|cudnn|cusolver) handle|CUDA error: the resource allocation failed|cu(?:dnn|DNN) failed to initialize|DNN library (?:initialization failed|is not found)|BLAS operation using StreamExecutor without BLAS support|Failed to initialize BLAS support|No BLAS support for stream|No algorithm worked!|Fail to find the dnn implementation|Unable to find a valid cuDNN algorithm|unable to find an engine to execute this computation/,
       severity: 'critical',
       title: ({ match }) =>
         match[0].startsWith('create') || !/algorithm|engine/.test(match[0]) ? 'A CUDA library cannot start' : 'cuDNN cannot compute a convolution',

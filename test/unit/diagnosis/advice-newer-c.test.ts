@@ -87,3 +87,10 @@ test('Transformers asks for Accelerate beside bitsandbytes', () => {
   )
   expect(all).toContain('pip install --upgrade accelerate bitsandbytes')
 })
+
+test.each([
+  ['JAX without cuBLAS', 'jaxlib.xla_extension.XlaRuntimeError: INTERNAL: Failed to initialize BLAS support', /Leave memory for the library beside JAX/],
+  ['TensorFlow without an algorithm', 'tensorflow.python.framework.errors_impl.NotFoundError: No algorithm worked!', /TF_FORCE_GPU_ALLOW_GROWTH/],
+])('a library that lacks memory to start: %s', (_, text, wanted) => {
+  expect(answer(text)).toMatchObject({ kind: 'cublas_cudnn_error', all: expect.stringMatching(wanted) })
+})
