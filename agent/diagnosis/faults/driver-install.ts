@@ -2,6 +2,7 @@
 import { driverLines, driverOf } from './parts/drm.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, known } from './parts/window.ts'
+import { TOOLKIT_REPOSITORY } from './remedies/toolkit-repository.ts'
 
 /** The kernel's message goes on in the next lines, each with the driver's name. */
 const WRAP = String.raw`(?:\s{1,4}NVRM:)?\s{1,4}`
@@ -45,8 +46,7 @@ export const driverInstall = ruleFamily({
         { text: 'Find the old list, and remove it.', command: 'grep -rl nvidia.github.io /etc/apt/sources.list.d' },
         {
           text: 'Then add the present one with its key, and install again.',
-          command:
-            "curl -fsSL https://nvidia.github.io/libnvidia-container/gpgkey | sudo gpg --dearmor -o /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg && curl -fsSL https://nvidia.github.io/libnvidia-container/stable/deb/nvidia-container-toolkit.list | sed 's#deb https://#deb [signed-by=/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg] https://#g' | sudo tee /etc/apt/sources.list.d/nvidia-container-toolkit.list && sudo apt-get update",
+          command: TOOLKIT_REPOSITORY,
         },
       ],
     },

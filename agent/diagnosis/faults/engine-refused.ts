@@ -125,7 +125,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'permission_denied',
-    pattern: /permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (?:unix:\/\/)?(\/\S{3,80}?)[:\s]/,
+    pattern: /permission denied while trying to connect to the (?:Docker daemon socket|docker API) at (?:unix:\/\/)?(\/\S{3,80}?)(?:[:\s]|$)/,
     title: 'The user may not use Docker',
     verdict: 'The socket of Docker ({1}) belongs to root and the group docker, and this user is not in it.',
     remedies: [

@@ -45,6 +45,7 @@ export const LITERALS = [
   'could not insert module',
   'PCI I/O region assigned to your NVIDIA device is invalid',
   'nvidia-smi: command not found',
+  "Command 'nvidia-smi' not found",
   "'nvidia-smi' is not recognized",
   'exec: "nvidia-smi": executable file not found',
   '/dev/nvidia',
@@ -261,7 +262,8 @@ export const driverRules: readonly Rule[] = [
   },
   {
     // Of Singularity's containers another rule tells.
-    pattern: /(?<!: exec: )nvidia-smi: (?:command )?not found|exec: \\?"nvidia-smi\\?": executable file not found|'nvidia-smi' is not recognized/,
+    pattern:
+      /(?<!: exec: )nvidia-smi: (?:command )?not found|^Command 'nvidia-smi' not found|exec: \\?"nvidia-smi\\?": executable file not found|'nvidia-smi' is not recognized/,
     severity: 'warning',
     title: 'nvidia-smi is not here',
     verdict: ({ situation }) =>
