@@ -126,7 +126,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ],
     )
   }
-  if (/Detected \d{1,9} oom[-_ ]kill event|oom_kill event|Exceeded job memory limit|exceeded memory limit \(\d{1,16} > \d{1,16}\), being killed/.test(line)) {
+  if (/oom[-_ ]kill event|^srun: error: .{1,100}: Out Of Memory$|Exceeded job memory limit|exceeded memory limit \(\d+ > \d+\), being killed/.test(line)) {
     const slurmJob = /(?:StepId=|step |[Jj]ob )(\d{1,12})/.exec(line)?.[1] ?? situation().subject.slurmJob
     const shell = SHELL_KILLED.exec(around(text, at, 8, 4))
     const srun = /srun: error: ([\w.-]{1,60}): (tasks? [\d,-]{1,40}): Out Of Memory/.exec(around(text, at, 8, 8))
@@ -282,11 +282,10 @@ export const hostOomReported: FaultFamily = {
     'node was low on resource: memory',
     'oom_reaper: reaped process',
     'Victim status (found',
-    'sending SIGTERM to process',
-    'sending SIGKILL to process',
     'illing process ',
-    'Sending SIGTERM to ',
-    'Sending SIGKILL to ',
+    'ending SIGTERM to ',
+    'ending SIGKILL to ',
+    ': Out Of Memory',
     'OOM when allocating tensor',
     '\nKilled\n',
     // behind a prefix, or with blanks after it

@@ -13,6 +13,37 @@ const plugin = (): Piece => step("See the plugin's log on that node.", 'kubectl 
 
 const ROWS: readonly Row[] = [
   {
+    kind: 'permission_denied',
+    pattern: /You must be logged in to the server(?: \(([^)\n]{3,60})\))?/,
+    title: 'The cluster does not know this user',
+    verdict: 'The API server did not accept the credentials of kubectl: its token or certificate has expired, or belongs to another cluster.',
+    remedies: [
+      step('See which cluster and user kubectl takes.', 'kubectl config get-contexts'),
+      step('Log in again (the command of the cloud or of the login service), or fetch a new kubeconfig.'),
+    ],
+  },
+  {
+    kind: 'job_failed',
+    pattern: /Back-off restarting failed container(?: ([\w.-]{1,63}) in pod ([a-z0-9.-]{1,120})_([a-z0-9-]{1,63}))?/,
+    title: 'The container crashes again and again',
+    verdict: ({ match }) =>
+      `${match[1] === undefined ? 'The container' : `The container ${match[1]} of the pod ${match[2]}`} ends each time it is started, and Kubernetes waits longer before each try. Why it ends stands in its own log.`,
+    remedies: ({ match, situation }) => {
+      const pod = match[2] ?? situation().subject.pod ?? '<POD>'
+      const namespace = match[3] ?? situation().subject.namespace
+      const where = `${pod}${namespace === undefined ? '' : ` -n ${namespace}`}`
+      return [
+        step('Read what it said before it ended.', `kubectl logs ${where}${match[1] === undefined ? '' : ` -c ${match[1]}`} --previous --tail=100`),
+        step(
+          'See reason and exit code: OOMKilled and 137 mean host memory, 1 an error of its own, 139 a crash.',
+          `kubectl describe pod ${where} | grep -A 8 'Last State'`,
+        ),
+      ]
+    },
+    // What is said of the end itself counts.
+    unless: ({ text }) => text.some((line) => /nvidia-driver-daemonset|Last State|Traceback|OOMKilled|Exit Code/.test(line)),
+  },
+  {
     kind: 'gpu_unschedulable',
     pattern: /^(?:([a-z\d][\w-]{0,62}) {1,20})?([a-z\d][\w.-]{1,120}) {1,20}\d{1,2}\/\d{1,2} {1,20}UnexpectedAdmissionError\b/,
     title: 'The node refused the pod {2}',
@@ -219,6 +250,8 @@ const ROWS: readonly Row[] = [
 export const kubeRefused = rowFamily(
   'kube-refused',
   [
+    'You must be logged in to the server',
+    'Back-off restarting failed container',
     'UnexpectedAdmissionError',
     'is forbidden: exceeded quota',
     'admission webhook "',

@@ -7,6 +7,9 @@ export const requestRefused = ruleFamily({
   kind: 'config_error',
   literals: [
     'The model `',
+    'curl: (7) ',
+    'curl: (52) ',
+    'curl: (56) Recv failure',
     'Conversation roles must alternate',
     'tool choice requires --enable-auto-tool-choice',
     'may be provided in one ',
@@ -14,6 +17,28 @@ export const requestRefused = ruleFamily({
     'maximum pending requests exceeded',
   ],
   rules: [
+    {
+      // A person asks a server by hand; what a script fetches is another matter.
+      pattern:
+        /^(?:\s{0,4})curl: \((?:7\) Failed to connect to (localhost|127\.0\.0\.1|0\.0\.0\.0|\[?::1\]?) port (\d{2,5})\b|(52)\) Empty reply from server|(56)\) Recv failure: Connection reset by peer)/,
+      kind: 'network_error',
+      severity: 'warning',
+      title: ({ match }) => (match[2] === undefined ? 'The server ended the connection without an answer' : `Nothing listens on port ${match[2]} here`),
+      verdict: ({ match }) =>
+        match[2] === undefined
+          ? 'Something took the connection and gave no answer: a port of a container whose server does not listen yet, or only on 127.0.0.1 inside it, or a server that ended.'
+          : `No program takes connections on port ${match[2]} of this machine: the server is still loading its model, has ended, or runs in a container whose port is not published.`,
+      remedies: ({ match, situation }) => [
+        {
+          text: 'See whether it still loads or has ended: its log says so.',
+          command: `docker ps -a; docker logs --tail 50 ${situation().subject.container ?? '<CONTAINER>'}`,
+        },
+        {
+          text: `In a container: publish the port (-p ${match[2] ?? '<PORT>'}:${match[2] ?? '<PORT>'}), and let the server listen on all addresses (--host 0.0.0.0).`,
+        },
+        { text: 'See who listens.', command: match[2] === undefined ? 'sudo ss -ltnp' : `sudo ss -ltnp "sport = :${match[2]}"` },
+      ],
+    },
     {
       pattern: /The model `([^`\n]{1,160})` does not exist(?! or you)/,
       severity: severityOf,
