@@ -26,7 +26,7 @@ const ROWS: readonly Row[] = [
   {
     kind: 'gpu_busy',
     pattern:
-      /The following GPUs could not be reset|^GPU [\da-fA-F:.]{10,16} is currently in use by another process|MIG mode is in pending (enable|disable) state for GPU/,
+      /The following GPUs could not be reset|^GPU [\da-fA-F:.]{10,16} is currently in use by (?:another process|one or more other processes)|MIG mode is in pending (enable|disable) state for GPU/,
     title: 'The GPU cannot be reset: something uses it',
     verdict: ({ match, text, at }) => {
       const gpu = pci(around(text, at, 0, 3))
@@ -241,7 +241,7 @@ export const hostRefused = rowFamily(
   'host-refused',
   [
     'The following GPUs could not be reset',
-    ' is currently in use by another process',
+    ' is currently in use by ',
     'inotify watch limit',
     'inotify instance limit',
     'not supported in kfd',

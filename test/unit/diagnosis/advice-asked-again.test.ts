@@ -33,3 +33,29 @@ test.each([
 ])('left alone: %s', (_, text) => {
   expect(answer(text).all).not.toMatch(/Nothing listens|crashes again and again/)
 })
+
+test.each([
+  ['a disk', 'kernel: blk_update_request: I/O error, dev sda, sector 1234567 op 0x0:(READ)', 'storage_error', /smartctl -a \/dev\/sda/],
+  ['an NVMe disk', 'nvme nvme1: I/O 512 QID 4 timeout, aborting', 'storage_error', /nvme1/],
+  [
+    'ext4',
+    'EXT4-fs error (device nvme0n1p2): ext4_find_entry:1455: inode #2: comm python: reading directory lblock 0',
+    'storage_error',
+    /findmnt[^]*\/dev\/nvme0n1p2/,
+  ],
+  ['XFS', 'XFS (md0): Metadata corruption detected at xfs_buf_ioend+0x10/0x20 [xfs], xfs_inode block 0x60', 'storage_error', /md0 \(XFS\)/],
+  [
+    'a GPU that is in use',
+    'GPU 00000000:3B:00.0 is currently in use by one or more other processes (e.g. Fabric Manager). Please close them.',
+    'gpu_busy',
+    /in use/,
+  ],
+])('storage and devices of a host: %s', (_, text, kind, wanted) => {
+  const found = answer(text)
+  expect(found.kind).toBe(kind)
+  expect(found.all).toMatch(wanted)
+})
+
+test('a drive without a medium is no fault', () => {
+  expect(answer('kernel: I/O error, dev sr0, sector 0 op 0x0:(READ)').kind).toBeUndefined()
+})
