@@ -6,6 +6,8 @@ import { Mixed } from './test/setup/sequencer.ts'
 const WITH_VALUE = /^(?:-t|--(?:project|reporter|testNamePattern|shard|outputFile|maxWorkers|bail|retry))$/
 const namesFiles = process.argv.slice(3).some((arg, at, args) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''))
 const LEFT = namesFiles || process.env['TEST_ALL'] === '1' || process.env['TEST_LONG'] === '1' ? [] : ['test/**/*.all.{test,*.test}.ts']
+/** Of the inner loop (scripts/quick.mjs): what takes long by itself. */
+const SLOW = process.env['TEST_QUICK'] === '1' ? ['test/{integration,suites,property}/**', 'test/**/*.slow.test.ts'] : []
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
 const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000 }
@@ -23,7 +25,7 @@ export default defineConfig({
           ...PATIENCE,
           name: 'together',
           include: ['test/{unit,repo,golden,suites,property}/**/*.test.ts', PARALLEL],
-          exclude: LEFT,
+          exclude: [...LEFT, ...SLOW],
           isolate: false,
           maxWorkers: 6,
           sequence: { groupOrder: 1 },
