@@ -16,7 +16,7 @@ const STYLES = 17 * KB
 /** What opening one view may add, and what the view fetches later; the allocators take 19, what reads Markdown for a runbook 16. */
 const VIEW = 30 * KB
 /**
- * As it arrives by Brotli, which browsers take from loopback and over TLS: 2.1 s over 1.6 Mbit/s, fetched while one looks for a log or drops a snapshot. All fault families (NVIDIA, AMD, Intel) and
+ * As it arrives by Brotli, which browsers take from loopback and over TLS: 2.2 s over 1.6 Mbit/s, fetched while one looks for a log or drops a snapshot. All fault families (NVIDIA, AMD, Intel) and
  * kinds of ends with their advice. It grows with what is known: some 0.1 kB a message.
  */
 const WORKER = 440 * KB
