@@ -31,7 +31,7 @@ function knowing(text: string, first: string, last: string | undefined): string 
   return folders.find((one) => compareVersions(one, first) >= 0 && (last === undefined || compareVersions(one, last) <= 0))
 }
 
-/** How the build at hand is told which compiler to use. */
+/** How each kind of build chooses its compiler. */
 function choose({ text, programs }: Situation, folder: string): Piece {
   if (/\bcmake\b/i.test(text) && !programs.has('pytorch'))
     return {

@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
       step('See whether the driver works on the node.', 'nvidia-smi'),
       step('If the claim is from an older pod or driver: delete the pod with its claim, so that both are made again.'),
     ],
-    // What cannot be created is told of by a rule of its own.
+    // What cannot be created is reported by a rule of its own.
     unless: ({ message }) => /creating GPU instance|MIG device/.test(message),
   },
   {

@@ -1,4 +1,4 @@
-// What apt, dnf, systemd, Docker and the driver's packages say where something of the host is not installed, or was installed by halves.
+// What apt, dnf, systemd, Docker and the driver's packages say where something of the host is not installed, or is only half installed.
 import { rowFamily, step, type Row } from './parts/rows.ts'
 import type { Matched, Seen } from './parts/rules.ts'
 import { around } from './parts/window.ts'
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
     verdict: "NVIDIA's repository of CUDA is not set up here, or has no {1} for this release of the system.",
     remedies: [
       step(
-        'Add it (the folder is named by the system, such as ubuntu2404 or debian12), then install again.',
+        'Add it (the folder has the name of the system, such as ubuntu2404 or debian12; on Arm servers sbsa in place of x86_64), then install again.',
         'curl -fsSLO https://developer.download.nvidia.com/compute/cuda/repos/<SYSTEM>/x86_64/cuda-keyring_1.1-1_all.deb && sudo dpkg -i cuda-keyring_1.1-1_all.deb && sudo apt-get update',
       ),
       step('PyTorch brings its own CUDA libraries: a wheel of it needs no toolkit, only a driver.'),
@@ -98,13 +98,15 @@ const ROWS: readonly Row[] = [
       /failed to (?:solve|resolve source metadata for [^\n]{1,60}?)(?:: failed to resolve source metadata for)?:? ?((?:[\w.-]{1,80}\/)[\w./-]{1,160}:[\w.-]{1,128}): (?:[^\n]{0,200}: )?not found\s{0,4}$/,
     title: 'The image does not exist',
     verdict: 'The registry has no image {1}: name or tag is wrong, or there is none for this architecture.',
-    remedies: [step('Take a tag that its registry lists.', 'docker manifest inspect {1}')],
+    remedies: ({ match: [, image = ''] }) => [
+      step('Take a tag that its registry lists.', `docker run --rm quay.io/skopeo/stable list-tags docker://${image.replace(/:[\w.-]+$/, '')}`),
+    ],
   },
   {
     kind: 'file_missing',
     pattern: /bind source path does not exist: (\S{1,300}?)\.?\s{0,4}$/,
     title: '{1} does not exist on the host',
-    verdict: 'The container was to have {1} of the host, which is not there. Docker makes it by itself only with -v, not with --mount.',
+    verdict: 'The container was to have {1} of the host, which is not there. Docker creates it by itself only with -v, not with --mount.',
     remedies: [step('Correct the path, or make the folder.', 'ls -ld {1}')],
   },
   {
@@ -128,10 +130,10 @@ const ROWS: readonly Row[] = [
     title: "The container's first program cannot be started",
     verdict: ({ match }) =>
       `${match[1] ?? 'What the image starts'} is not in the image, or what runs it is not: the interpreter in its first line (with line ends of Windows that name ends in \\r), or the loader of another C library.`,
-    remedies: [
+    remedies: ({ match: [, program = '<PROGRAM>'] }) => [
       step(
         'See whether it is there, and how its first line ends.',
-        `docker run --rm --entrypoint sh <IMAGE> -c 'ls -l {1}; head -n 1 {1} | od -c | head -n 2'`,
+        `docker run --rm --entrypoint sh <IMAGE> -c 'ls -l ${program}; head -n 1 ${program} | od -c | head -n 2'`,
       ),
       step('Line ends of Windows: take them out, and let git keep them out (*.sh text eol=lf in .gitattributes).', "sed -i 's/\\r$//' <SCRIPT>"),
     ],
@@ -139,12 +141,12 @@ const ROWS: readonly Row[] = [
   {
     kind: 'driver_not_loaded',
     pattern: /dpkg: error processing package (nvidia-dkms-\S{1,40}|nvidia-kernel-dkms|nvidia-driver-\S{1,40}) \(--configure\)/,
-    title: 'The driver is installed by halves',
+    title: 'The driver is only half installed',
     verdict:
       'The set-up of {1} failed, so the kernel module is missing: mostly it cannot be built for a kernel (no headers, or a kernel newer than the driver).',
     remedies: [
       step('Read the first error of the build.', DKMS_LOG),
-      step('When headers and compiler are there, let the packages finish.', 'sudo apt-get install -y linux-headers-$(uname -r) && sudo dpkg --configure -a'),
+      step('When headers and compiler are there, let the packages finish.', 'sudo apt-get install -y linux-headers-$(uname -r); sudo dpkg --configure -a'),
       step('If the kernel is newer than that driver: take a newer driver, or boot an older kernel.'),
     ],
     unless: ({ situation }) => /Bad return status for module build/.test(situation().text),

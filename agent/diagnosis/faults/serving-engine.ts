@@ -39,7 +39,7 @@ function readShard({ match, text, at }: Seen): Facts {
 const shardOf = ({ rank }: Facts): string => (rank === undefined ? 'A shard of TGI' : `Shard ${String(rank)} of TGI`)
 
 const shardRemedies = (matched: Matched): readonly Piece[] => (raisedAbove(matched) ? [AS_ABOVE] : shardSteps(matched))
-const AS_ABOVE: Piece = { text: 'Mend the error that the shard printed above: it ended by that.' }
+const AS_ABOVE: Piece = { text: 'Fix the error that the shard printed above: that is what ended it.' }
 /** The shard's own exception, as the launcher passes it on just before. */
 const raisedAbove = ({ text, at, facts }: Matched): boolean =>
   facts['signal'] === undefined && text.slice(Math.max(0, at - 8), at).some((line) => RAISED.test(line.trim()))
@@ -149,8 +149,7 @@ export const servingEngine = ruleFamily({
       // Where the log holds what the engine printed, mostly above, that is the fault.
       unless: ({ text, at }) => text.slice(Math.max(0, at - 400), at + 60).some((line) => OF_THE_ENGINE.test(line)),
       title: "vLLM's engine failed",
-      verdict:
-        "The server only tells that its engine (EngineCore) failed. The engine's own error, which says why, stands in the engine's own lines, mostly further up in the log.",
+      verdict: 'The server only tells that its engine (EngineCore) failed. The cause is in the lines of EngineCore itself, mostly further up in the log.',
       remedies: ({ situation }) => [
         {
           text: 'Read the first error of the engine.',

@@ -104,7 +104,7 @@ const MAPPING: readonly Piece[] = [
   { text: 'Or share fewer tensors: fewer workers, and one tensor for a sample instead of many small ones.' },
   { text: 'See whether a process is near the limit, or memory is limited otherwise.', command: 'wc -l /proc/<PID>/maps; ulimit -v; free -g' },
 ]
-/** Somebody says so, with what was tried. */
+/** A person reports it, with what was tried. */
 const NO_CONTAINER = /\b(?:not|n't|without|no)\b (?:\w{1,12} ){0,3}(?:docker|containers?)\b|(?:没有|未)(?:使用|用) ?docker/i
 const RAY = /object store (?:is using|size)\b/
 

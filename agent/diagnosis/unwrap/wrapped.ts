@@ -7,7 +7,7 @@ const NARROWEST = 60
 const NEAR = 8
 /** A message with figures takes no more lines. */
 const PIECES = 12
-/** Bars and rules, and what begins anew: no piece of a word. */
+/** Bars, rules, and starts of a new record: never a piece of a word. */
 const OWN_LINE = /^[\s|+=~^#*>$%@┃│╭╰├─-]|^\w{1,20}Error\b|^File "/
 
 /** The line at `at` is full, and the next one goes on with it. */

@@ -1,8 +1,9 @@
 // Messages of clusters and servers that stand alone in a question. All texts are written for this test.
 import { expect, test } from 'vitest'
 import { answer } from './answer.ts'
+import { kindRows } from './advice-rows.ts'
 
-test.each([
+kindRows('a question', [
   ['kubectl without a login', 'error: You must be logged in to the server (Unauthorized)', 'permission_denied', /kubectl config get-contexts/],
   [
     'an event of the kubelet',
@@ -18,23 +19,19 @@ test.each([
     /-p 8000:8000[^]*sport = :8000/,
   ],
   ['a server inside a container', 'curl: (56) Recv failure: Connection reset by peer', 'network_error', /--host 0\.0\.0\.0/],
-])('%s', (_, text, kind, wanted) => {
-  const found = answer(text)
-  expect(found.kind).toBe(kind)
-  expect(found.all).toMatch(wanted)
-})
+])
 
 test.each([
   ['another host', 'curl: (7) Failed to connect to mirror.example.org port 443 after 3 ms: No route to host'],
   [
-    'the end itself is told',
+    'the end itself is reported',
     '    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n  Warning  BackOff  3s  kubelet  Back-off restarting failed container fit in pod fit-0_lab(0b1c)',
   ],
 ])('left alone: %s', (_, text) => {
   expect(answer(text).all).not.toMatch(/Nothing listens|crashes again and again/)
 })
 
-test.each([
+kindRows('storage and devices of a host', [
   ['a disk', 'kernel: blk_update_request: I/O error, dev sda, sector 1234567 op 0x0:(READ)', 'storage_error', /smartctl -a \/dev\/sda/],
   ['an NVMe disk', 'nvme nvme1: I/O 512 QID 4 timeout, aborting', 'storage_error', /nvme1/],
   [
@@ -50,11 +47,7 @@ test.each([
     'gpu_busy',
     /in use/,
   ],
-])('storage and devices of a host: %s', (_, text, kind, wanted) => {
-  const found = answer(text)
-  expect(found.kind).toBe(kind)
-  expect(found.all).toMatch(wanted)
-})
+])
 
 test('a drive without a medium is no fault', () => {
   expect(answer('kernel: I/O error, dev sr0, sector 0 op 0x0:(READ)').kind).toBeUndefined()

@@ -130,7 +130,7 @@ test.each<[name: string, text: string, kind: string, says: RegExp, not: RegExp]>
     'a program without a GPU where the driver shows one',
     'RuntimeError: No CUDA GPUs are available\n$ nvidia-smi -L\nGPU 0: NVIDIA A10G (UUID: GPU-1a2b3c4d-0000-1111-2222-333344445555)',
     'gpu_not_visible',
-    /The driver shows the GPU: see that nvidia_uvm is loaded/,
+    /CUDA also needs the module nvidia_uvm/,
     /whether a GPU is there at all/,
   ],
 ])('%s', (_, text, kind, says, not) => {

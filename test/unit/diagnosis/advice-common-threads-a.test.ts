@@ -245,5 +245,5 @@ test('a shard whose own error stands above needs no search for another cause', (
   const text =
     'ValueError: `num_heads` must be divisible by `num_shards` (got `num_heads`: 25 and `num_shards`: 2\n rank=0\n2024-02-03T10:20:30.100000Z ERROR text_generation_launcher: Shard 0 failed to start\nError: ShardCannotStart'
   const shard = explainText(logScanner(), text).find(({ title }) => title.startsWith('Shard 0'))
-  expect(shard?.remedies.map((one) => one.text)).toEqual(['Mend the error that the shard printed above: it ended by that.'])
+  expect(shard?.remedies.map((one) => one.text)).toEqual(['Fix the error that the shard printed above: that is what ended it.'])
 })

@@ -12,3 +12,14 @@ export const rows = (subject: string, all: readonly Row[]): void => {
     expect(said).not.toMatch(not)
   })
 }
+
+export type KindRow = readonly [what: string, text: string, kind: string, says: RegExp]
+
+/** The same where the kind of the first fault counts too. */
+export const kindRows = (subject: string, all: readonly KindRow[]): void => {
+  test.each(all.map(([what, text, kind, says]) => ({ what: `${subject}: ${what}`, text, kind, says })))('$what', ({ text, kind, says }) => {
+    const found = answer(text)
+    expect(found.kind).toBe(kind)
+    expect(found.all).toMatch(says)
+  })
+}

@@ -66,7 +66,7 @@ export function program(matched: Matched): readonly Piece[] {
     hides(matched.situation()),
     SHOWN.test(text)
       ? {
-          text: 'The driver shows the GPU: see that nvidia_uvm is loaded, which CUDA needs and nvidia-smi does not, and that no MIG mode without an instance or exclusive mode stands in the way.',
+          text: 'nvidia-smi lists the GPU, but CUDA also needs the module nvidia_uvm: check that it is loaded, that a GPU in MIG mode has an instance, and that no other process holds the GPU in exclusive mode.',
           command: 'sudo nvidia-modprobe -u -c 0; ls -l /dev/nvidia-uvm; nvidia-smi --query-gpu=index,mig.mode.current,compute_mode --format=csv',
         }
       : system === 'wsl'
