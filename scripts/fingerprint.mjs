@@ -3,9 +3,18 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const BUILD_SOURCES = ['agent', 'dashboard', 'alerts/runbooks', 'scripts/build.mjs', 'package.json', 'package-lock.json']
+const BUILD_SOURCES = [
+  'agent',
+  'dashboard',
+  'alerts/runbooks',
+  'scripts/build.mjs',
+  'scripts/bundled-code.mjs',
+  'scripts/node-flags.mjs',
+  'package.json',
+  'package-lock.json',
+]
 /** What every build leaves; one of them gone means that somebody cleaned up by hand. */
-export const BUILT = ['main.js', 'sampler-child.js', 'hang-child.js', 'dashboard/index.html', '.files']
+export const BUILT = ['main.js', 'run.cjs', 'sampler-child.js', 'hang-child.js', 'dashboard/index.html', '.files']
 
 function add(hash, root, path) {
   const full = join(root, path)

@@ -47,3 +47,5 @@ export type Command = {
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
+/** By its name: `run` is a script of its own in the build (scripts/bundled-code.mjs), with a class of its own. */
+export const isUsageError = (error: unknown): error is UsageError => error instanceof Error && error.name === 'UsageError'

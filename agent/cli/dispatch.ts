@@ -1,7 +1,7 @@
 // From the command line to a command and its exit code.
 import { VERSION } from '../lib/version.ts'
 import { parseArguments } from './arguments.ts'
-import { UsageError, type Command, type Io } from './command.ts'
+import { isUsageError, UsageError, type Command, type Io } from './command.ts'
 import { commandNamed, COMMANDS, DEFAULT_COMMAND } from './index.ts'
 
 async function help(command: Command | undefined, io: Io): Promise<number> {
@@ -34,7 +34,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     }
     return await command.run(args, io)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
+    if (!isUsageError(error)) throw error
     io.err(`warpwatch: ${error.message}\n`)
     return 2
   }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { fakeLibrary } from '../fakes/nvml/build.ts'
 import { scenarioFile, type FakeScenario } from '../fakes/nvml/scenario.ts'
 import { parseExposition, type ParsedSample } from '../unit/http/parse-exposition.ts'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { poll } from './poll.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
@@ -139,7 +140,7 @@ function launch(options: AgentOptions): Launched {
   const runs = wanted[0] === undefined || wanted[0] === 'run' || wanted[0].startsWith('-')
   const simulated = wanted.some((arg) => arg.startsWith('--simulate')) ? SHORT_PAST : {}
   const env = { ...own, ...aside, ...gpu, ...simulated, ...options.env }
-  const args = [main, ...wanted, ...(runs ? where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? '')) : [])]
+  const args = [...nodeFlags(wanted), main, ...wanted, ...(runs ? where.filter((_, i) => !wanted.includes(where[i - (i % 2)] ?? '')) : [])]
   const [program, ...before] = options.through === undefined ? [process.execPath] : [...options.through, process.execPath]
   const child = spawn(program ?? process.execPath, [...before, ...args], {
     cwd: home,

@@ -7,8 +7,8 @@ import { fieldsOf, wordsOf } from '../fields.ts'
 import type { Format, Line, Read } from './format.ts'
 
 const COUNT = String.raw`\d[\d,]{0,15}(?:\.\d{1,15})?[kKMGTP]?`
-const UNIT = String.raw`[A-Za-zµ][\w #-]{0,24}`
-const RATE = String.raw`\??(?:${COUNT}(?:e[-+]?\d+)?)?\s?(?:${UNIT}|)/[A-Za-zµ][\w-]{0,15}`
+const UNIT = String.raw`[A-Za-z\u00B5][\w #-]{0,24}`
+const RATE = String.raw`\??(?:${COUNT}(?:e[-+]?\d+)?)?\s?(?:${UNIT}|)/[A-Za-z\u00B5][\w-]{0,15}`
 /** `N/TOTAL [ELAPSED<REMAINING, RATE, postfix]`; a cut or glued line may lack the bracket. */
 const TQDM = new RegExp(String.raw`(${COUNT})(${UNIT})?/(${COUNT}|\?)(${UNIT})? \[(${DURATION}|\?)<(${DURATION}|\?|[^,\]]{0,20}),?\s*(?:(${RATE})|\?)?`)
 /** `[33/110 00:21<00:50 0.55]`, `[31/60 02:11 < 02:06, 0.23 it/s, Epoch 0.5/1]`: all in one bracket, as notebooks draw it. */
@@ -20,7 +20,7 @@ const LOGGABLE = new RegExp(
   String.raw`(${COUNT})(${UNIT})?/(${COUNT})(${UNIT})?\s+rate:\s?(${RATE})\s+remaining:\s?(${DURATION}|\?)\s+elapsed:\s?(${DURATION}|\?)`,
 )
 const RICH = new RegExp(
-  String.raw`[━╸╺─]{3}.{0,40}?(${COUNT})/(${COUNT}|\?|--)(?: ?([kKMGT]?i?B|bytes)\b)?\s+(?:(${DURATION}|-:--:--)\s*[•·]?\s*(${DURATION}|-:--:--)?)?\s*[•·]?\s*(${RATE})?`,
+  String.raw`[\u2501\u2578\u257A\u2500]{3}.{0,40}?(${COUNT})/(${COUNT}|\?|--)(?: ?([kKMGT]?i?B|bytes)\b)?\s+(?:(${DURATION}|-:--:--)\s*[\u2022\u00B7]?\s*(${DURATION}|-:--:--)?)?\s*[\u2022\u00B7]?\s*(${RATE})?`,
 )
 const LONG_BAR = /[━╸╺─]{4,}/g
 /** Bytes, or what only installers print. */

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nodeFlags } from '../../../scripts/node-flags.mjs'
 
 /** The build where it is of these sources: it starts for a third of the CPU time, as nothing is compiled. */
 export const MAIN = process.env['TEST_BUILT_MAIN'] ?? join(import.meta.dirname, '../../../agent/main.ts')
@@ -21,7 +22,7 @@ const cleanEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WARPWATCH_')))
 
 export function startCli(args: readonly string[], options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {}): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...nodeFlags(args), MAIN, ...args], {
     cwd: options.cwd ?? mkdtempSync(join(tmpdir(), 'warpwatch-cli-')),
     env: { ...cleanEnvironment(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
