@@ -15,6 +15,7 @@ done
 here=$(CDPATH= cd -- "\${self%/*}" && pwd -P) || exit 2
 case \${1-run} in
   run | -*) exec "$here/bin/node" ${nodeFlags([]).join(' ')} "$here/${script}" "$@" ;;
+  warm-up) exec "$here/bin/node" ${nodeFlags([]).join(' ')} "$here/dist/warm-up.js" ;;
   top) exec "$here/bin/node" ${nodeFlags(['top']).join(' ')} "$here/${script}" "$@" ;;
   *) exec "$here/bin/node" "$here/${script}" "$@" ;;
 esac

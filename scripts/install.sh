@@ -111,6 +111,8 @@ put() {
     rm -rf "$prefix/versions/$name"
     chmod 755 "$staging"
     mv "$staging" "$prefix/versions/$name"
+    # So that it starts in half the time; without it it starts as well.
+    "$prefix/versions/$name/warpwatch" warm-up >/dev/null 2>&1 || true
   fi
   ln -sfn "versions/$name" "$prefix/current.new"
   mv -fT "$prefix/current.new" "$prefix/current"
