@@ -1,7 +1,7 @@
 // Builds dist/: the agent and the sampler child as bundles of few files (less memory and a faster start than loading hundreds of
 // modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build as buildDashboard } from 'vite'
 import { bundle, bundleRun } from './bundled-code.mjs'

@@ -22,7 +22,7 @@ const available = process.platform === 'linux' && process.getuid?.() === 0
 const pythons = available ? findPythons() : []
 const python = pythons.at(-1)?.path ?? ''
 /** Longer than a silence that is looked at (4 s). Three of those that pause compute all the while. */
-const PAUSE_SECONDS = rounds({ full: 20, quick: 9 })
+const PAUSE_SECONDS = rounds({ full: 20, quick: 7 })
 
 const listed = z.array(z.looseObject({ id: z.string(), kind: z.string() }))
 const whole = z.looseObject({

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from '../setup/fast-check.ts'
-import { third } from '../setup/rounds.ts'
+import { part } from '../setup/rounds.ts'
 import { describe, expect, test } from 'vitest'
 import { explainText } from '../../agent/diagnosis/explain.ts'
 import { MOST_REMEDIES } from '../../agent/diagnosis/faults/remedies/plan.ts'
@@ -189,7 +189,7 @@ describe('advice', () => {
   })
 
   test.each(AROUND.map((around, time) => [around, time] as const))('keeps its rules for every example after: %s', (around, time) => {
-    const broken = third(examples, time).flatMap((example) => {
+    const broken = part(examples, time).flatMap((example) => {
       const text = `${around}\n${example}`
       return explainText(logScanner(), text).flatMap((fault) => breaches(text, fault))
     })

@@ -10,5 +10,5 @@ export const variants = <T>(all: readonly T[], everyDay: number): readonly T[] =
 /** How often a test repeats what each further time only makes a rare thing likelier. Never for what one round is needed to show: a test that passes with fewer rounds must still fail where its promise is broken. */
 export const rounds = ({ full, quick }: { readonly full: number; readonly quick: number }): number => (IS_LONG ? full : quick)
 
-/** Of a list that a test goes through again and again: all of it each time, or in `npm test` another third each time. */
-export const third = <T>(all: readonly T[], time: number): readonly T[] => (IS_ALL ? all : all.filter((_, at) => (at + time) % 3 === 0))
+/** Of a list that a test goes through again and again: all of it each time, or in `npm test` another part each time, a third unless told otherwise. */
+export const part = <T>(all: readonly T[], time: number, of = 3): readonly T[] => (IS_ALL ? all : all.filter((_, at) => (at + time) % of === 0))

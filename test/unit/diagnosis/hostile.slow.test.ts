@@ -6,7 +6,7 @@ import { FAMILIES, logScanner } from '../../../agent/diagnosis/log-scanner.ts'
 import { LINE_LIMIT } from '../../../agent/diagnosis/passage.ts'
 import { createSituations } from '../../../agent/diagnosis/situation/situation.ts'
 import { unbounded } from '../../setup/bounded.ts'
-import { IS_LONG, rounds, third } from '../../setup/rounds.ts'
+import { IS_LONG, part, rounds } from '../../setup/rounds.ts'
 
 /** What patterns repeat over: a literal followed by much of one of these is where backtracking would show. */
 const FILLERS = [
@@ -49,7 +49,7 @@ describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ f
       // What is looked for in the lines around is the same for each literal of a family.
       const beside = at === 0 || IS_LONG ? LENGTH : 64
       return unbounded(
-        [...(at === 0 ? FILLERS : third(FILLERS, at)), word, `${word} `, word.slice(0, -1)].map((filler) => {
+        [...(at === 0 ? FILLERS : part(FILLERS, at, 6)), word, `${word} `, word.slice(0, -1)].map((filler) => {
           const lines = [filled('', filler, 64), filled(`${word} `, filler, LENGTH), filled('', filler, beside)]
           const situations = createSituations()
           return [`${JSON.stringify(word)} + ${JSON.stringify(filler)}`, () => void family.recognise(lines, 1, () => situations.at(lines, 1, 1))]

@@ -1,12 +1,13 @@
 // The simulated host holds together: sums agree, counters rise, the seed decides, and every metric is one that the agent has.
 import { describe, expect, test } from 'vitest'
 import { createSimulation, SCENARIOS } from '../../../agent/sources/simulated.ts'
+import { rounds } from '../../setup/rounds.ts'
 import { scrapesOf, START, simulate, valuesBy } from './simulate.ts'
 
 const names = [...SCENARIOS.keys()]
 
 describe.each(names)('%s', (scenario) => {
-  const story = simulate(scenario, 250)
+  const story = simulate(scenario, rounds({ full: 250, quick: 140 }))
 
   test('used, free and reserved memory make the total on every GPU', () => {
     const wrong = story.flatMap((told) => {
