@@ -5,7 +5,7 @@ import { get, startAgentProcess } from './lib/agent-process.ts'
 import { percentile, printTable } from './lib/table.ts'
 
 const RUNS = 15
-const LIMIT_MS = 500
+const LIMIT_MS = 300
 
 export async function run(): Promise<void> {
   const library = fakeLibrary('full')
@@ -14,7 +14,9 @@ export async function run(): Promise<void> {
   const times: number[] = []
   for (let attempt = 0; attempt < RUNS; attempt++) {
     const began = performance.now()
-    const agent = startAgentProcess({ port: 19_839, env: { FAKE_NVML_SCENARIO: scenario.path, WARPWATCH_GPU__LIBRARY: library } })
+    // The log of a machine on which the tests ran is full of faults, and each of them would be judged first.
+    const env = { FAKE_NVML_SCENARIO: scenario.path, WARPWATCH_GPU__LIBRARY: library, WARPWATCH_LOGS__KERNEL: 'false' }
+    const agent = startAgentProcess({ port: 19_839, env })
     for (;;) {
       const page = await get(`${agent.url}/metrics`)
       if (page?.includes(`\nwarpwatch_gpu_memory_used_bytes{`)) break
