@@ -24,11 +24,14 @@ const ended = (state: string, code: string | undefined): string | undefined => {
   return word === undefined ? undefined : `State: ${word} (exit code ${exitCode(code)})`
 }
 
-/** `scontrol show job`: names and values in pairs. */
+/** `scontrol show job`: names and values in pairs, with --oneliner all in one line. */
 function shown(lines: readonly string[]): readonly string[] | undefined {
   const heads = lines.flatMap((line, at) => (/^\s*JobId=\d{1,12} /.test(line) ? [at] : []))
   const [head] = heads
   if (head === undefined || heads.length > 1) return undefined
+  const oneLine = /\sJobState=(\w{1,20})\s.*\sExitCode=(\d{1,3}:\d{1,3})/.exec(lines[head] ?? '')
+  const whole = oneLine === null ? undefined : ended(oneLine[1] ?? '', oneLine[2])
+  if (whole !== undefined) return lines.with(head, whole)
   const state = lines.findIndex((line, at) => at > head && /^\s*JobState=/.test(line))
   if (state < 0 || state > head + SHOWN_LINES) return undefined
   const code = lines.slice(state, state + SHOWN_LINES).find((line) => line.includes(' ExitCode='))

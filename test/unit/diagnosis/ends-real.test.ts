@@ -18,6 +18,24 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
   ['MPICH: a process that ends all others', 'application called MPI_Abort(MPI_COMM_WORLD, 16) - process 2', 'job_failed', { rank: 2, exit_code: 16 }],
   ['the same without a code', 'application called MPI_Abort(MPI_COMM_WORLD, 0) - process 5[cli_5]: aborting job:', 'job_failed', { rank: 5 }],
   [
+    'the exit code that wandb prints',
+    'wandb: Waiting for W&B process to finish... (failed 3). Press Control-C to abort syncing.',
+    'job_failed',
+    { exit_code: 3 },
+  ],
+  [
+    'scontrol --oneliner',
+    'JobId=5120 JobName=fit UserId=ana(1000) JobState=TIMEOUT Reason=TimeLimit Restarts=0 ExitCode=0:0 RunTime=02:00:12',
+    'time_limit',
+    {},
+  ],
+  [
+    'memory that .NET did not get',
+    "Unhandled exception. System.OutOfMemoryException: Exception of type 'System.OutOfMemoryException' was thrown.",
+    'host_memory',
+    {},
+  ],
+  [
     "Fujitsu's launcher",
     '[WARN] PLE 0608 plexec One of MPI processes was aborted.(rank=4)(nid=0x0a010002)(CODE=1903,3028,256)(DETAIL=N/A)',
     'job_failed',

@@ -39,7 +39,7 @@ export const hostMemory: EndKind = {
     ),
     // TensorFlow says the same of GPU memory.
     (error) => (error.name === 'ResourceExhaustedError' ? undefined : REFUSED(error)),
-    raises(/^(?:MemoryError|_?ArrayMemoryError|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
+    raises(/^(?:MemoryError|_?ArrayMemoryError|OutOfMemoryException|bad_alloc|RayOutOfMemoryError|ArrowMemoryError)$/, WEIGHT.errno),
     ({ name, module }) => (name === 'OutOfMemoryError' && /ray|java/.test(module ?? '') ? { weight: WEIGHT.message } : undefined),
   ),
   title: (told) => {

@@ -36,6 +36,8 @@ const EXACT: readonly RegExp[] = [
   /^exit_status {1,12}(?<code>\d{1,3})\s{0,40}$/,
   // Taskcluster
   /\bUnsuccessful task run with exit code: (?<code>\d{1,3}) completed in\b/,
+  // wandb; 255 is a Ctrl-C, of which Python says more
+  /\b(?:Program failed with code |Waiting for W&B process to finish[^(\n]{0,40}\(failed )(?<code>(?!255\b)\d{1,3})\b/,
   // Kubeflow
   /\bPod: \S{1,200} exited with code (?<code>\d{1,3})\b/,
 ]
@@ -50,7 +52,7 @@ const REPORTED =
   /^[^\S\n]{0,3}(?:$|[).;,:\]}"'`|<>]+(?:\s{0,3}$|\s{0,3}[({["'A-Z0-9]|[,:;]?\s)|[([{]|[—–-]\s|"|(?:from|after|at|in|on|by|and|while|caused|host|pid|rank|local_rank|time|elapsed|terminated)\b|#)/
 /** A line of a data set, or of a help text. */
 const QUESTION = /^\s{0,8}--\w|\b(?:Q|A|Question|Answer|Prompt): /
-const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(/
+const MAY = /exit|Exit|EXIT CODE|return value|code|rc=|status|Error \d|Abort\(|\(failed \d/
 /** Elastic's table, a line for each field; only what stands under its root cause counts. */
 const ROOT_CAUSE = /^Root Cause \(first observed failure\):/
 const FIELD = /^ {1,4}(rank|exitcode) {1,8}: (-?\d{1,6})(?: \((local_rank|pid): (\d{1,10})\))?/
