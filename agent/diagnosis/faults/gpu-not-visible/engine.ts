@@ -47,7 +47,7 @@ const library = ({ message }: Seen): ReturnType<typeof known> => known({ library
 
 export const engineRules: readonly Rule[] = [
   {
-    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})|crun: cannot stat [`'](\/[\w./-]{0,80}(?:libnvidia|libcuda|\/nvidia)[\w./-]{0,60})/,
+    pattern: /failed to stat CDI host device \\?"?([\w./-]{1,80})|crun: cannot stat [`'](\/[\w./-]{0,120}(?:nvidia|libcuda|libnv)[\w./-]{0,80})/,
     severity: 'critical',
     title: 'The CDI description does not fit the host',
     verdict: ({ match }) =>
