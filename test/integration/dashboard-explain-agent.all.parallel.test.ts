@@ -90,11 +90,10 @@ describe.skipIf(!hasChromium)('explain and the agent’s own health in a real Ch
   test('the worker answers every example as the CLI does, and long logs too', async () => {
     await using opened = await open('#/explain')
     const { page, complaints } = opened
-    await page.waitForSelector('textarea')
-    const asked = page.waitForEvent('worker')
+    // The view has one made before there is a log.
+    const url = await poll(() => Promise.resolve(page.workers()[0]?.url()), { what: 'a worker that reads logs' })
     await page.fill('textarea', OOM(''))
     await page.keyboard.press('Control+Enter')
-    const url = (await asked).url()
     const filler = Array.from({ length: 9_000 }, (_, i) => `step ${i} loss 0.${i} tokens/s 11900 – ok`).join('\n')
     const examples = await exampleTexts()
     const texts = [...examples, `${filler}\n${OOM('')}\n${filler}`, '', '\n', `${OOM('')}\r\nDONE\r\n`]
