@@ -33,6 +33,8 @@ const PATTERNS = {
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
   // Data sets of PyTorch's programs have the name too.
   blender: /\bBlender \d\.\d{1,2}|\bblender (?:-b|--background)\b|\bintern[\\/]cycles\b|\bFra:\d{1,7} Mem:|System is out of GPU and shared/i,
+  // Scenes from photographs: 3D Gaussian splatting, and NeRFs.
+  splatting: /gaussian[-_ ]?splatting|diff_gaussian|diff_surfel|\bgsplat\b|\bsplatfacto|\bnerfstudio\b|\bns-train\b|\binstant-ngp\b/i,
   esmfold: /pLDDT|esmfold|openfold|alphafold/i,
   diffusers:
     /\bdiffusers\b|\bflux-(?:dev|schnell|webui)\b|\bpipe\.to\(|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
@@ -46,7 +48,7 @@ const PATTERNS = {
   pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
   matlab: /\bMATLAB\b/,
   docker:
-    /\bdocker\b|\broot@[0-9a-f]{12}[: ]|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
+    /\bdocker\b|\broot@[0-9a-f]{12}[: ]|\bhost(?: \(|: )[0-9a-f]{12}\b|\bhostname=[0-9a-f]{12} ;|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,

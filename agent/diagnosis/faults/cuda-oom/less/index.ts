@@ -30,6 +30,7 @@ import {
   lessInTgi,
 } from './servers.ts'
 import { lessBeforeBatch } from './phase.ts'
+import { lessInSplatting } from './splatting.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
 
@@ -49,7 +50,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
   ['cupy', lessInCupy],
-  ['numba', () => lessInCupy().slice(0, 1)],
+  ['numba', (situation) => lessInCupy(situation).slice(0, 1)],
   ['tei', lessInTei],
   ['exllama', lessInExllama],
   ['ctranslate2', lessInCtranslate2],
@@ -59,6 +60,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['tensorrt', lessInTensorrt],
   ['diffusers', lessInDiffusers],
   ['ultralytics', lessInUltralytics],
+  ['splatting', lessInSplatting],
 ]
 /** Its models are called YOLO too. */
 const OPENMMLAB = /\bmm(?:engine|det|cv|yolo)\b/
