@@ -94,8 +94,8 @@ export const cudaVersionMismatch = ruleFamily({
         return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of ${speaker(situation().programs) ?? 'this program'} needs, or the program does not reach it.`
       },
       remedies: (matched) => (runsOn(matched.situation()) === undefined ? driverOld(matched) : unreached(matched)),
-      // The image's greeting says that there is no driver at all.
-      unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
+      // The image's greeting says that there is no driver at all; Triton's own line has a rule there.
+      unless: ({ situation, text, at }) => situation().text.includes('NVIDIA Driver was not detected') || /allocate pinned system memory/.test(text[at] ?? ''),
     },
     {
       // A terminal may have cut the word.

@@ -50,6 +50,7 @@ const KEEPERS: readonly (readonly [RegExp, string])[] = [
   [/lightning/i, 'Lightning: save_top_k of ModelCheckpoint'],
   [/ultralytics|\bYOLO/i, 'Ultralytics: save_period=-1'],
   [/\bnemo\b/i, 'NeMo: save_top_k'],
+  [/[\\/]ray[\\/](?:tune|train)[\\/]|\bray_results\b/, 'Ray: num_to_keep of its CheckpointConfig'],
   [/\bluajit\b|\btorch7\b/, 'delete those of earlier epochs'],
 ]
 const keeper = (text: string): string => KEEPERS.find(([program]) => program.test(text))?.[1] ?? 'Hugging Face Trainer: save_total_limit'

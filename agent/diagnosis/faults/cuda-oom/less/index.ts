@@ -13,6 +13,7 @@ import {
   lessInBlender,
   lessInFfmpeg,
   lessInFolding,
+  lessInOpenmm,
   lessInRapids,
   lessInTraining,
   lessInUltralytics,
@@ -61,6 +62,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['diffusers', lessInDiffusers],
   ['ultralytics', lessInUltralytics],
   ['splatting', lessInSplatting],
+  ['openmm', () => lessInOpenmm],
 ]
 /** Its models are called YOLO too. */
 const OPENMMLAB = /\bmm(?:engine|det|cv|yolo)\b/

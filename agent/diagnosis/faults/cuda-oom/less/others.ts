@@ -133,6 +133,13 @@ function lessInAlphafold(situation: Situation): readonly Piece[] {
     { text: 'Or fold it on a GPU with more memory: one prediction runs on one GPU.' },
   ]
 }
+/** openmm/openmm#3975: the grid of PME grows with the box and with the accuracy that is asked for. */
+export const lessInOpenmm: readonly Piece[] = [
+  {
+    text: 'See how large the periodic box is, and which error tolerance PME has: a huge box or a tiny ewaldErrorTolerance makes a huge grid of charges. Trim the solvent.',
+  },
+  { text: 'Compute in single or mixed precision, and run one simulation on a GPU at a time.' },
+]
 /** docs.blender.org, Cycles: performance, simplify, command line arguments. */
 export const lessInBlender = (): readonly Piece[] => [
   {
