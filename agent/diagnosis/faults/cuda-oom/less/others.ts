@@ -234,6 +234,7 @@ const inPaddle = ({ text }: Situation): Piece =>
 export const lessAnyway = (situation: Situation): readonly Piece[] => [
   inJulia(situation),
   ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
+  /\bmistralrs/.test(situation.text) && { text: 'Let mistral.rs quantize the model while it loads it (--isq 4), or take one that is quantized (GGUF).' },
   inPaddle(situation) ?? { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   // Programs see one instance of MIG.
   !MIG.test(situation.text) && { text: `Or run it on a GPU with more memory${situation.hosted || situation.jetson ? '' : ', or split over several'}.` },
