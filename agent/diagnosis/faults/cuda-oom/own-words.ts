@@ -1,4 +1,5 @@
-// Programs that run out of GPU memory in words of their own: CatBoost, PhysX, hashcat.
+// Programs that run out of GPU memory in words of their own: CatBoost, PhysX, hashcat, RELION, NAMD, Theano.
+import { gibAsPrinted as gib } from '../../../text/bytes.ts'
 import { bytesOf } from '../quantity.ts'
 import { known } from '../parts/window.ts'
 import { whoHolds } from '../remedies/gpu.ts'
@@ -18,6 +19,9 @@ export const cudaOomOwnWords = memoryFamily(
     'PxgCudaDeviceMemoryAllocator fail to allocate memory',
     'MemoryConfig::',
     'buffer overflow detected, please increase its size',
+    'CudaCustomAllocator out of memory',
+    'bytes of device memory (',
+    'FATAL ERROR: CUDA error ',
     'cuMemAlloc(): out of memory',
     'Not enough allocatable device memory for this attack',
     'CL_MEM_OBJECT_ALLOCATION_FAILURE',
@@ -67,6 +71,27 @@ export const cudaOomOwnWords = memoryFamily(
           { text: 'Or simulate fewer environments at once, or let fewer objects collide: their number grows with both.', command: '--num_envs 1024' },
         ]
       },
+    },
+    {
+      // acc/cuda/custom_allocator.cuh: RELION divides its own share of the card.
+      pattern:
+        /CudaCustomAllocator out of memory(?:\s{1,4}\[requestedSpace: {1,20}(\d{1,15}) B\])?(?:\s{1,4}\[largestContinuousFreeSpace: {1,20}\d{1,15} B\]\s{1,4}\[totalFreeSpace: {1,20}(\d{1,15}) B\])?/,
+      who: 'RELION',
+      verdict: ({ requested_bytes: asked, free_bytes: free }) =>
+        `RELION got no ${asked === undefined ? 'further piece' : `piece of ${gib(asked)}`} of the GPU memory that it set aside for itself${free === undefined ? '' : `: ${gib(free)} of it is free, in smaller pieces`}.`,
+      facts: ([, asked, free]) => known({ requested_bytes: bytesOf(asked, 'B'), free_bytes: bytesOf(free, 'B') }),
+    },
+    {
+      // CudaUtils.C, cudaDie.
+      pattern: /FATAL ERROR: CUDA error [^\n]{3,160}?\s{1,3}on Pe \d{1,6} \(\S{1,80} device (\d{1,3})[^)\n]{0,40}\): out of memory/,
+      who: 'NAMD',
+      facts: ([, gpu]) => known({ gpu_index: Number(gpu) }),
+    },
+    {
+      // theano/sandbox/cuda/cuda_ndarray.cu: a MemoryError of Python that speaks of the GPU.
+      pattern: /Error allocating (\d{1,15}) bytes of device memory \((?:CNMEM_STATUS_OUT_OF_MEMORY|out of memory)\)/,
+      who: 'Theano',
+      facts: ([, asked]) => known({ requested_bytes: bytesOf(asked, 'B') }),
     },
     {
       pattern:

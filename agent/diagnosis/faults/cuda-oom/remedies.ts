@@ -12,6 +12,7 @@ import { IMPOSSIBLE, type Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
+import { lessInScience } from './less/science.ts'
 import { lessToLoad, loadsWeights, makesOptimizer, phasePieces, toHostFirst } from './less/phase.ts'
 import { relaxLimit } from './xpu.ts'
 
@@ -154,11 +155,13 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
           },
         ]
       if (loadsWeights(situation)) return lessToLoad(situation)
-      return [
-        !makesOptimizer(situation) && {
-          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
-        },
-      ]
+      return (
+        lessInScience(situation) ?? [
+          !makesOptimizer(situation) && {
+            text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
+          },
+        ]
+      )
     case 'private_pools':
       return [
         situation.programs.has('vllm')

@@ -31,6 +31,7 @@ import {
   lessInTgi,
 } from './servers.ts'
 import { lessBeforeBatch } from './phase.ts'
+import { lessInScience } from './science.ts'
 import { lessInSplatting } from './splatting.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
@@ -73,7 +74,8 @@ export function lessMemory(situation: Situation, facts: Facts, othersBytes?: num
     ([program]) =>
       situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
   )
-  const general = (): readonly Piece[] => lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
+  const general = (): readonly Piece[] =>
+    lessInScience(situation) ?? lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
   const less = known === undefined ? general() : known[1](situation, facts, othersBytes)
   // It failed as it asked how much is free: nothing of its own was there yet.
   const pieces = sharesMemory(situation) && /\bmem_get_info\b|cudaMemGetInfo/.test(situation.text) ? [freeShared, ...less] : less
