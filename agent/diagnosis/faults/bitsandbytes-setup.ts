@@ -204,6 +204,7 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/CUDA SETUP: (?:CUDA detection failed|Setup Failed|Something unexpected)/, NOT_SET_UP),
     rule(/CUDA SETUP: WARNING! lib\w{1,20}\.so not found/, NOT_SET_UP),
     rule(/CUDA SETUP: Defaulting to libbitsandbytes_cpu/, NO_GPU),
+    rule(/Could not find module '[^'\n]{0,300}libbitsandbytes_\w{1,40}\.(?:so|dll)'/, NO_BINARY),
     // Before 0.43 it looked for a library of Linux on Windows too.
     rule(/^bin [A-Z]:\\[^\n]{0,200}libbitsandbytes_cpu\.so/, NO_GPU),
     rule(/CUDA SETUP: Loading binary \S{0,300}libbitsandbytes_cpu\.so/, NO_GPU, 'warning'),

@@ -2,7 +2,7 @@
 import { lessMemory } from './cuda-oom/less/index.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
-import { newerGpu, PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
+import { COMPILED, newerGpu, PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { WHICH_GPU, whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
@@ -10,8 +10,6 @@ import { gibAsPrinted as gib } from '../../text/bytes.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
-const COMPILED =
-  /:\d{1,6}:\d{1,6}: (?:fatal )?(?:error|note|warning): |\bundeclared\b|not declared in this scope|identifier "\w{1,80}" is undefined|^\s{0,8}\d{1,6} \| |^\s{0,12}\|\s/
 /** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
 
 function full(matched: Matched): readonly Piece[] {
@@ -256,6 +254,7 @@ export const cublasCudnnError = ruleFamily({
     'unable to find an engine to execute this computation',
     'cusolver error',
     'cuFFT error',
+    'initializing FFT: ',
     'cuDNN Frontend error',
     'No valid execution plans',
     'DNN library',
@@ -279,7 +278,7 @@ export const cublasCudnnError = ruleFamily({
     },
     {
       pattern:
-        /(?:\bcublas\w{3,40}\(ctx\.cublas_handle\()|custom call 'xla\.gpu\.gemm' failed|when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: (?:Cannot read |Could not initialize Tensile host: No devices))|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
+        /(?:\bcublas\w{3,40}\(ctx\.cublas_handle\()|custom call 'xla\.gpu\.gemm' failed|when calling `?cu(?:blas|blasLt|sparse|solver|dnn|fft|rand)\w{1,60}|rocBLAS error(?!: (?:Cannot read |Could not initialize Tensile host: No devices))|MIOpen Error|(?:cuBLAS|CUBLAS|cublas)(?: runtime)? (?:error|Error|failure)\b|(?:cuDNN|CUDNN|cudnn) (?:error|failure)\b|cusolver error|cuFFT error|Error initializing FFT: \d|cuDNN Frontend error|No valid execution plans (?:built|support)|Blas x?GEMM launch failed|cuSolver internal error|cuBlas call failed status|[Nn]o execution plans support/,
       severity: 'critical',
       title: 'A CUDA library call failed',
       verdict,

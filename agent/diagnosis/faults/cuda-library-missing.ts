@@ -126,6 +126,8 @@ export const cudaLibraryMissing = ruleFamily({
     'file too short',
     'Could not locate cu',
     'Cannot load symbol cu',
+    'Cannot load libn',
+    'Cannot load libcuda',
     'cannot find -lcu',
     'cannot find -lnv',
     'libcuda.so cannot found',
@@ -193,7 +195,7 @@ export const cudaLibraryMissing = ruleFamily({
     },
     missing(`${L}: file too short`, 'is an empty or cut file'),
     missing(`Could not locate ${L}`, 'was not found in PATH'),
-    missing(`(?:[Ff]ailed|Unable|Cannot) to load ${L}`, 'cannot be loaded'),
+    missing(`(?:(?:[Ff]ailed|Unable|Cannot) to|Cannot) load ${L}`, 'cannot be loaded'),
     missing('Unable to load (cu[A-Z]{3,8}|CUPTI)\\. Is it installed\\?', 'was not found by JAX', { remedies: jaxPackages }),
     missing('operation cu\\w{3,40}\\([^\\n]{0,80}?\\) failed: The (cu[A-Z]{2,8}|CUPTI|CUDA) library was not found', 'was not found by JAX', {
       remedies: jaxPackages,

@@ -25,6 +25,12 @@ function asks(condition = ''): string {
   return what === 'driver' ? `release ${version} or newer` : `one that gives ${what.replace('cuda', 'CUDA')} ${version}`
 }
 const onWindows = ({ system, text }: Situation): boolean => system === 'windows' || /docker[ -]desktop|\bPS [A-Z]:\\/i.test(text)
+/** docs.nvidia.com/cuda/parallel-thread-execution, "Release Notes": from 8.6 on the two no longer count alike. */
+const CUDA_OF_PTX: Readonly<Record<string, string>> = { '8.6': '12.7', '8.7': '12.8', '8.8': '12.9' }
+const ptxOf = (version: string): string => {
+  const cuda = CUDA_OF_PTX[version] ?? (/^(?:7\.[0-8]|8\.[0-5]|9\.0)$/.test(version) ? String(Number.parseInt(version, 10) + 4) + version.slice(1) : undefined)
+  return cuda === undefined ? version : `${version} (CUDA ${cuda})`
+}
 const code = ({ message }: Seen): ReturnType<typeof known> => known({ cuda_error_code: cudaErrorCode(message) })
 
 export const cudaVersionMismatch = ruleFamily({
@@ -94,8 +100,8 @@ export const cudaVersionMismatch = ruleFamily({
         return `The NVIDIA driver${driver === undefined || driverCuda === undefined ? '' : ` (${driver}, for CUDA up to ${driverCuda})`} is older than the CUDA runtime of ${speaker(situation().programs) ?? 'this program'} needs, or the program does not reach it.`
       },
       remedies: (matched) => (runsOn(matched.situation()) === undefined ? driverOld(matched) : unreached(matched)),
-      // The image's greeting says that there is no driver at all.
-      unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
+      // The image's greeting says that there is no driver at all; Triton's own line has a rule there.
+      unless: ({ situation, text, at }) => situation().text.includes('NVIDIA Driver was not detected') || /allocate pinned system memory/.test(text[at] ?? ''),
     },
     {
       // A terminal may have cut the word.
@@ -192,7 +198,13 @@ export const cudaVersionMismatch = ruleFamily({
         /PTX was compiled with an unsupported toolchain|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|Unsupported \.version [\d.]{1,6};|PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX/,
       severity: 'critical',
       title: "Driver too old for the program's PTX",
-      verdict: 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is too old.',
+      verdict: ({ situation }) => {
+        const [, brought, known] =
+          /application ptx input[^\n]{0,60}Unsupported \.version (\d\.\d{1,2}); current version is '(\d\.\d{1,2})'/.exec(situation().text) ?? []
+        return brought === undefined || known === undefined
+          ? 'The program brings PTX of a CUDA version that the driver cannot translate: the driver is too old.'
+          : `The program brings PTX ${ptxOf(brought)}; the driver translates up to ${ptxOf(known)}: it is too old.`
+      },
       remedies: ptxTooNew,
     },
     {

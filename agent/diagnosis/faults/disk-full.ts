@@ -50,6 +50,8 @@ const KEEPERS: readonly (readonly [RegExp, string])[] = [
   [/lightning/i, 'Lightning: save_top_k of ModelCheckpoint'],
   [/ultralytics|\bYOLO/i, 'Ultralytics: save_period=-1'],
   [/\bnemo\b/i, 'NeMo: save_top_k'],
+  [/[\\/]ray[\\/](?:tune|train)[\\/]|\bray_results\b/, 'Ray: num_to_keep of its CheckpointConfig'],
+  [/\bluajit\b|\btorch7\b/, 'delete those of earlier epochs'],
 ]
 const keeper = (text: string): string => KEEPERS.find(([program]) => program.test(text))?.[1] ?? 'Hugging Face Trainer: save_total_limit'
 
@@ -163,10 +165,16 @@ const PATH = /(?<!File )(?:'|"|write |writing |to |at |location |to file )(~?\/[
 const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
 /** Python names both files of a copy or a move: what lacks space is where the second one was to be. */
 const COPIED = /: '[^'\n]{1,200}' -> '(~?\/[\w.@+/-]{2,200})'/
-const pathOf = ({ match, message, text, at }: Seen): string | undefined =>
-  COPIED.exec(message.slice(match.index, match.index + 500))?.[1] ??
-  PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1] ??
-  (WINDOWS_FULL.test(match[0]) ? PATH.exec(linesAround(text, at, 4, 0))?.[1] : undefined)
+/** The line of the program's own source that complains, which no disk is full of. */
+const SOURCE = / at \S{1,200}\.(?:c|cc|cpp|cxx|h|lua):\d{1,6}/g
+const pathOf = ({ match, message: said, text, at }: Seen): string | undefined => {
+  const message = said.replace(SOURCE, (place) => ' '.repeat(place.length))
+  return (
+    COPIED.exec(message.slice(match.index, match.index + 500))?.[1] ??
+    PATH.exec(message.slice(Math.max(0, match.index - 240), match.index + 300))?.[1] ??
+    (WINDOWS_FULL.test(match[0]) ? PATH.exec(linesAround(text, at, 4, 0))?.[1] : undefined)
+  )
+}
 const facts = (seen: Seen): Facts => {
   const { match, message } = seen
   return known({
@@ -198,6 +206,7 @@ export const diskFull = ruleFamily({
     'file write failed',
     'database or disk is full',
     'NoSpaceLeftError',
+    ' blocks instead of ',
   ],
   facts,
   rules: [
@@ -210,12 +219,13 @@ export const diskFull = ruleFamily({
       remedies: (told) => remediesFor(told),
     },
     {
-      // What NumPy says of a full disk: fwrite() took less than it was given.
-      pattern: /\bOSError: \d{1,16} requested and \d{1,16} written\b/,
+      // What NumPy and Torch 7 say of a full disk: fwrite() took less than it was given.
+      pattern: /\bOSError: \d{1,16} requested and \d{1,16} written\b|\bwrite error: wrote \d{1,16} blocks instead of \d/,
       severity,
       title,
       remedies: (matched) => remediesFor(matched),
-      verdict: 'NumPy could not write an array to its end: most likely the disk or a quota is full.',
+      verdict: ({ match }) =>
+        `${match[0].startsWith('OSError') ? 'NumPy could not write an array' : 'Torch could not write a file'} to its end: most likely the disk or a quota is full.`,
     },
     {
       pattern:

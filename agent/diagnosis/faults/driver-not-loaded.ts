@@ -126,8 +126,8 @@ export const driverNotLoaded = ruleFamily({
       ...rule,
       pattern: /GPL-incompatible module nvidia[\w-]{0,12}\.ko uses GPL-only symbol '(\w{1,60})'/,
       title: 'The NVIDIA driver does not fit this kernel',
-      verdict: ({ match }) =>
-        `The kernel module of the driver could not be built: this kernel keeps ${match[1]} for modules under the GPL, and this version of the driver still uses it.`,
+      verdict: (seen) =>
+        `The kernel module of the driver could not be built: ${kernel(seen) === undefined ? 'this kernel' : `kernel ${kernel(seen)}`} keeps ${seen.match[1]} for modules under the GPL, and this version of the driver still uses it.`,
       remedies: [
         { text: 'Install a newer driver (a later release of the same branch is enough), or its open kernel modules where the GPU is Turing or newer.' },
         { text: 'Or boot the kernel that it was built for before.', command: 'uname -r; ls /boot/vmlinuz-*' },

@@ -6,6 +6,15 @@ import { around, cudaErrorCode, currentDevice, known } from './parts/window.ts'
 import { whoHolds } from './remedies/gpu.ts'
 import type { Piece } from './remedies/plan.ts'
 
+/** libavcodec/nvenc.c, nvenc_check_capabilities: its reasons, which older releases print at "verbose" only. */
+const UNKNOWN_CODEC = 'Codec not supported'
+const whyNot = ({ text, at }: Matched): string | undefined =>
+  /_nvenc @ [^\]\n]{2,20}\] ([A-Z\d][^\n]{2,60}(?:not supported|exceeds \d{1,6}))/.exec(around(text, at, 6, 0))?.[1]
+const codecOf = ({ match }: Matched): string => {
+  const codec = match[1]?.toUpperCase()
+  return codec === undefined || codec === 'H264' ? 'H.264' : codec
+}
+
 const VGPU = /\bGRID\b|vGPU|[A-Z]\d{2,3}[A-Z]?-\d{1,2}[CQ]\b/
 
 /** Compute modes as nvidia-smi prints them in its table and its report. */
@@ -83,22 +92,35 @@ export const gpuBusy = ruleFamily({
       ],
     },
     {
-      pattern: /_nvenc @ [^\]\n]{2,20}\] No capable devices found/,
+      pattern: /(av1|hevc|h264)_nvenc @ [^\]\n]{2,20}\] No capable devices found/,
       kind: 'gpu_not_visible',
       severity: 'critical',
       title: 'No GPU here can encode this',
-      verdict:
-        'FFmpeg found no GPU whose encoder takes what it was asked for: another codec or pixel format than the card encodes, a driver that is older than this FFmpeg needs, or the wrong GPU.',
-      remedies: [
-        {
+      verdict: (matched) => {
+        const reason = whyNot(matched)
+        return reason === undefined
+          ? 'FFmpeg found no GPU whose encoder takes what it was asked for: another codec or pixel format than the card encodes, a driver that is older than this FFmpeg needs, or the wrong GPU.'
+          : reason === UNKNOWN_CODEC
+            ? `The GPU does not encode ${codecOf(matched)}.`
+            : `The GPU cannot encode what was asked for. FFmpeg's reason: ${reason}.`
+      },
+      remedies: (matched) => [
+        whyNot(matched) === undefined && {
           text: 'Ask FFmpeg for the reason: it is in the lines of the encoder.',
           command: 'ffmpeg -v verbose -f lavfi -i testsrc -frames 1 -c:v <CODEC>_nvenc -f null -',
+        },
+        whyNot(matched) === UNKNOWN_CODEC && {
+          text: 'Encode what it knows, or on the processor.',
+          command:
+            codecOf(matched) === 'AV1' ? '-c:v hevc_nvenc\n-c:v libsvtav1' : codecOf(matched) === 'HEVC' ? '-c:v h264_nvenc\n-c:v libx265' : '-c:v libx264',
         },
         {
           text: "See the card and its driver, and compare both with NVIDIA's table of what each card encodes (AV1: from the RTX 40 series on).",
           command: 'nvidia-smi',
         },
-        { text: 'Ask for a pixel format that it knows (-pix_fmt yuv420p), and with several GPUs name one (-gpu 0).' },
+        whyNot(matched) === UNKNOWN_CODEC
+          ? { text: 'With several GPUs name the one that encodes it (-gpu 0).' }
+          : { text: 'Ask for a pixel format that it knows (-pix_fmt yuv420p), and with several GPUs name one (-gpu 0).' },
       ],
       unless: ({ text, at }) => /OpenEncodeSessionEx|context for NVENC/.test(around(text, at, 6, 0)),
     },

@@ -19,6 +19,14 @@ const HELD = /Memory cgroup stats for \S{1,200} cache:(\d{1,15})KB rss:(\d{1,15}
 const HELD_2 = /Memory cgroup stats for [^]{1,240}?\banon (\d{1,18})\b[^]{1,80}?\bfile (\d{1,18})\b(?:[^]{1,400}?\bshmem (\d{1,18})\b)?/
 const UNLIMITED_KB = 9_007_199_254_740_988
 
+/** Newer kernels count in the list of processes, in pages, what each holds of its own. */
+const HELD_ALONE = /\bpid {0,2}\] {1,4}uid {1,4}tgid total_vm {1,10}rss rss_anon\b/
+function listedAnon(near: string, pid: string | undefined): number | undefined {
+  if (pid === undefined || !HELD_ALONE.test(near)) return undefined
+  const pages = whole(new RegExp(String.raw`\[ {0,8}${pid}\] {1,8}\d{1,10} {1,8}${pid} {1,10}\d{1,14} {1,10}\d{1,14} {1,10}(\d{1,14}) `).exec(near)?.[1])
+  return pages === undefined ? undefined : pages * 4096
+}
+
 const kib = (digits: string | undefined): number | undefined => {
   const value = whole(digits)
   return value === undefined ? undefined : value * 1024
@@ -74,7 +82,7 @@ function victimAround(text: LogText, at: number): Victim {
   const facts = known({
     pid: whole(killed?.[1] ?? task?.[3]),
     process: killed?.[2] ?? killed?.[3] ?? task?.[2],
-    anon_rss_bytes: kib(/anon-rss:(\d{1,16})kB/.exec(sizes)?.[1]),
+    anon_rss_bytes: kib(/anon-rss:(\d{1,16})kB/.exec(sizes)?.[1]) ?? listedAnon(near, killed?.[1] ?? task?.[3]),
     total_vm_bytes: kib(/total-vm:(\d{1,16})kB/.exec(sizes)?.[1]),
     limit_bytes: cgroup && limitKib !== undefined && limitKib < UNLIMITED_KB ? limitKib * 1024 : undefined,
   })
@@ -98,7 +106,8 @@ function kernelKill(text: LogText, at: number, situation: () => Situation): Reco
   const job = cgroup ? /\/slurm.*\/job_(\d{1,12})/.exec(group ?? '')?.[1] : undefined
   const kubelet = cgroup && byKubelet(text[lines[0] ?? at] ?? '')
   const { pod, container } = /kubepods|docker/.test(group ?? '') ? situation().subject : {}
-  const owner = pod !== undefined ? `of pod ${pod}` : container !== undefined ? `of container ${container}` : kubelet ? 'of a pod' : undefined
+  const ofPod = kubelet || (cgroup && /kubepods/.test(group ?? ''))
+  const owner = pod !== undefined ? `of pod ${pod}` : container !== undefined ? `of container ${container}` : ofPod ? 'of a pod' : undefined
   const named = facts.process !== undefined || facts.pid !== undefined
   const who = facts.process === undefined ? 'A process' : `${facts.process}${facts.pid === undefined ? '' : ` (pid ${facts.pid})`}`
   const held = facts.anon_rss_bytes === undefined ? '' : ` while it held ${gib(facts.anon_rss_bytes)}`

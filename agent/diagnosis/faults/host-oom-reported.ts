@@ -1,5 +1,5 @@
 // Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
-import { ollamaEstimate, unitPeak } from './host-oom/estimates.ts'
+import { limitNear, ollamaEstimate, unitPeak } from './host-oom/estimates.ts'
 import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
@@ -8,6 +8,7 @@ import type { Situation } from '../situation/situation.ts'
 import { byDaemon } from './host-oom/daemons.ts'
 import { byRayMonitor } from './host-oom/ray.ts'
 import { hostFull, KERNEL_LOG, MORE_FOR_WSL, needLess, raiseLimit, slurmRemedies } from './host-oom/remedies.ts'
+import { isDescribed } from './remedies/kubernetes.ts'
 import { plan, type Piece } from './remedies/plan.ts'
 import { nodeOnCpu } from './parts/tensorflow-node.ts'
 import { around, known, lineWith, whole } from './parts/window.ts'
@@ -49,13 +50,6 @@ function exitCodeNear(text: LogText, at: number): { readonly code: number | unde
   return { code: whole(match?.[1] ?? match?.[2] ?? match?.[3]), line }
 }
 
-/** "Limits: … memory: 32Gi" of kubectl describe, "Memory": 4294967296 of docker inspect. */
-function limitNear(text: LogText, at: number): number | undefined {
-  const near = around(text, at, 30, 30)
-  const [, amount, unit = ''] = /\bLimits:\s{1,12}(?:[\w./-]{1,60}: {1,20}\S{1,20}\s{1,12}){0,3}?memory: {1,20}(\d{1,9})([KMGT]i)\b/.exec(near) ?? []
-  const bytes = amount === undefined ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1]) : Number(amount) * 1024 ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
-  return bytes
-}
 const EVICTED = /node was low on resource: memory\.(?:.{0,120}?[Cc]ontainer (\S{1,80}) was using (\d{1,12})Ki,.{0,40}?request is (\d\w{0,12}))?/
 
 /** A container has a limit of its own, and its engine says whether it was reached. */
@@ -116,7 +110,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     const { code, line: codeAt } = exitCodeNear(text, at)
     const limit = limitNear(text, at)
     return said(
-      `The container was killed by the kernel because it reached its memory limit${limit === undefined ? '' : ` of ${gib(limit)}`} (host memory, not GPU memory).`,
+      `The container${isDescribed(situation()) && situation().subject.pod !== undefined ? ` of pod ${situation().subject.pod}` : ''} was killed by the kernel because it reached its memory limit${limit === undefined ? '' : ` of ${gib(limit)}`} (host memory, not GPU memory).`,
       known({ exit_code: code, limit_bytes: limit }),
       codeAt === undefined || codeAt === at ? [at] : [at, codeAt],
       [

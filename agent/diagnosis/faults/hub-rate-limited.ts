@@ -7,8 +7,9 @@ import { setVariables } from './remedies/environment.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { Piece } from './remedies/plan.ts'
 
-/** The repository that was asked for, from the address. */
-const REPOSITORY = /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}\/[\w.-]{1,96})(?:[/?\s.]|$)/
+/** The repository that was asked for, from the address. The oldest ones (glue, gpt2) have no owner before their name: what is asked of them follows at once. */
+const REPOSITORY =
+  /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
 function download(message: string, situation: Situation): Piece {
   const match = REPOSITORY.exec(message)
   const name = match?.[2]?.replace(/\.$/, '')

@@ -244,7 +244,7 @@ export const ncclError = ruleFamily({
           .replace(/\s\S{1,80}:\d{1,10}:\d{1,10} \[\d{1,4}\] .*$/s, '')
           .replace(/\s(?:\d{4}-\d\d-\d\d|ERROR|WARNING|INFO)\s.*$/s, '')
           .replace(/\s(?:torch\.|Traceback |\[rank|RuntimeError|ncclRemote|ncclSystem).*$/s, '')
-          .slice(0, 160)
+          .slice(0, 240)
           .trim()
         return INFINIBAND.test(message) ? `NCCL reports a failure of the InfiniBand path: "${said}".` : `NCCL reports: "${said}".`
       },

@@ -12,6 +12,8 @@ const head = (seen: Seen): Piece =>
     : { text: 'See on the head whether Ray runs, and what its GCS said last.', command: 'ray status; tail -n 40 /tmp/ray/session_latest/logs/gcs_server.out' }
 const ADDRESS =
   /(?:GCS|gcs|head node|Ray) ?(?:service )?(?:at|with|on)? ?(?:address |the address )?(?:at )?[`'"]?((?:\d{1,3}\.){3}\d{1,3}:\d{2,5}|[\w-]{2,60}(?:\.[\w-]{1,60}){0,6}:\d{2,5})/
+/** Before 2.10 in bytes. */
+const onDisk = (amount = '', unit = ''): string => (unit === '' ? `${(Number(amount) / 1e9).toFixed(1)} GB` : `${Number(Number(amount).toFixed(2))} GB`)
 const resources = (words: string): string =>
   [...words.matchAll(/'([\w:.-]{1,60})': (\d{1,6}(?:\.\d{1,3})?)/g)].map(([, name, count]) => `${Number(count)} ${name}`).join(', ')
 
@@ -31,6 +33,7 @@ export const rayCluster = ruleFamily({
     "Error: Can't find a `node_ip_address.json`",
     'Version mismatch: The cluster was started with',
     'Could not find any running Ray instance',
+    'Object creation will fail if spilling',
   ],
   rules: [
     {
@@ -43,6 +46,22 @@ export const rayCluster = ruleFamily({
         `The cluster has Ray ${match[1]} with Python ${match[2]}, this process Ray ${match[3]?.replace(/\.$/, '')} with Python ${match[4]?.replace(/\.$/, '')}: both must be the same.`,
       remedies: ({ match }) => [
         { text: 'Use one image or environment for head, workers and drivers.', command: `python -m pip install "ray==${match[1]}"; python --version` },
+      ],
+    },
+    {
+      // file_system_monitor.cc; it says so again and again.
+      pattern: /(\/\S{1,200}?) is over (\d{2})% full, available space: ([\d.]{1,16})( GB)?; capacity: ([\d.]{1,18})(?: GB)?/,
+      kind: 'disk_full',
+      severity: 'warning',
+      title: 'The disk of Ray is nearly full',
+      verdict: ({ match }) =>
+        `The file system of ${match[1]} is over ${match[2]} % full: ${onDisk(match[3], match[4])} of ${onDisk(match[5], match[4])} are left. When memory fills up Ray writes objects there, and then their creation fails.`,
+      remedies: ({ match }) => [
+        {
+          text: 'See what fills it. Folders of earlier sessions (session_*) can go when no Ray runs.',
+          command: `df -h ${match[1]}; du -sh ${(match[1] ?? '').replace(/\/session_.*$/, '')}/* | sort -h | tail`,
+        },
+        { text: 'Or start Ray with its folder on a larger disk.', command: 'ray start --head --temp-dir <FOLDER_WITH_SPACE>' },
       ],
     },
     {

@@ -49,6 +49,9 @@ export const tritonRefused = ruleFamily({
     'Stub process ',
     'Poll failed for model directory',
     "unable to find 'libtriton_",
+    'unable to find backend library for backend',
+    'unable to load shared library: lib',
+    'allocate pinned system memory',
     'backend API version does not support this backend',
     'model configuration is not provided for model',
     '| UNAVAILABLE: ',
@@ -173,6 +176,54 @@ export const tritonRefused = ruleFamily({
           OTHERS,
         ]
       },
+    },
+    {
+      severity: 'warning',
+      kind: 'gpu_not_visible',
+      pattern: /(?:Unable|[Ff]ailed) to allocate pinned system memory[^\n]{0,120}?CUDA driver version is insufficient/,
+      title: 'Triton runs without a GPU',
+      verdict:
+        'Triton found no driver that it can use, and goes on with the CPU: the container was started without the GPU, or the driver of the host is older than this release of Triton asks for.',
+      remedies: ({ situation }) => [
+        situation().programs.has('kubernetes')
+          ? { text: 'Request a GPU for the pod (resources.limits: nvidia.com/gpu: 1).' }
+          : { text: 'Start the container with the GPU.', command: dockerRun('--gpus all', situation()) },
+        {
+          text: 'If it was: compare the driver of the host with the one that the release notes of this Triton name, and update it or take an older image.',
+          command: 'nvidia-smi',
+        },
+      ],
+      unless: ({ situation }) => situation().text.includes('NVIDIA Driver was not detected'),
+    },
+    {
+      ...critical,
+      pattern: /(?:failed to load '([\w.-]{1,80})'[^\n]{0,60})?unable to find backend library for backend '([\w.-]{1,60})'/,
+      title: ({ match }) => `Triton has no backend ${match[2]}${match[1] === undefined ? '' : ` for ${match[1]}`}`,
+      verdict: ({ match }) =>
+        `The model${match[1] === undefined ? '' : ` ${match[1]}`} asks for the backend ${match[2]}, and this Triton found no library of it.`,
+      remedies: [
+        {
+          text: 'See which backends this image holds: images with a framework in their tag (pyt, tf2, trtllm, min) have few; take the full one, or correct the name in config.pbtxt.',
+          command: 'ls /opt/tritonserver/backends',
+        },
+        OTHERS,
+      ],
+    },
+    {
+      ...critical,
+      kind: 'missing_dependency',
+      pattern: /(?:failed to load '([\w.-]{1,80})'[^\n]{0,60})?unable to load shared library: (lib[\w.+-]{1,80}): cannot open shared object file/,
+      title: ({ match }) => `A backend of Triton lacks ${match[2]}`,
+      verdict: ({ match }) =>
+        `Triton did not load${match[1] === undefined ? ' a model' : ` ${match[1]}`}: the library of its backend needs ${match[2]}, which is not there${/^lib(?:c10|torch)/.test(match[2] ?? '') ? ' (it is part of PyTorch)' : ''}.`,
+      remedies: ({ match }) => [
+        {
+          text: 'See what the backend lacks: all its libraries must lie in its own folder.',
+          command: `ldd /opt/tritonserver/backends/${/^lib(?:c10|torch)/.test(match[2] ?? '') ? 'pytorch/libtriton_pytorch.so' : '*/libtriton_*.so'} | grep 'not found'`,
+        },
+        { text: 'Take server and backend from one image, or copy the whole folder of a backend that was built apart.' },
+        OTHERS,
+      ],
     },
     {
       ...critical,

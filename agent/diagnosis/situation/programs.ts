@@ -18,7 +18,7 @@ const PATTERNS = {
     /ComfyUI|Got an OOM, unloading all loaded models|^ERROR lora \S{3,200} |CheckpointLoaderSimple|!!! Exception during processing|\bKSampler\b|^got prompt$|Prompt executed in \d|loaded (?:partially|completely)\b|Device: cuda:\d{1,2} [^\n]{3,60} : (?:cudaMallocAsync|native)/im,
   sd_webui:
     /NansException|Torch active\/reserved: |use lower resolution|--opt-split-attention|--no-half\b|\[GPU Setting\]|stable[-_ ]diffusion[-_ ]webui|webui-user|--medvram|\bSys: [\d.]{1,8}\/[\d.]{1,8} GB \(|\bmodules[/\\](?:txt2img|img2img|call_queue|sd_models|sd_hijack)\w{0,24}\.py|\bwebui\.(?:sh|bat)\b|\bsd-?next\b|sd-webui/i,
-  jax: /\bjax(?:lib|line)?\b|No GPU\/TPU found, falling back|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization|\bpjrt_|^(?![^]*(?:tensorflow|keras))[^]*RESOURCE_EXHAUSTED: Failed to (?:allocate request for|load in-memory)/i,
+  jax: /\bjax(?:lib|line)?\b|\bcolabfold\b|No GPU\/TPU found, falling back|[/\\]external\/(?:xla|org_tensorflow)\/|\b[EWIF] external\/(?:xla|org_tensorflow)\/|XlaRuntimeError|executable_name='jit_|hlo_rematerialization|\bpjrt_|^(?![^]*(?:tensorflow|keras))[^]*RESOURCE_EXHAUSTED: Failed to (?:allocate request for|load in-memory)/i,
   tensorflow: /\btensorflow\b|ResourceExhaustedError(?!:?\s{1,6}Out of memory error on GPU)|TF_FORCE_GPU|tf_device|\bkeras\b/i,
   onnxruntime: /onnxruntime|BFCArena|CUDAExecutionProvider/i,
   rapids: /\brmm\b|\bcudf\b|\bcuml\b|\bcugraph\b|rapids/i,
@@ -33,7 +33,10 @@ const PATTERNS = {
   ffmpeg: /\bffmpeg\b|cuvid|h264_|hevc_nv|nvenc|Failed to open decoder/i,
   // Data sets of PyTorch's programs have the name too.
   blender: /\bBlender \d\.\d{1,2}|\bblender (?:-b|--background)\b|\bintern[\\/]cycles\b|\bFra:\d{1,7} Mem:|System is out of GPU and shared/i,
-  esmfold: /pLDDT|esmfold|openfold|alphafold/i,
+  // Scenes from photographs: 3D Gaussian splatting, and NeRFs.
+  splatting: /gaussian[-_ ]?splatting|diff_gaussian|diff_surfel|\bgsplat\b|\bsplatfacto|\bnerfstudio\b|\bns-train\b|\binstant-ngp\b/i,
+  openmm: /\bopenmm\b|OpenMMException/i,
+  esmfold: /pLDDT|esmfold|openfold|alphafold|colabfold/i,
   diffusers:
     /\bdiffusers\b|\bflux-(?:dev|schnell|webui)\b|\bpipe\.to\(|FLUX\.[12]\b|\bFlux\w{0,12}Pipeline|StableDiffusion|AutoencoderKL|CLIPTextModel|\b[A-Z]\w{2,40}Pipeline\.from_pretrained|CogVideo|HunyuanVideo|\bWan2\.\d|\bWan(?:2GP|GP)\b/,
   bitsandbytes: /bitsandbytes|\bbnb_/i,
@@ -46,7 +49,7 @@ const PATTERNS = {
   pytorch: /\btorch\b|pytorch|PYTORCH_|\bc10::|CUDACachingAllocator|(?:CUDA|HIP) out of memory\. Tried/i,
   matlab: /\bMATLAB\b/,
   docker:
-    /\bdocker\b|\broot@[0-9a-f]{12}[: ]|\bhost(?: \(|: )[0-9a-f]{12}\b|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
+    /\bdocker\b|\broot@[0-9a-f]{12}[: ]|\bhost(?: \(|: )[0-9a-f]{12}\b|\bhostname=[0-9a-f]{12} ;|\bdockerd\b|\bmoby\b|"OOMKilled"|\bcontainer (?:start|kill|die|oom) [0-9a-f]{12,64} \(/i,
   compose: /docker[- ]compose|^[a-z][\w.-]{1,40}[-_]\d{1,3} {1,10}\| /im,
   podman: /\bpodman\b/i,
   apptainer: /\b(?:singularity|apptainer)\b|\.s(?:if|img)\b/i,
@@ -88,6 +91,7 @@ export const PROGRAM_NAMES: Readonly<Partial<Record<Program, string>>> = {
   tei: 'Text Embeddings Inference',
   ffmpeg: 'FFmpeg',
   blender: 'Blender',
+  openmm: 'OpenMM',
   pytorch: 'PyTorch',
 }
 

@@ -52,7 +52,8 @@ function exitAsked(line: string): Question | undefined {
 /** A call or a name, as people type them to see what a library finds. */
 const EXPRESSION = String.raw`(?:[A-Za-z_]\w{0,40}\.){1,5}[A-Za-z_]\w{0,40}(?:\((?:["'][\w.-]{0,40}["'])?\))?`
 const TYPED = new RegExp(String.raw`^\s*(?:>>>|In \[\d{1,4}\]:) ?(?:print\()?(${EXPRESSION})\)?\s*$`)
-const ONE_LINER = new RegExp(String.raw`\bpython[\d.]{0,5} -c ["'].{0,200}?\bprint\(((?:${EXPRESSION}(?:, ?)?){1,5})\)["']\s*$`)
+/** Within the quotes of `docker exec NAME bash -c "…"` its own have backslashes. */
+const ONE_LINER = new RegExp(String.raw`\bpython[\d.]{0,5} -c \\?["'].{0,200}?\bprint\(((?:${EXPRESSION}(?:, ?)?){1,5})\)\\?["']{1,2}\s*$`)
 
 function pythonAsked(line: string): Question | undefined {
   const asked = TYPED.exec(line)?.[1] ?? (line.includes(' -c ') ? ONE_LINER.exec(line)?.[1] : undefined)

@@ -97,6 +97,7 @@ const ROWS: readonly Row[] = [
   [/Unknown model \((\w[\w.-]{1,80})\)/, 'Update timm, which lists what it knows: timm.list_models("*NAME*").', 'python -m pip install --upgrade timm'],
 ]
 
+const RUN = /\b(?:docker|podman) run /
 export const LIBRARIES: readonly Known[] = [
   {
     pattern: /FlashAttention2? has been toggled on.{0,120}not installed/i,
@@ -124,11 +125,17 @@ export const LIBRARIES: readonly Known[] = [
     pattern: /\blibpython(3\.\d{1,2})\.so\.1\.0: cannot open shared object file/,
     says: 'The program was linked with the library of that Python, which brings it only where it was built as a shared one.',
     remedies: ([, version], { situation }) => [
-      {
+      RUN.test(situation.text) && {
+        text: /\b(?:docker|podman) run [^\n]{0,200}?(?:--user|-u)[ =]/.test(situation.text)
+          ? 'It lies in the image, likely in a folder that only root may read: see whether it starts without --user, and take a release of the image that runs as other users.'
+          : 'The image should bring it: take another release of the image, or repair it where it is built.',
+      },
+      !RUN.test(situation.text) && {
         text: 'Name the library folder of that Python to the loader (conda: that of the environment; uv and pyenv: that of the Python itself).',
         command: `export LD_LIBRARY_PATH=$(python -c "import sysconfig; print(sysconfig.get_config_var('LIBDIR'))"):$LD_LIBRARY_PATH`,
       },
-      !/conda|\.pyenv|[\\/]uv[\\/]/.test(situation.text) && { text: 'Or install it from the system.', command: `sudo apt-get install -y libpython${version}` },
+      !/conda|\.pyenv|[\\/]uv[\\/]/.test(situation.text) &&
+        !RUN.test(situation.text) && { text: 'Or install it from the system.', command: `sudo apt-get install -y libpython${version}` },
     ],
   },
   {

@@ -17,7 +17,17 @@ const isOddSize = (bytes: number): boolean => {
   return above !== 0 && STEP - above > KEPT
 }
 
-export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Situation): Piece =>
+/** What the firmware set aside, as the kernel says it at its start. */
+const SET_ASIDE = /\bVRAM: (\d{4,7})M 0x|\b(\d{4,7})M of VRAM memory ready/
+function setAside(total: number, text: string): string {
+  const [, one, two] = SET_ASIDE.exec(text) ?? []
+  const bytes = Number(one ?? two ?? 0) * 2 ** 20
+  return bytes > 2 * total
+    ? ` The firmware sets ${gib(bytes)} aside as VRAM, which PyTorch does not count here: set aside little in the BIOS (UMA frame buffer), so that host memory, and with it this limit, grows.`
+    : ''
+}
+
+export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system, text }: Situation): Piece =>
   vendor === 'amd' &&
   total !== undefined &&
   total <= HALF_OF_LARGEST &&
@@ -25,7 +35,7 @@ export const raiseShare = ({ total_bytes: total }: Facts, { vendor, system }: Si
   (total < STEP
     ? { text: `If this GPU is part of the processor: its ${gib(total)} is what the firmware sets aside for it. Set aside more in the BIOS (UMA frame buffer).` }
     : {
-        text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters of host memory and reboot.`,
+        text: `If this GPU is part of the processor (Ryzen AI, Strix Halo): its ${gib(total)} are a limit of the driver, mostly half of host memory. Raise it to three quarters of host memory and reboot.${setAside(total, text)}`,
         ...(system !== 'windows' && system !== 'wsl'
           ? {
               command:

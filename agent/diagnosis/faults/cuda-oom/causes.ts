@@ -12,6 +12,8 @@ const CONTEXT_USUAL = GIB
 const NON_PYTORCH_UNUSUAL = 3 * GIB
 /** Without the card's size: a request that only the largest GPUs could hold at all, and none beside a model. */
 const HUGE = 128 * GIB
+/** No batch and no setting asks for so much: an address or garbage was taken for a size. */
+export const IMPOSSIBLE = 2 ** 46
 /** From this share of the card on a cause may lead; measured on simulated failures whose cause is known. */
 const LEADS = 0.1
 const MENTIONED = 0.05
@@ -205,6 +207,8 @@ function mainSentence(facts: Facts, judged: Judged): string {
     case 'oversized_request': {
       if (total === undefined) return `This one request is larger than nearly every GPU. Likely a wrong shape, batch, resolution or sequence length.`
       const card = `the card's ${gib(total)}`
+      if (requested !== undefined && requested > IMPOSSIBLE)
+        return `No GPU has that much: the size was computed wrong, by an overflow, a wrong shape, or a compiled extension that does not fit this PyTorch or GPU.`
       if (requested !== undefined && requested < total - 2 ** 28)
         return `This one request takes nearly all of ${card}. Likely a batch, sequence or shape that is too large.`
       const likely =

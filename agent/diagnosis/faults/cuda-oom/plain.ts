@@ -4,7 +4,7 @@ import { bytesOf, integerIn, SIZE, sizeIn } from '../quantity.ts'
 import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
-import { LARGER_POOL, LESS_AT_ONCE, lessInCupy, lessInRapids, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
+import { LARGER_POOL, LESS_AT_ONCE, lessInCupy, lessInRapids, lessInXgboost, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -90,7 +90,7 @@ export const cudaOomPlain = memoryFamily(
         limit !== undefined && {
           text: `Raise the limit that is set on CuPy's pool (${gib(limit)}): CUPY_GPU_MEMORY_LIMIT, or cupy.get_default_memory_pool().set_limit().`,
         },
-        lessInCupy(),
+        lessInCupy(situation),
         whoHolds(situation),
       ],
     },
@@ -174,14 +174,14 @@ export const cudaOomPlain = memoryFamily(
       who: 'The program (on a Jetson, where GPU and CPU share memory)',
     },
     {
-      pattern: new RegExp(`Memory allocation error on worker \\d{1,4}: [^]{0,160}?- Free memory: ${SIZE}\\s{1,4}- Requested memory: ${SIZE}`),
+      // Before 1.5 in bytes, without a unit.
+      pattern: new RegExp(
+        `Memory allocation error on worker \\d{1,4}: [^]{0,160}?- Free memory: (?:${SIZE}|(\\d{1,15})\\b)\\s{1,4}- Requested memory: (?:${SIZE}|(\\d{1,15})\\b)`,
+      ),
       who: 'XGBoost',
-      facts: ([, free, freeUnit, asked, unit]) => known({ free_bytes: bytesOf(free, freeUnit), requested_bytes: bytesOf(asked, unit) }),
-      remedies: (situation) => [
-        { text: 'Give XGBoost its data in bins: QuantileDMatrix instead of DMatrix, and a smaller max_bin (128); it needs a fraction of the memory.' },
-        { text: "Train on a part of the rows for each tree: subsample=0.2 with sampling_method='gradient_based', or with shallower trees (max_depth)." },
-        whoHolds(situation),
-      ],
+      facts: ([, free, freeUnit, freeBytes, asked, unit, bytes]) =>
+        known({ free_bytes: bytesOf(free ?? freeBytes, freeUnit), requested_bytes: bytesOf(asked ?? bytes, unit) }),
+      remedies: lessInXgboost,
     },
     {
       pattern: /(?:std::bad_alloc|RMM).{0,300}Maximum pool size exceeded/,

@@ -8,10 +8,11 @@ import type { Situation } from '../../situation/situation.ts'
 import { setVariables } from '../remedies/environment.ts'
 import { processes, whoHolds } from '../remedies/gpu.ts'
 import { plan, type Piece } from '../remedies/plan.ts'
-import type { Judged } from './causes.ts'
+import { IMPOSSIBLE, type Judged } from './causes.ts'
 import { growable, variable } from './allocator-settings.ts'
 import { raiseShare } from './apu.ts'
 import { lessMemory } from './less/index.ts'
+import { lessInScience } from './less/science.ts'
 import { lessToLoad, loadsWeights, makesOptimizer, phasePieces, toHostFirst } from './less/phase.ts'
 import { relaxLimit } from './xpu.ts'
 
@@ -114,6 +115,19 @@ function notTheCard(judged: Judged, facts: Facts, situation: Situation): readonl
   return outside > 0.5 * (facts.total_bytes ?? Infinity) ? [who, vllm, host, onLinux, limit] : [vllm, host, onLinux, limit]
 }
 
+/** Extensions of PyTorch are called through a module of their own: `_C.rasterize_gaussians(`. */
+const EXTENSION = /File "[^"\n]{0,200}[\\/](\w{2,60})[\\/]\w{1,60}\.py", line \d{1,6}, in \w{1,60}\s{1,12}[^\n]{0,200}\b_C\.\w/
+function wrongSize({ text }: Situation): readonly Piece[] {
+  const extension = EXTENSION.exec(text)?.[1]
+  return [
+    extension !== undefined && {
+      text: `Build ${extension} again, with the CUDA toolkit that PyTorch was built for and for this GPU: the size came from its compiled code.`,
+      command: 'python -c "import torch; print(torch.version.cuda, torch.cuda.get_device_capability())"; nvcc --version',
+    },
+    { text: 'Print the shapes that go into the call that allocates: an empty, broken or not finite input gives such sizes too.' },
+  ]
+}
+
 function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, message: string, situation: Situation): readonly Piece[] {
   switch (cause) {
     case 'fragmentation':
@@ -133,6 +147,7 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
         },
       ]
     case 'oversized_request':
+      if ((facts.requested_bytes ?? 0) > IMPOSSIBLE) return wrongSize(situation)
       if (situation.programs.has('comfyui') || situation.programs.has('sd_webui') || situation.programs.has('diffusers'))
         return [
           {
@@ -140,11 +155,13 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
           },
         ]
       if (loadsWeights(situation)) return lessToLoad(situation)
-      return [
-        !makesOptimizer(situation) && {
-          text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
-        },
-      ]
+      return (
+        lessInScience(situation) ?? [
+          !makesOptimizer(situation) && {
+            text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
+          },
+        ]
+      )
     case 'private_pools':
       return [
         situation.programs.has('vllm')

@@ -58,7 +58,9 @@ export const updated = (situation: Situation): string =>
   updateOf(situation) === undefined ? '' : ` An automatic upgrade (unattended-upgrades) changed packages of the driver on ${updateOf(situation)}.`
 /** A prompt with the name that Docker gives a container. */
 export const inContainer = ({ text }: Situation): boolean =>
-  /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])|^\[pod\/|\bkubectl (?:(?:-n|--namespace)[ =]\S{1,60} )?logs\b/m.test(text)
+  /(?:^|[\s[])[a-z][\w-]{0,30}@[0-9a-f]{12}(?::| \S{1,60}\])|^\[pod\/|\bkubectl (?:(?:-n|--namespace)[ =]\S{1,60} )?logs\b|\b(?:lxc|incus) exec [a-zA-Z]|\bpct (?:exec|enter) \d/m.test(
+    text,
+  )
 /** `lsmod | grep nvidia` printed nothing: the next prompt stands below it. */
 export const unloaded = ({ text }: Situation): boolean =>
   /\blsmod ?\| ?grep (?:-i )?["']?(?:\^)?nvidia["']?[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:[\w.@~:()[\]/ -]{0,80})?[#$❯➜%] ?/.test(text)

@@ -110,7 +110,7 @@ export const engineRules: readonly Rule[] = [
     pattern: /WSL environment detected but no adapters were found/,
     severity: 'critical',
     title: 'No GPU in WSL2',
-    verdict: 'Windows offers WSL2 no GPU: the Windows driver is missing or too old, or GPU support is off.',
+    verdict: 'Windows offers WSL2 no GPU: the Windows driver is missing or too old, GPU support is off, or the computer has no NVIDIA GPU.',
     remedies: WSL,
   },
   {

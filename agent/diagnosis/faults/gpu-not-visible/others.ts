@@ -10,6 +10,8 @@ const REFUSED = /^(?:Permission|Operation not)/
 
 export const LITERALS = [
   'ROCk module is NOT loaded',
+  'Dense stereo reconstruction requires CUDA',
+  'SiftGPU not fully supported',
   'Unable to open /dev/kfd',
   'hsa_init failed with ',
   'while adding custom device "/dev/',
@@ -32,6 +34,35 @@ const lister = ({ vendor }: Situation): string => (vendor === 'amd' ? 'rocm-smi 
 const flagOf = (named: string | undefined): string => (/^nv/i.test(named ?? '') ? 'nv' : 'rocm')
 
 export const otherRules: readonly Rule[] = [
+  {
+    // colmap.github.io/faq: a build without CUDA has no dense part.
+    pattern: /Dense stereo reconstruction requires CUDA/,
+    severity: 'critical',
+    title: 'COLMAP was built without CUDA',
+    verdict: 'This COLMAP was built without CUDA, as the packages of Debian, Ubuntu and pip are, and its dense reconstruction runs on the GPU only.',
+    remedies: [
+      { text: 'See what it was built with: the first lines say "with CUDA" or "without CUDA".', command: 'colmap -h | head -n 5' },
+      {
+        text: 'Use a build with CUDA (the image colmap/colmap, the archive for Windows with cuda in its name, or CMake with CUDA installed).',
+        command: 'docker run --rm --gpus all -v "$PWD":/work -w /work colmap/colmap colmap -h',
+      },
+      { text: 'Or make the dense cloud with a program that does without a GPU, such as OpenMVS.' },
+    ],
+  },
+  {
+    pattern: /SiftGPU not fully supported/,
+    severity: 'critical',
+    title: 'COLMAP finds no GPU for SIFT',
+    verdict:
+      'COLMAP was to find or match features on the GPU and could not: built without CUDA it needs a display with OpenGL, and with CUDA a GPU that it sees.',
+    remedies: [
+      {
+        text: 'Without a GPU: find and match on the CPU (newer releases call these FeatureExtraction and FeatureMatching).',
+        command: '--SiftExtraction.use_gpu 0\n--SiftMatching.use_gpu 0',
+      },
+      { text: 'With one: see whether it is there and whether this build has CUDA.', command: 'nvidia-smi -L; colmap -h | head -n 5' },
+    ],
+  },
   {
     pattern: NO_ROCK,
     severity: 'critical',

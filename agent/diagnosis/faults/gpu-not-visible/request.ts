@@ -19,6 +19,17 @@ export function requestGpu(situation: Situation): Piece {
     return {
       text: 'Give the notebook a GPU: in Colab under Runtime, Change runtime type; in Kaggle under Accelerator. The runtime starts again with it, without its variables.',
     }
+  const [, tool, instance] = /\b(lxc|incus) exec ([a-zA-Z][\w-]{0,60})/.exec(text) ?? []
+  if (tool !== undefined)
+    return {
+      text: `In ${tool === 'lxc' ? 'LXD' : 'Incus'}: ${/^ {2}\w{1,30}:\n(?: {4}\S[^\n]{0,80}\n){0,6}? {4}type: gpu\b/m.test(text) ? 'the instance has the device; let it' : `add the GPU (${tool} config device add ${instance} gpu gpu), and let the instance`} use the driver of the host, for which that needs the NVIDIA container toolkit. A driver installed in the instance must be of exactly the release of the host.`,
+      command: `${tool} config set ${instance} nvidia.runtime true; ${tool} restart ${instance}`,
+    }
+  if (/\bpct (?:exec|enter) \d/.test(text))
+    return {
+      text: 'In an LXC container: pass /dev/nvidia0, /dev/nvidiactl and /dev/nvidia-uvm in, and install there the driver of exactly the release of the host, without its kernel module.',
+      command: 'ls -l /dev/nvidia*',
+    }
   if (programs.has('kubernetes')) return { text: 'In a pod: request the GPU (resources.limits: nvidia.com/gpu: 1).' }
   if (programs.has('compose'))
     return {

@@ -1,5 +1,6 @@
 // How much memory a killed process had wanted or used, by what its server and systemd say beside it.
 import { gibAsPrinted as gib } from '../../../text/bytes.ts'
+import { around, whole } from '../parts/window.ts'
 import { bytesOf } from '../quantity.ts'
 
 const AMOUNT = '"?([\\d.]{1,9}) ?([KMGT]i?B)'
@@ -20,6 +21,16 @@ export function ollamaEstimate(text: string): string {
 
 /** "ollama.service: Consumed 32.964s CPU time, 123.9G memory peak." of a unit; systemd counts in units of 1024. */
 export function unitPeak(text: string): string {
-  const [, amount, unit] = /\.service: Consumed [^\n]{1,80}? ([\d.]{1,8})([MGT]) memory peak/.exec(text) ?? []
+  const [, amount, unit] = /(?:\.service: |^)Consumed [^\n]{1,80}? ([\d.]{1,8})([MGT]) memory peak/m.exec(text) ?? []
   return amount === undefined ? '' : ` It used ${amount} ${unit}iB at its peak.`
+}
+
+/** "Limits: … memory: 32Gi" of kubectl describe, "Memory": 4294967296 of docker inspect. */
+export function limitNear(text: readonly string[], at: number): number | undefined {
+  const near = around(text, at, 30, 30)
+  const [, amount, unit = ''] = /\bLimits:\s{1,12}(?:[\w./-]{1,60}: {1,20}\S{1,20}\s{1,12}){0,3}?memory: {1,20}(\d{1,9})([KMGT]i?)(?!\w)/.exec(near) ?? []
+  // "6G" is of 1000, "6Gi" of 1024.
+  return amount === undefined
+    ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1])
+    : Number(amount) * (unit.endsWith('i') ? 1024 : 1000) ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
 }

@@ -104,6 +104,13 @@ function loadsData(situation: Situation): boolean {
   if (known === undefined) loading.set(situation, (known = /DataLoader|num_workers/.test(situation.text)))
   return known
 }
+/** tools/server of llama.cpp: what it computed for prompts that another one displaced. */
+const PROMPT_CACHE = /\bprompt_save: |\bupdating prompt cache\b|\bprompt cache\b|--cache-ram\b/
+const cacheNow = (text: string): string => {
+  const [, set] = /--cache-ram[ =](\d{1,7})\b/.exec(text) ?? []
+  const [, saved] = [...text.matchAll(/saving prompt with length \d{1,8}, total state size = ([\d.]{1,12}) MiB/g)].at(-1) ?? []
+  return `${set === undefined ? '' : `; ${set} is set`}${saved === undefined ? '' : `; the last prompt took ${gib(Number(saved) * 2 ** 20)}`}`
+}
 /** Programs that hold Python data sets or weights; nothing of this helps a browser or a data base. */
 export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
   const python =
@@ -119,6 +126,11 @@ export function needLess(facts: Facts, situation: Situation): readonly Piece[] {
       text: 'It was killed while it compiled: compile fewer files at once, each takes several GiB.',
       command: 'export MAX_JOBS=2',
     },
+    runner &&
+      PROMPT_CACHE.test(situation.text) && {
+        text: `Let llama.cpp keep fewer prompts in host memory (MiB; 8192 where nothing is set, 0 for none)${cacheNow(situation.text)}.`,
+        command: situation.programs.has('ollama') ? 'export LLAMA_ARG_CACHE_RAM=512' : '--cache-ram 512',
+      },
     runner && {
       text: 'Run a smaller model or quantization, or a shorter context, or put more layers on the GPU where it has room.',
     },

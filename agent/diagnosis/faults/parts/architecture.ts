@@ -66,7 +66,7 @@ export const oddGpu = (text: string): string | undefined => (BLACKWELL.exec(text
 /** Libraries with kernels of their own, as an error names them. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
   [/flashinfer|\b(?:Single|Batch)(?:Decode|Prefill)With\w/i, 'FlashInfer'],
-  [/\bflash_attn|flash-attention/i, 'FlashAttention'],
+  [/\bflash[-_]?attn|flash-attention|\bflash_(?:fwd|bwd)_launch/i, 'FlashAttention'],
   [/xformers/i, 'xFormers'],
   [/sageattn|sageattention/i, 'SageAttention'],
   [/sgl[-_]kernel/, 'sgl-kernel'],

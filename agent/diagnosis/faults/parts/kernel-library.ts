@@ -12,11 +12,15 @@ const LIBRARIES: readonly (readonly [sign: RegExp, name: string])[] = [
   [/\bxformers\b/, 'xFormers'],
   [/\bselective_scan|causal_conv1d|mamba_ssm\b/, 'Mamba'],
   [/\bexllama/i, 'ExLlama'],
+  [/\bcatboost[\\/]|TCatBoostException/, 'CatBoost'],
+  [/\[LightGBM\]/, 'LightGBM'],
 ]
 /** Only where the failing call itself is named, which is so where the library checks its launches. */
 const libraryOf = ({ message, text, at }: Seen): string | undefined => {
   const own = `${message} ${text[at] ?? ''}`.slice(0, 700)
-  return /\.cuh?\b|\bcsrc\b|failed with error/.test(own) ? LIBRARIES.find(([sign]) => sign.test(own))?.[1] : undefined
+  return /\.cuh?\b|\bcsrc\b|failed with error|TCatBoostException|\[LightGBM\] \[Fatal\] \[CUDA\]/.test(own)
+    ? LIBRARIES.find(([sign]) => sign.test(own))?.[1]
+    : undefined
 }
 export const byLibrary = (matched: Matched): Piece => {
   const { programs } = matched.situation()

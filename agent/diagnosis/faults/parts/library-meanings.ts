@@ -32,7 +32,18 @@ const STATUS_TEXTS: readonly (readonly [words: string, status: string])[] = [
   ['an internal operation failed', 'CUBLAS_STATUS_INTERNAL_ERROR'],
   ['the requested functionality is not supported', 'CUBLAS_STATUS_NOT_SUPPORTED'],
 ]
-export const statusInWords = (text: string): string | undefined => STATUS_TEXTS.find(([words]) => text.includes(words))?.[1]
+/** OpenMM prints cuFFT's number alone. https://docs.nvidia.com/cuda/cufft/#cufftresult */
+const FFT_NUMBERS: Readonly<Record<string, string>> = {
+  '2': 'CUFFT_ALLOC_FAILED',
+  '5': 'CUFFT_INTERNAL_ERROR',
+  '6': 'CUFFT_EXEC_FAILED',
+  '7': 'CUFFT_SETUP_FAILED',
+}
+export const statusInWords = (text: string): string | undefined =>
+  STATUS_TEXTS.find(([words]) => text.includes(words))?.[1] ?? FFT_NUMBERS[/Error initializing FFT: (\d)/.exec(text)?.[1] ?? '']
+/** What a compiler quotes is no error of the library. */
+export const COMPILED =
+  /:\d{1,6}:\d{1,6}: (?:fatal )?(?:error|note|warning): |\bundeclared\b|not declared in this scope|identifier "\w{1,80}" is undefined|^\s{0,8}\d{1,6} \| |^\s{0,12}\|\s/
 
 /** Programs whose users cannot change a tensor: another precision or version is what they can choose. */
 export const PRECISION: Meaning['pieces'] = ({ situation }) => {

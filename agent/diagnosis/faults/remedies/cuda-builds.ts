@@ -91,16 +91,15 @@ export function architecture({ situation, message, match, text, at: line }: Matc
       },
       WHICH_GPU,
     ]
-  const inOtherWords = OTHER_WORDS.test(at.text) && !PYTHONS.some((program) => programs.has(program))
-  if ((COMPILED.test(at.text) || inOtherWords) && !programs.has('pytorch'))
+  const part = kernelsOf({ message, match })
+  if (part !== undefined && at.jetson)
     return [
       {
-        text: `See which compute capability the GPU has, and compile the program for it (nvcc: -gencode, CMake: CMAKE_CUDA_ARCHITECTURES), or take a ${inOtherWords ? 'release or ' : ''}build that was.`,
-        command: COMPUTE_CAP,
+        text: `It is ${part} that lacks the code, not PyTorch: its wheels are not built for boards. Take a wheel for the JetPack of the board, or compile it there (compute capability 8.7 on Orin, 7.2 on Xavier).`,
+        command: 'cat /etc/nv_tegra_release',
       },
-      { text: 'See for which architectures a program or a library holds code.', command: 'cuobjdump --list-elf <FILE>' },
+      { text: "Or run without it (PyTorch's own attention: sdpa)." },
     ]
-  const part = kernelsOf({ message, match })
   if (part !== undefined)
     return [
       {
@@ -109,6 +108,15 @@ export function architecture({ situation, message, match, text, at: line }: Matc
       programs.has('sglang') && { text: 'Or let SGLang use other kernels.', command: '--attention-backend triton --sampling-backend pytorch' },
       programs.has('vllm') && { text: 'Or let vLLM use other kernels (--attention-backend; before 0.12 VLLM_ATTENTION_BACKEND).' },
       WHICH_GPU,
+    ]
+  const inOtherWords = OTHER_WORDS.test(at.text) && !PYTHONS.some((program) => programs.has(program))
+  if ((COMPILED.test(at.text) || inOtherWords) && !programs.has('pytorch'))
+    return [
+      {
+        text: `See which compute capability the GPU has, and compile the program for it (nvcc: -gencode, CMake: CMAKE_CUDA_ARCHITECTURES), or take a ${inOtherWords ? 'release or ' : ''}build that was.`,
+        command: COMPUTE_CAP,
+      },
+      { text: 'See for which architectures a program or a library holds code.', command: 'cuobjdump --list-elf <FILE>' },
     ]
   if (programs.has('jax') && !programs.has('pytorch'))
     return [

@@ -69,6 +69,18 @@ export function driverRemedies(name: string, seen: Seen): readonly Piece[] {
         command: 'nvidia-smi',
       },
     ]
+  // docs.nvidia.com, container toolkit: without "video" the libraries of decoder and encoder stay outside.
+  if (/nvcuvid|nvidia-(?:en|de)code/.test(name))
+    return [
+      {
+        text: `In a container: start it with the driver capability "video" too, without which ${name} is not mounted (NVIDIA_DRIVER_CAPABILITIES=all in its environment).`,
+        ...(programs.has('kubernetes') ? {} : { command: `docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all ${subject.image ?? '<IMAGE>'}` }),
+      },
+      {
+        text: `On the host: see whether the driver brought it. Ubuntu has packages of its own for it (libnvidia-decode, libnvidia-encode).`,
+        command: 'ldconfig -p | grep -E "nvcuvid|nvidia-encode"',
+      },
+    ]
   return [
     {
       text: `${name} belongs to the NVIDIA driver, not to CUDA. On the host, check that the driver works, and install it where it is missing.`,

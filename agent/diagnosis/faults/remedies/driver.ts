@@ -1,6 +1,7 @@
 // A driver that is older than the CUDA of the program: update the one, or take a build for the other.
 import { compareVersions } from '../../situation/versions.ts'
 import type { Matched } from '../parts/rules.ts'
+import { dockerRun } from './docker-run.ts'
 import { torchWheel, wheelFor } from './packages.ts'
 import { pipInstall } from './pip.ts'
 import type { Situation } from '../../situation/situation.ts'
@@ -51,6 +52,13 @@ export function driverOld({ situation }: Matched): readonly Piece[] {
   const server = (['vllm', 'sglang', 'lmdeploy', 'tei', 'tgi'] as const).some((one) => at.programs.has(one))
   return [
     { text: newerDriver(at) },
+    // CUDA says the same where there is no driver at all.
+    driverCuda === undefined &&
+      at.programs.has('docker') &&
+      !/--gpus[ =]|--runtime[ =]nvidia/.test(at.text) && {
+        text: 'If its container was started without the GPU there is no driver in it, and CUDA says the same: start it with the GPU.',
+        command: dockerRun('--gpus all', at),
+      },
     ownBuild(at)
       ? { text: `Or compile the program again with a CUDA toolkit that is no newer than the driver${driverCuda === undefined ? '' : ` (${driverCuda})`}.` }
       : native(at) || CTRANSLATE2.test(at.text)

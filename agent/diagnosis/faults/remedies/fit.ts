@@ -3,6 +3,7 @@ import type { Remedy } from '../../../model/fault.ts'
 import type { LogKind } from '../../../model/kinds.ts'
 import { inContainer } from '../gpu-not-visible/driver-remedies.ts'
 import { installerOf } from './pip.ts'
+import { inTool } from './tool-environment.ts'
 import type { Situation } from '../../situation/situation.ts'
 
 const OF_LINUX =
@@ -130,7 +131,9 @@ const ONLY_LOOKS = /^(?:Then )?(?:See|Look|Compare|Check|Show|Watch|Find)\b|:$/
 /** Those that cannot be followed here are left out, or keep only their sentence where that says what to do by itself. */
 export function fitting(remedies: readonly Remedy[], kind: LogKind, situation: Situation): readonly Remedy[] {
   const windows = situation.system === 'windows'
-  const all = remedies.map((given) => {
+  const all = remedies.map((general) => {
+    if (general.command === undefined) return general
+    const given = inTool(general, situation)
     if (given.command === undefined) return given
     const remedy = aptInside(given, kind, situation) ?? (situation.notebook ? inCell(given) : given)
     if (remedy !== given || remedy.command === undefined) return remedy

@@ -3,6 +3,7 @@ import { step } from '../parts/rows.ts'
 import type { Matched } from '../parts/rules.ts'
 import { setVariables } from './environment.ts'
 import type { Piece } from './plan.ts'
+import type { Situation } from '../../situation/situation.ts'
 
 export const set = ({ situation }: Matched, values: Readonly<Record<string, string>>): string => setVariables(situation(), values)
 export const peerLog: Piece = step('Look for the first error of any rank: a rank that ended takes its connections with it.')
@@ -40,4 +41,17 @@ export const STATUS: Readonly<Record<string, readonly [means: string, first: (ma
     'the other side refused the request as invalid: versions of NCCL or of the network plugin may differ',
     () => [step('Run one image with one NCCL on all hosts.'), peerLog],
   ],
+}
+
+/** One port only: with several another may be the one in use. */
+const PORT_DOWN = /^CA '(\w{2,24})'(?![^]*^CA ')[^]{0,400}?\bPort \d:\s{1,16}State: Down\b(?![^]*State: Active)/m
+/** What ibstat shows beside the error. */
+export function portDown(situation: Situation): Piece {
+  const down = PORT_DOWN.exec(situation.text)?.[1]
+  return (
+    down !== undefined && {
+      text: `ibstat shows the port of ${down} down: bring it up (cable, switch port, link), or let NCCL use a port that is up.`,
+      command: setVariables(situation, { NCCL_IB_HCA: '<DEVICE>' }),
+    }
+  )
 }

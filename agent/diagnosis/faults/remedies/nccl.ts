@@ -7,7 +7,7 @@ import type { Matched } from '../parts/rules.ts'
 import { synchronous, xidsBeside } from './debug.ts'
 import { printTorch, setVariables } from './environment.ts'
 import { whoHolds } from './gpu.ts'
-import { peerLog } from './infiniband-status.ts'
+import { peerLog, portDown } from './infiniband-status.ts'
 import { noPeers } from './nccl-warnings.ts'
 import type { Piece } from './plan.ts'
 import { trlServer } from './trl.ts'
@@ -47,12 +47,20 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
     ]
   if (INFINIBAND.test(near)) {
     const qp = /ibv_modify_qp failed/.test(near)
-    const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?/.exec(near)
+    const port = /\b(mlx\d{1,2}_\d{1,3})(?::(\d))?|\bon dev (\w{2,24}):\d/.exec(near)
+    const device = port?.[1] ?? port?.[3]
     return [
+      portDown(now),
       {
-        text: `Check the InfiniBand or RoCE port${port === null ? '' : ` ${port[1]}`}: its state, cable, switch port and error counters.`,
-        command: `ibstat ${port?.[1] ?? ''}`.trim() + '; ibv_devinfo',
+        text: `Check the InfiniBand or RoCE port${device === undefined ? '' : ` ${device}`}: its state, cable, switch port and error counters.`,
+        command: `ibstat ${device ?? ''}`.trim() + '; ibv_devinfo',
       },
+      // Rails: each card reaches only its namesakes on other hosts. NVIDIA/nccl#2013
+      qp &&
+        /\b110\b|timed out/.test(near) && {
+          text: 'The peer did not answer. If cards reach only those of the same number on other hosts (rails), let NCCL keep to these.',
+          command: setVariables(now, { NCCL_CROSS_NIC: '0' }),
+        },
       // The queue pair of RoCE is bound to a GID, which stands for an address.
       qp && {
         text: 'On RoCE, name the index of the GID (RoCE v2) by whose address the hosts reach each other.',
@@ -66,7 +74,7 @@ export function system({ text, at, message, situation }: Matched): readonly Piec
               // 4.096 us x 2^22 = 17 s for each of 7 tries; the default is 20 (18 before NCCL 2.23).
               command: setVariables(now, { NCCL_IB_TIMEOUT: '22' }),
             }
-          : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${port[1]}` }) },
+          : { text: 'Until it is repaired, leave that port out.', command: setVariables(now, { NCCL_IB_HCA: `^=${device}` }) },
       debug,
     ]
   }

@@ -13,6 +13,7 @@ import {
   lessInBlender,
   lessInFfmpeg,
   lessInFolding,
+  lessInOpenmm,
   lessInRapids,
   lessInTraining,
   lessInUltralytics,
@@ -30,6 +31,8 @@ import {
   lessInTgi,
 } from './servers.ts'
 import { lessBeforeBatch } from './phase.ts'
+import { lessInScience } from './science.ts'
+import { lessInSplatting } from './splatting.ts'
 import { lessInVllm } from './vllm.ts'
 import { lessInJax, lessInTensorflow } from './xla.ts'
 
@@ -49,7 +52,7 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['esmfold', lessInFolding],
   ['rapids', lessInRapids],
   ['cupy', lessInCupy],
-  ['numba', () => lessInCupy().slice(0, 1)],
+  ['numba', (situation) => lessInCupy(situation).slice(0, 1)],
   ['tei', lessInTei],
   ['exllama', lessInExllama],
   ['ctranslate2', lessInCtranslate2],
@@ -59,6 +62,8 @@ const PROGRAMS: readonly (readonly [Program, Less])[] = [
   ['tensorrt', lessInTensorrt],
   ['diffusers', lessInDiffusers],
   ['ultralytics', lessInUltralytics],
+  ['splatting', lessInSplatting],
+  ['openmm', () => lessInOpenmm],
 ]
 /** Its models are called YOLO too. */
 const OPENMMLAB = /\bmm(?:engine|det|cv|yolo)\b/
@@ -69,7 +74,8 @@ export function lessMemory(situation: Situation, facts: Facts, othersBytes?: num
     ([program]) =>
       situation.programs.has(program) && !(program === 'diffusers' && situation.training) && !(program === 'ultralytics' && OPENMMLAB.test(situation.text)),
   )
-  const general = (): readonly Piece[] => lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
+  const general = (): readonly Piece[] =>
+    lessInScience(situation) ?? lessBeforeBatch(situation) ?? (situation.training ? lessInTraining(situation) : lessAnyway(situation))
   const less = known === undefined ? general() : known[1](situation, facts, othersBytes)
   // It failed as it asked how much is free: nothing of its own was there yet.
   const pieces = sharesMemory(situation) && /\bmem_get_info\b|cudaMemGetInfo/.test(situation.text) ? [freeShared, ...less] : less

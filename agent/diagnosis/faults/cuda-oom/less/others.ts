@@ -1,7 +1,9 @@
 // Programs that are no inference server: image generation, RAPIDS, video, structure prediction, training, and what is not known.
+import type { Facts } from '../../../../model/facts.ts'
 import type { Situation } from '../../../situation/situation.ts'
 import { gibAsPrinted as gib } from '../../../../text/bytes.ts'
 import { setVariables } from '../../remedies/environment.ts'
+import { whoHolds } from '../../remedies/gpu.ts'
 import { numberSet } from '../../../situation/settings.ts'
 import { installerOf } from '../../remedies/pip.ts'
 import type { Piece } from '../../remedies/plan.ts'
@@ -79,9 +81,20 @@ export const lessInRapids = (situation: Situation): readonly Piece[] => [
   },
 ]
 /** docs.cupy.dev, memory management. */
-export const lessInCupy = (): readonly Piece[] => [
+export const lessInCupy = ({ text }: Situation): readonly Piece[] => [
+  // Chainer trains with CuPy's arrays.
+  /\bchainer\b/i.test(text) && { text: 'Use a smaller minibatch, or smaller inputs.' },
   { text: 'Work in smaller pieces, and in float32 where float64 is not needed: it takes half.' },
   { text: 'Delete arrays that are done with, then give back what the pool keeps: cupy.get_default_memory_pool().free_all_blocks().' },
+]
+export const lessInXgboost = (situation: Situation, { free_bytes: free = 0, requested_bytes: asked = Infinity }: Facts): readonly Piece[] => [
+  asked < free && {
+    text: 'Watch the memory while it trains, and give each GPU one worker only.',
+    command: 'nvidia-smi --query-gpu=index,memory.used,memory.free --format=csv -l 1',
+  },
+  { text: 'Give XGBoost its data in bins: QuantileDMatrix instead of DMatrix, and a smaller max_bin (128); it needs a fraction of the memory.' },
+  { text: "Train on a part of the rows for each tree: subsample=0.2 with sampling_method='gradient_based', or with shallower trees (max_depth)." },
+  whoHolds(situation),
 ]
 /** docs.ultralytics.com, train settings. */
 export function lessInUltralytics(situation: Situation): readonly Piece[] {
@@ -120,6 +133,13 @@ function lessInAlphafold(situation: Situation): readonly Piece[] {
     { text: 'Or fold it on a GPU with more memory: one prediction runs on one GPU.' },
   ]
 }
+/** openmm/openmm#3975: the grid of PME grows with the box and with the accuracy that is asked for. */
+export const lessInOpenmm: readonly Piece[] = [
+  {
+    text: 'See how large the periodic box is, and which error tolerance PME has: a huge box or a tiny ewaldErrorTolerance makes a huge grid of charges. Trim the solvent.',
+  },
+  { text: 'Compute in single or mixed precision, and run one simulation on a GPU at a time.' },
+]
 /** docs.blender.org, Cycles: performance, simplify, command line arguments. */
 export const lessInBlender = (): readonly Piece[] => [
   {
@@ -214,6 +234,7 @@ const inPaddle = ({ text }: Situation): Piece =>
 export const lessAnyway = (situation: Situation): readonly Piece[] => [
   inJulia(situation),
   ...(MIG.test(situation.text) ? [largerInstance(situation)] : []),
+  /\bmistralrs/.test(situation.text) && { text: 'Let mistral.rs quantize the model while it loads it (--isq 4), or take one that is quantized (GGUF).' },
   inPaddle(situation) ?? { text: 'Make the work smaller: a smaller batch, shorter or smaller inputs, or a smaller or quantized model.' },
   // Programs see one instance of MIG.
   !MIG.test(situation.text) && { text: `Or run it on a GPU with more memory${situation.hosted || situation.jetson ? '' : ', or split over several'}.` },

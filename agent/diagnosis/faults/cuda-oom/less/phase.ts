@@ -30,15 +30,21 @@ export const largerInstance = ({ text }: Situation): Piece => {
     command: 'nvidia-smi mig -lgip; nvidia-smi -L',
   }
 }
+const LOADS_WHISPER = /\bwhisper\.load_model\(|[\\/]whisper[\\/]__init__\.py"/
 /** No batch makes the weights smaller. */
-export const lessToLoad = (situation: Situation): readonly Piece[] => [
-  {
-    text: `It failed while the model's weights were copied to the GPU, before any batch: load ${HALF.test(situation.text) ? '' : 'them in 16 bit, or '}a ${smaller(situation) === 'smaller' ? 'smaller model' : 'model in 8 or 4 bit'}.`,
-  },
-  MIG.test(situation.text)
-    ? largerInstance(situation)
-    : { text: "Or spread the weights over more GPUs, or let a part stay in host memory, which is slow (transformers and accelerate: device_map='auto')." },
-]
+export const lessToLoad = (situation: Situation): readonly Piece[] =>
+  LOADS_WHISPER.test(situation.text)
+    ? lessToTranscribe
+    : [
+        {
+          text: `It failed while the model's weights were copied to the GPU, before any batch: load ${HALF.test(situation.text) ? '' : 'them in 16 bit, or '}a ${smaller(situation) === 'smaller' ? 'smaller model' : 'model in 8 or 4 bit'}.`,
+        },
+        MIG.test(situation.text)
+          ? largerInstance(situation)
+          : {
+              text: "Or spread the weights over more GPUs, or let a part stay in host memory, which is slow (transformers and accelerate: device_map='auto').",
+            },
+      ]
 
 /** The last words of the traceback count: an evaluation is called by a training. */
 export const makesOptimizer = ({ text }: Situation): boolean => OPTIMIZER.test(text)
@@ -112,6 +118,12 @@ const lessToTranscribe: readonly Piece[] = [
   { text: 'Load a smaller model (turbo or medium in place of large).' },
   { text: 'Or use faster-whisper, whose models need less: WhisperModel(…, compute_type="int8").' },
 ]
+/** README of facebookresearch/demucs. */
+const DEMUCS = /\bdemucs\b/i
+const lessToSeparate: readonly Piece[] = [
+  { text: 'Let Demucs cut the song into shorter pieces (seconds; releases from 3 on).', command: '--segment 7' },
+  { text: 'Or compute on the CPU: it takes about as long as the song.', command: '-d cpu' },
+]
 
 /** Where no batch was in play: instead of everything that is said of batches. */
 export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefined =>
@@ -125,4 +137,6 @@ export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefi
           ? lessToGenerate
           : WHISPER.test(situation.text) && !situation.training
             ? lessToTranscribe
-            : undefined
+            : DEMUCS.test(situation.text) && !situation.training
+              ? lessToSeparate
+              : undefined
