@@ -82,7 +82,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   // A rate that only a training has, again and again: `global_step/sec: 0.29`.
   if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
   // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
-  if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= 2
+  if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= (beside.metrics() ? 1 : 2)
   if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
   if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
     return loose !== true && track.doneRose >= 2 && (SHARE_TITLE.test(seen.title ?? '') || /^line progress\b/.test(shape))

@@ -28,7 +28,7 @@ const LOSS_WORD =
   /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|ztráta|kayıp|criterion)(?!\p{L})|损失|損失|потер[иья]|втрат[иа]|손실|mất mát/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|t|tr|trn|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|tensor|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
+  /^(?:loss|t|tr|trn|tot|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|tensor|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
@@ -47,7 +47,7 @@ const ETA =
 const NO_TIME_LEFT =
   /^(?:left|rem)$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
 const ELAPSED =
-  /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
+  /\b(?:elapsed?|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const RATE_WORD =
   /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)(?: (?:per|s|sec|seconds?|gpu|device|rank|chip|avg|mean|total|global|seen|so far|processed|min|step|iter)\b.*)?$/
 const METRIC =
@@ -154,7 +154,8 @@ const lossRole = memo((words): Role | undefined => {
   // `loss_gpt_total`: the whole of it, if nothing else is.
   const total = foreign && list.length > 2 && list.includes('total')
   const part = foreign && !total
-  const weight = (total ? 5 : part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btotal\b/.test(words) ? 2 : 0) - list.length / 10
+  const weight =
+    (total ? 5 : part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btot(?:al)?\b/.test(words) ? 2 : 0) - list.length / 10
   return { is: 'loss', weight, part, mean: AVERAGED.test(words) }
 })
 
@@ -172,6 +173,10 @@ function lengthOf({ duration, unit, value }: Field, words: string): number {
   const named = unit ?? /(?:^|\s)(ms|msec|msecs|millis|milliseconds|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
   return value * (named === undefined ? 1 : (secondsOf(named) ?? Number.NaN))
 }
+
+/** `train_acc_epoch=0.842`: of the epoch, not which one. Only what is called an epoch and no more counts in fractions, too. */
+const FRACTION_OF = /^(?:(?:train|training|current|cur|global|total|num) )?[^\s]+$/
+const countsEpochs = (words: string, { whole, value }: Field): boolean => whole || Number.isInteger(value) || FRACTION_OF.test(words)
 
 /** What a machine uses, not what a training reaches. */
 export const isResource = memo((words) => /\b(?:mem|memory|vram)\b/.test(words))
@@ -241,7 +246,7 @@ export function roleOf(field: Field): Role | undefined {
   if (says.evaluation) return { is: 'evaluation' }
   if (says.total && field.whole) return { is: 'total' }
   if (says.epochs) return field.whole ? { is: 'epochs' } : undefined
-  if ((says.epoch || (says.timedEpoch && field.whole)) && field.unit === undefined) return { is: 'epoch' }
+  if (((says.epoch && countsEpochs(words, field)) || (says.timedEpoch && field.whole)) && field.unit === undefined) return { is: 'epoch' }
   const counts = field.whole || (Number.isInteger(field.value) && field.value >= 0)
   if (counts && field.unit === undefined && says.step) return { is: 'step', weight: (field.total === undefined ? 0 : 4) + says.stepWeight }
   return says.metric && !OF_OTHERS.test(field.unit ?? '') ? { is: 'metric' } : undefined

@@ -173,6 +173,11 @@ export function createWriter(): Writer {
       } else if ((track.rose >= EVALUATED || (seen.risen ?? 0) >= EVALUATED) && accepted(seen, track, beside)) evaluation = track
       return false
     }
+    // Its loss is that of the evaluation.
+    if (epochsOnly && seen.loss !== undefined && !ofTraining) {
+      const { loss: _, ...others } = seen
+      return seeRecord(others, clock)
+    }
     if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       if (seen.phase === 'evaluating' && seen.step !== undefined) evaluatedAt = now
