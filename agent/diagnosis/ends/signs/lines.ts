@@ -94,6 +94,11 @@ const FORMS: readonly Form[] = [
   // NAMD
   ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
+  // h5py's message alone
+  [
+    'message',
+    /^["']?(?<message>(?:Unable to|Can't) (?:synchronously )?(?:open|read|write|create|flush) (?:file|object|data|dataset|group) \((?:file (?:read|write) failed|unable to|addr overflow|truncated|bad )[^\n]{4,600}\))["']?$/,
+  ],
   // zsh says it the other way round
   ['shell', /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/],
   // py_compile
