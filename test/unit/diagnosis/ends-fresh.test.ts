@@ -48,6 +48,30 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'job_failed',
     {},
   ],
+  [
+    'Slurm, its line wrapped before the reason',
+    'fit started\nslurmstepd: error: *** JOB 38193 ON n33 CANCELLED AT 2031-07-02T16:35:48\nDUE TO TIME LIMIT ***',
+    'time_limit',
+    { job_id: 38193 },
+  ],
+  [
+    "Cray's compiler",
+    'ftn-2116 ftn: INTERNAL  \n  "/opt/cray/bin/optcg" was terminated due to receipt of signal 07:  Bus error (core dumped).',
+    'bus_error',
+    { signal: 'SIGBUS' },
+  ],
+  [
+    "Paddle's launcher",
+    'ERROR 2031-12-12 04:02:41,061 launch.py:269] ABORT!!! Out of all 4 trainers, the trainer process with rank=[0, 2] was aborted. Please check its log.',
+    'job_failed',
+    {},
+  ],
+  [
+    'Orbax: trees that do not match',
+    'Traceback (most recent call last):\n  File "/w/eval.py", line 88, in restore\n    state = ckptr.restore(path, item=state)\nValueError: User-provided restore item and on-disk value metadata tree structures do not match: {}',
+    'checkpoint_mismatch',
+    { pattern: 'keys', frame: 'eval.py:88' },
+  ],
 ])('%s', (_, text, kind, facts) => {
   expect(first(text)).toMatchObject({ kind, facts })
 })

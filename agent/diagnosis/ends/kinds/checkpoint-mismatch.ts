@@ -169,7 +169,7 @@ export const checkpointMismatch: EndKind = {
       () => ({ pattern: 'sizes' }),
     ),
     says(
-      /cannot find tensor [\w.]{3,200}|[Mm]issing tensor ['`"]?[\w.]{3,200}|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|[Mm]issing keys?(?: in)?:? ?\[|not found in checkpoint|unexpected keys? in (?:source )?state|(?:keys?|structures?|tree) .{0,60}(?:do not|does not|don't) match .{0,60}(?:checkpoint|state|restored)/,
+      /cannot find tensor [\w.]{3,200}|[Mm]issing tensor ['`"]?[\w.]{3,200}|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|[Mm]issing keys?(?: in)?:? ?\[|not found in checkpoint|unexpected keys? in (?:source )?state|restore item and on-disk .{0,40}structures do not match|(?:keys?|structures?|tree) .{0,60}(?:do not|does not|don't) match .{0,60}(?:checkpoint|state|restored)/,
       WEIGHT.message + 0.1,
       () => ({ pattern: 'keys' }),
     ),

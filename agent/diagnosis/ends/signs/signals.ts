@@ -33,6 +33,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     [
       // Cargo on Windows
       /^error: process didn't exit successfully: [^\n]{1,400} \(exit code: (?<status>0xc0[0-9a-f]{6})\b/,
+      // Cray's compilers
+      /\bterminated due to receipt of signal \d{1,2}: {1,4}(?<signal>[A-Z][a-z ]{3,40}?)(?: \(core dumped\))?\.$/,
       // HTCondor
       /^\s{0,8}\(0\) Abnormal termination \(signal (?<signal>\d{1,2})\)/,
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
