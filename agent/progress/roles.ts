@@ -35,7 +35,8 @@ const STEP_LAST =
   /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|pas|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last|no iterations)\b/
-const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
+const NO_STEP_BUT =
+  /^(?:on |at )?time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
   /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
@@ -99,6 +100,8 @@ const PART_TIME =
 /** Ten hours: without a unit it is a time of a simulation, in milliseconds, since 1970. */
 const TOO_LONG = 36_000
 const LONGEST = 1e6
+/** No step takes less: it is how far a simulation goes in one. */
+const SHORTEST = 1e-7
 /** A bare time of so many seconds may be that of many steps: a rate beside it says more. */
 const LONG = 60
 
@@ -114,7 +117,7 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (
     scale > 1 ||
-    field.value <= 0 ||
+    field.value * scale < SHORTEST ||
     field.value * scale > (field.unit === undefined ? TOO_LONG : LONGEST) ||
     (field.unit !== undefined && secondsOf(field.unit) === undefined)
   )
@@ -175,7 +178,7 @@ function lengthOf({ duration, unit, value }: Field, words: string): number {
 }
 
 /** `train_acc_epoch=0.842`: of the epoch, not which one. Only what is called an epoch and no more counts in fractions, too. */
-const FRACTION_OF = /^(?:(?:train|training|current|cur|global|total|num) )?[^\s]+$/
+const FRACTION_OF = /^(?:(?:train|training|current|cur|global|total|num|progress or) )?[^\s]+$/
 const countsEpochs = (words: string, { whole, value }: Field): boolean => whole || Number.isInteger(value) || FRACTION_OF.test(words)
 
 /** What a machine uses, not what a training reaches. */

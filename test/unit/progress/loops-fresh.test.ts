@@ -48,6 +48,31 @@ test.each<readonly [name: string, lines: readonly string[], wanted: object]>([
     ],
     { epoch: 7, step: 50, total: 50, loss: 0.25 },
   ],
+  [
+    'a training step beside the reward of the last test',
+    [1, 2, 3].map((at) => `Last test reward: ${10 + at}.00. Training step: ${at}00/9000. Played games: ${80 + at}. Loss: 2.${at}`),
+    { step: 300, total: 9_000, loss: 2.3 },
+  ],
+  [
+    'a fraction of what may be an epoch',
+    ['loss: 2.5, learning_rate: 1e-05, global_step: 130, interval_steps_per_second: 0.25, progress_or_epoch: 0.013'],
+    { step: 130, epoch: 0.013 },
+  ],
+  [
+    'a counter without a name, and in so many words the time of a step',
+    [2, 3, 4, 5].map((at) => ` 1${at} % =     1${at}00 | time elapsed:       1min ${10 + 6 * at}sec 121msec | avg time per step:  58msec`),
+    { step: 1_500, rate: { value: 58, unit: 'ms/it' } },
+  ],
+  [
+    'the step of a simulation, and how long one took',
+    ['on time step 1500 (time=37.5), 0.0213 s/step', 'on time step 1600 (time=40), 0.0214 s/step'],
+    { step: 1_600, rate: { value: 0.0214 } },
+  ],
+  [
+    'what a simulation goes on in a step is no time that it took',
+    [3, 4].flatMap((at) => [`STEP 12${at} ends. TIME = 1.2${at}e-13 DT = 1e-15`, `Evolve time = 12.${at} s; This step = 0.104 s; Avg. per step = 0.101 s`]),
+    { step: 124, rate: { value: 0.104, unit: 's/it' } },
+  ],
 ])('%s', (_, lines, wanted) => {
   expect(read(...lines)).toMatchObject(wanted)
 })
