@@ -9,6 +9,9 @@ const first = (text: string) => explainText(logScanner(), text)[0]
 /** Lines of a loop that are as long as each other, and end within a word. */
 const loop = (at: number): string => `epoch   0 | batch   ${at}00 | examples/s:  12.5 | loss: 0.2500${at} | time elapsed: 00h0${at}m38s`
 
+const traceback = (error: string): string =>
+  ['Traceback (most recent call last):', '  File "/w/fit.py", line 44, in <module>', '    step(x, y)', error].join('\n')
+
 test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
   ['a word of the shell below lines of one length', `${loop(1)}\n${loop(2)}\nTerminated`, 'job_killed', { signal: 'SIGTERM' }],
   ['the same below one that is wrapped nowhere', `${loop(1)}\n${loop(2)}\n${loop(3)}\nKilled`, 'host_oom_kill', { signal: 'SIGKILL' }],
@@ -71,6 +74,50 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'Traceback (most recent call last):\n  File "/w/eval.py", line 88, in restore\n    state = ckptr.restore(path, item=state)\nValueError: User-provided restore item and on-disk value metadata tree structures do not match: {}',
     'checkpoint_mismatch',
     { pattern: 'keys', frame: 'eval.py:88' },
+  ],
+  [
+    'JAX: types',
+    traceback(
+      'TypeError: dot_general requires equal dtypes, got float32 and bfloat16. (Tip: jnp.dot is a similar function that does automatic type promotion on inputs).',
+    ),
+    'dtype_mismatch',
+    { expected: 'float32', found: 'bfloat16', frame: 'fit.py:44' },
+  ],
+  [
+    'JAX: devices',
+    traceback(
+      'ValueError: Received incompatible devices for jitted computation. Got argument x of step with shape float32[8] and device ids [0] on platform GPU and argument y of step with shape float32[8] and device ids [1] on platform GPU',
+    ),
+    'device_mismatch',
+    { frame: 'fit.py:44' },
+  ],
+  [
+    'TensorFlow: types',
+    traceback(
+      'tensorflow.python.framework.errors_impl.InvalidArgumentError: cannot compute MatMul as input #1(zero-based) was expected to be a float tensor but is a double tensor [Op:MatMul]',
+    ),
+    'dtype_mismatch',
+    { expected: 'float', found: 'double' },
+  ],
+  [
+    'Paddle: shapes',
+    traceback(
+      "ValueError: (InvalidArgument) The shape of input[0] and input[1] is expected to be equal. But received input[0]'s shape = [4, 64, 31, 31], input[1]'s shape = [4, 64, 32, 32].",
+    ),
+    'shape_mismatch',
+    {},
+  ],
+  [
+    'MXNet: shapes',
+    traceback('mxnet.base.MXNetError: Error in operator conv0: Shape inconsistent, Provided = [64,3,7,7], inferred shape=(64,1,7,7)'),
+    'shape_mismatch',
+    {},
+  ],
+  [
+    "a file behind a check of Caffe's",
+    'F0501 10:00:00.123456  1234 io.cpp:36] Check failed: fd != -1 (-1 vs. -1) File not found: models/net/fit.prototxt\n*** Check failure stack trace: ***\nAborted (core dumped)',
+    'file_missing',
+    { path: 'models/net/fit.prototxt' },
   ],
 ])('%s', (_, text, kind, facts) => {
   expect(first(text)).toMatchObject({ kind, facts })
