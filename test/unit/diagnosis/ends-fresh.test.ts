@@ -119,6 +119,34 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'file_missing',
     { path: 'models/net/fit.prototxt' },
   ],
+  [
+    'Keras: another number of layers',
+    traceback('ValueError: Layer count mismatch when loading weights from file. Model expected 10 layers, found 12 saved layers.'),
+    'checkpoint_mismatch',
+    { pattern: 'keys' },
+  ],
+  [
+    'Keras: weights of another size',
+    traceback(
+      'ValueError: Shape mismatch in layer #2 (named dense_1) for weight dense_1/kernel. Weight expects shape (128, 10). Received saved weight with shape (128, 12)',
+    ),
+    'checkpoint_mismatch',
+    { pattern: 'sizes' },
+  ],
+  [
+    'MindSpore: weights of another size',
+    traceback(
+      "RuntimeError: For 'load_param_into_net', head.weight in the argument 'net' should have the same shape as head.weight in the argument 'parameter_dict'. But got its shape (10, 512) in the argument 'net' and shape (1000, 512) in the argument 'parameter_dict'.",
+    ),
+    'checkpoint_mismatch',
+    { pattern: 'sizes' },
+  ],
+  [
+    "tyro's box",
+    '╭─ Unrecognized options ───────────────────╮\n│ Unrecognized options: --pipeline.model.foo │\n│ ────────────────────────────────────────── │\n│ For full helptext, run fit --help          │\n╰────────────────────────────────────────────╯',
+    'config_error',
+    {},
+  ],
 ])('%s', (_, text, kind, facts) => {
   expect(first(text)).toMatchObject({ kind, facts })
 })

@@ -40,7 +40,7 @@ const FORMS: readonly Form[] = [
   ],
   [
     'usage',
-    /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|unrecognized (?:command[- ]line )?(?:option|argument)|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
+    /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|[Uu]nrecognized (?:command[- ]line |or misplaced )?(?:option|argument)s?|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
   ],
   ['usage', /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/],
   [
