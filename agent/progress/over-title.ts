@@ -19,7 +19,7 @@ export function createOverTitle(): (text: string) => string {
       return title === '' ? text : `${title}: ${text}`
     }
     if (text.trim() === '') return text
-    title = WORK.test(text) ? text.trim().replace(/[\s.…]+$/, '') : ''
+    title = WORK.test(text.trimEnd()) ? text.trim().replace(/[\s.…]+$/, '') : ''
     percent = 0
     return text
   }

@@ -82,7 +82,7 @@ describe('none', () => {
     [
       'a bar below a logged line that says what it is for',
       [
-        'INFO     caching latents...                                          util.py:88',
+        `INFO     caching latents...${' '.repeat(90)}util.py:88`,
         ' 50%|█████     | 10/20 [00:07<00:07,  1.30it/s]',
         '100%|██████████| 20/20 [00:14<00:00,  1.40it/s]',
       ],
