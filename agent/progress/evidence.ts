@@ -12,6 +12,8 @@ const HEADING = /^\s*[=*#-]{2,}.{1,72}[=*#-]{2,}\s*$/
 /** `Simulating batch 18`, `3000 steps completed.` */
 const DOING_STEP =
   /^\W*(?:train|simulat|iterat|solv|optimi[sz]|fitt|evolv|integrat)ing (?:\w+ )?(?:batch|step|iteration|generation|cycle|timestep) \d|^\s*\d[\d,]* (?:time)?steps (?:completed|done|finished)\b/i
+/** The time of a step, or steps a second, in so many words. */
+const PER_STEP = /\bper (?:time ?)?(?:step|iter|iteration|batch)\b|\/ ?(?:steps?|its?|iters?)\b|\b(?:steps?|its?|iters?) ?\/ ?s/
 /** `Iteration: 900 / 2000 [45%]`: the share beside a counter is that of its total. */
 const isShare = (step: number, total: number, done: number): boolean => Math.abs(step / total - done) < 0.015
 
@@ -31,13 +33,26 @@ const OF_TRAINING = /loss|\bval(?:id\w*)?(?![a-z])/i
 export const isOwnEvaluation = ({ phase, step, total, loss: lossIs, title = '' }: Observation): boolean =>
   phase === 'evaluating' && step !== undefined && total !== undefined && lossIs === undefined && !OF_TRAINING.test(title)
 
+/** Of a line that speaks of an evaluation: its loss is that of the evaluation. */
+export function withoutLoss(seen: Observation): Observation {
+  const { loss, ...others } = seen
+  return loss === undefined ? seen : others
+}
+
 /** It needs no other line. */
 export function strong(seen: Observation): boolean {
   const { step, stepIsAside, stepIsBare, total, loss: lossIs, gradNorm, rate, etaSeconds, epoch: epochIs, metrics, risen, shape, sure, done, foreign } = seen
   if (isOfOthers(seen)) return false
   if (sure === true && step !== undefined) return true
   if (risen !== undefined)
-    return risen >= 2 && (lossIs !== undefined || gradNorm !== undefined || metrics > 0 || (total !== undefined && etaSeconds !== undefined))
+    return (
+      risen >= 2 &&
+      (lossIs !== undefined ||
+        gradNorm !== undefined ||
+        metrics > 0 ||
+        (total !== undefined && etaSeconds !== undefined) ||
+        (rate?.of === 'step' && PER_STEP.test(shape)))
+    )
   if (step !== undefined)
     return (
       lossIs !== undefined ||
@@ -82,7 +97,7 @@ export function accepted(seen: Observation, track: Track, beside: Beside): boole
   // A rate that only a training has, again and again: `global_step/sec: 0.29`.
   if (rate?.of === 'step' && step === undefined && loose !== true && track.seen >= 3 && STEP_WORD.test(shape)) return true
   // A share that rises and a time left, under a name that says so: `Progress: 14% | ETA: 0:05:11`.
-  if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= 2
+  if (seen.form === 'epoch') return track.doneRose >= 1 || track.epochRose >= (beside.metrics() ? 1 : 2)
   if (step !== undefined && total !== undefined && seen.done !== undefined && STEP_WORD.test(shape) && isShare(step, total, seen.done)) return track.rose >= 1
   if (seen.done !== undefined && seen.etaSeconds !== undefined && step === undefined)
     return loose !== true && track.doneRose >= 2 && (SHARE_TITLE.test(seen.title ?? '') || /^line progress\b/.test(shape))

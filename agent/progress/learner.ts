@@ -99,7 +99,10 @@ function early(rows: readonly Row[], roles: Roles): Learned | undefined {
       further > 1 + 2 * IN_STEP && role?.is === 'rate' && role.took === true && Math.abs(growth(at) / further - 1) < IN_STEP ? [at] : [],
     ),
   )
-  return count < 0 && elapsed.size === 0 ? undefined : { ...(count < 0 ? {} : { count }), elapsed, idle: new Set(), risen: 0, still: new Set() }
+  // Called the time since the start, but the steps went on and it is less than it was.
+  const each = further > 1 ? roles.findIndex((role, at) => role?.is === 'elapsed' && growth(at) < 1) : -1
+  if (count < 0 && elapsed.size === 0 && each < 0) return undefined
+  return { ...(count < 0 ? {} : { count }), ...(each < 0 ? {} : { each }), elapsed, idle: new Set(), risen: 0, still: new Set() }
 }
 
 /** Counters of an epoch start again when the figure of the epoch rises by one. */

@@ -2,7 +2,7 @@
 
 /** Work on data, which nobody would call the training that follows. */
 const WORK =
-  /^\W{0,6}(?:comput|calculat|extract|(?:re-?)?tokeni[sz]|pre-?process|encod|download|convert|cach|index|scann|pars|resiz|resampl|normali[sz]|filter|collect)ing\b[^\d:=|]{0,60}$/i
+  /^\W{0,6}(?:(?:DEBUG|INFO)\W{1,12})?(?:comput|calculat|extract|(?:re-?)?tokeni[sz]|pre-?process|encod|download|convert|cach|index|scann|pars|resiz|resampl|normali[sz]|filter|collect)ing\b[^\d:=|]{0,60}$/i
 const UNTITLED = /^\s*(\d{1,3})(?:\.\d+)?%\s?\|/
 
 /** Gives the text of an untitled bar its title. */
@@ -19,7 +19,7 @@ export function createOverTitle(): (text: string) => string {
       return title === '' ? text : `${title}: ${text}`
     }
     if (text.trim() === '') return text
-    title = WORK.test(text) ? text.trim().replace(/[\s.…]+$/, '') : ''
+    title = WORK.test(text.trimEnd()) ? text.trim().replace(/[\s.…]+$/, '') : ''
     percent = 0
     return text
   }

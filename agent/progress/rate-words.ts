@@ -39,7 +39,7 @@ const STEP_TIME =
 const NO_STEP_TIME =
   /\b(?:data|reader|load\w*|test|testing|evaluation|validation|inference|wait|forward|fwd|backward|bwd|optim\w*|collection|learning|comm|eval|val|save|saving|epoch|total|queue|prompt|prefill|io|loader|sync|allreduce|last)\b/
 /** `step avg`, `iter mean`: a time by its unit alone. */
-const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:step|iter|iteration|batch|bch|it|update)(?: avg| mean| average| dur| duration)?$/
+const STEP_MEAN = /^(?:avg |mean |average |train |training )?(?:per |this )?(?:step|iter|iteration|batch|bch|it|update)(?: avg| mean| average| dur| duration)?$/
 /** Whether a name is that of the time of a step. */
 export const stepTime = memo((words) => ({
   mean: STEP_MEAN.test(words),

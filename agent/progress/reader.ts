@@ -34,7 +34,7 @@ const LOGGER = /^\s*(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.-]{1,80}:\s?|^ {0,
 const CODE_END = /\.(?:py|cpp|cc|cu|h|rs|go|java|kt|ts|js|scala|cs|rb|php|jl|c|f90|hpp):\d/
 /** A bar whose name stood on the line before (an issue that wraps, a console of 40 columns). */
 const LOOSE_BAR = /^\s*[\d,.kKM]+\/[\d,.kKM?]+ \[/
-const LOOSE_TITLE = /\d{1,3}%\s*\|?\s*$/
+const LOOSE_TITLE = /\d{1,3}%\s*\|?[█#=\s]{0,200}$/
 const INNER_WRITER = /^ ?(?:\[(?:default|rank)?\d{1,6}\]: ?|\([\w.-]{1,64} (?:rank=\d{1,6} )?pid=)/i
 /** Statements glued into one line. */
 const MAX_GLUED = 32
@@ -138,7 +138,7 @@ export function createProgressReader(): ProgressReader {
     const at = stamp === undefined ? {} : { at: stamp.at }
     const told = state.writer.count()
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : state.titled(plain)
-    state.title = LOOSE_TITLE.test(plain) && plain.length < 120 ? plain : ''
+    state.title = LOOSE_TITLE.test(plain) && plain.length < 240 ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) {
       // A logger's line that was glued behind a bar has its own time.
       const glued = round > 0 && againStamped(rest) ? stampOf(rest) : undefined

@@ -18,6 +18,8 @@ const COUNTER_WORD = /\b(?:step|iter|batch|it|itr|update|epoch|round|train|train
 const EPOCH_AND_STEP = /^(?:epoch|ep) (?:iter|iteration|step|batch)$/
 /** What batches hold: beside a loss they count as steps do where nothing else does. */
 const THING = /^(?:data|samples?|images?|examples?|process(?:ed|ing)?)$/
+/** The same beside an epoch, too: elsewhere they are counted by anybody. */
+const OF_EPOCH = /^(?:seqs?|sequences?|clips?|videos?|scenes?|graphs?|slices?|volumes?|molecules?|utterances?|sentences?|trajector(?:y|ies))$/
 
 /** Terms of a loss that do not say so: `Rec=0.078, KL=0.002, Total=0.080`. */
 const PART_METRIC = /^(?:recons?|rec|kl|kld|mse|l1|l2|perceptual|lpips|entropy)$/
@@ -59,7 +61,12 @@ export function figuresOf(fields: readonly Field[], roles: readonly (Role | unde
       step.weight = 1
       continue
     }
-    if (field.total !== undefined && field.whole && THING.test(field.key) && field.unit === undefined) {
+    if (
+      field.total !== undefined &&
+      field.whole &&
+      field.unit === undefined &&
+      (THING.test(field.key) || (out.epoch !== undefined && OF_EPOCH.test(field.key)))
+    ) {
       things.push(field)
       continue
     }

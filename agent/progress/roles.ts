@@ -28,14 +28,15 @@ const LOSS_WORD =
   /\b(?:[a-z]{0,6}loss|losses|cost|nll|objective|objf|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|ztráta|kayıp|criterion)(?!\p{L})|损失|損失|потер[иья]|втрат[иа]|손실|mất mát/u
 /** Words beside "loss" that still mean the whole of it. */
 const WHOLE_LOSS =
-  /^(?:loss|t|tr|trn|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|tensor|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
+  /^(?:loss|t|tr|trn|tot|[a-z]{1,2}loss|(?:tot|total|train|avg|cur)loss|losses|perte|verlust|p[eé]rdida|perda|perdita|verlies|förlust|strata|cost|nll|objective|objf|criterion|train|training|trainer|total|sum|overall|final|lm|model|step|batch|iter|iteration|current|cur|reduced|running|smooth|smoothed|avr|avg|average|mean|ema|epoch|value|the|a|with|ends|has|is|of|at|in|metrics|loss\/train|cross|entropy|crossentropy|ce|global|raw|scaled|log|end|training:|main|rank|all|our|this|now|tensor|per|token|tokens|micro|mb|minibatch|mini|it|info|debug|root|\d+|.*(?:损失|損失|потери|втрат[иа]|손실|mất mát)|ztráta|kayıp)$/
 const AVERAGED = /\b(?:avg|avr|average|mean|running|smooth|smoothed|ema|epoch|sum)\b/
 
 const STEP_LAST =
   /(?:^|\s)(?:steps?|iters?|iterations?|its?|itr|itrs|batch|batches|batch id|batch idx|idx|minibatch|minibatches|mini batch|updates?|num updates|nupdates|up|upd|tick|rounds?|step num|global step|i|n iter|niter|schritt|étape|paso|pasos|pas|步|步数|шаг|итерация|ステップ|스텝|迭代|étapes?|iteração|passo|krok|stap|adım|lotes?|lotto|lot|крок|пакет|батч|bước|langkah|lépés|バッチ|批次|배치|boosting round|trees?|cycles?|generations?|gen|trials?|episodes?|timesteps?|total timesteps|(?:total|num|env|total num|agent|env total) frames|env steps?|total steps trained|iteration number|iter num|current step|current iter|optimizer step|stp)(?: (?:executed|done|completed?|taken|so far|trained|sampled|processed|num|number|index|idx|count|no|n|in [a-z]{3,12}))?$/
 const NO_STEP =
   /\b(?:fps|tps|sps|throughput|per|warmup|warm up|every|skipped|skip|nan|accum\w*|save\w*|saving|log|logging|eval|evaluation|val|valid|validation|test|max|maximum|num train|size|time|timing|interval|freq|frequency|decay|lr|schedul\w*|from|remaining|left|total optimization|gradient|checkpoint|ckpt|resum\w*|load\w*|of|running|ahead|prefetch|inner|micro|sampling|diffusion|inference|denoising|best|patience|last|no iterations)\b/
-const NO_STEP_BUT = /^time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
+const NO_STEP_BUT =
+  /^(?:on |at )?time steps?$|\b(?:total timesteps|total number of steps|global step|end of|gradient step|inner step|saving step|running step)\b/
 const TOTAL =
   /^(?:of|out of|von|gesamt|insgesamt|sur|共|总共|总步数|총)$|^(?!num updates|nupdates)(?:max|total|num|n|number of|train|num train|total train|max train|total optimization|total training|num training)(?: train| training| optimization)? ?(?:steps?|iters?|iterations?|updates?|batches|rounds?)$/
 const EPOCH =
@@ -47,7 +48,7 @@ const ETA =
 const NO_TIME_LEFT =
   /^(?:left|rem)$|\b(?:process\w*|steps?|samples?|files?|items?|batch(?:es)?|epochs?|iters?|iterations?|count|tokens?|memory|bytes|requests?|jobs?|tasks?|lines?|rows?|examples?|space|budget|attempts?|retries)\b/
 const ELAPSED =
-  /\b(?:elapsed|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
+  /\b(?:elapsed?|time elapsed|wall|walltime|wall time|total time|wall clock|run time|runtime|time since|training time|duration|time total|since start)\b/
 const RATE_WORD =
   /\b(?:throughput|speed|rate|tps|wps|ups|ips|fps|tgs|qps|samples|tokens|imgs?|images|it|steps?|iters?|iterations|global step|updates|examples|sequences|seqs?|frames|env steps|words|batches|sps|toks?|token)(?: (?:per|s|sec|seconds?|gpu|device|rank|chip|avg|mean|total|global|seen|so far|processed|min|step|iter)\b.*)?$/
 const METRIC =
@@ -99,6 +100,8 @@ const PART_TIME =
 /** Ten hours: without a unit it is a time of a simulation, in milliseconds, since 1970. */
 const TOO_LONG = 36_000
 const LONGEST = 1e6
+/** No step takes less: it is how far a simulation goes in one. */
+const SHORTEST = 1e-7
 /** A bare time of so many seconds may be that of many steps: a rate beside it says more. */
 const LONG = 60
 
@@ -114,7 +117,7 @@ function stepTimeRole(field: Field, words: string): Role | undefined {
   const scale = (field.unit === undefined ? undefined : secondsOf(field.unit)) ?? (/\bms\b/.test(words) ? 1e-3 : 1)
   if (
     scale > 1 ||
-    field.value <= 0 ||
+    field.value * scale < SHORTEST ||
     field.value * scale > (field.unit === undefined ? TOO_LONG : LONGEST) ||
     (field.unit !== undefined && secondsOf(field.unit) === undefined)
   )
@@ -154,7 +157,8 @@ const lossRole = memo((words): Role | undefined => {
   // `loss_gpt_total`: the whole of it, if nothing else is.
   const total = foreign && list.length > 2 && list.includes('total')
   const part = foreign && !total
-  const weight = (total ? 5 : part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btotal\b/.test(words) ? 2 : 0) - list.length / 10
+  const weight =
+    (total ? 5 : part ? 0 : 10) - (AVERAGED.test(words) ? 3 : 0) + (list.length === 1 ? 3 : /\btot(?:al)?\b/.test(words) ? 2 : 0) - list.length / 10
   return { is: 'loss', weight, part, mean: AVERAGED.test(words) }
 })
 
@@ -172,6 +176,10 @@ function lengthOf({ duration, unit, value }: Field, words: string): number {
   const named = unit ?? /(?:^|\s)(ms|msec|msecs|millis|milliseconds|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days)$/.exec(words)?.[1]
   return value * (named === undefined ? 1 : (secondsOf(named) ?? Number.NaN))
 }
+
+/** `train_acc_epoch=0.842`: of the epoch, not which one. Only what is called an epoch and no more counts in fractions, too. */
+const FRACTION_OF = /^(?:(?:train|training|current|cur|global|total|num|progress or) )?[^\s]+$/
+const countsEpochs = (words: string, { whole, value }: Field): boolean => whole || Number.isInteger(value) || FRACTION_OF.test(words)
 
 /** What a machine uses, not what a training reaches. */
 export const isResource = memo((words) => /\b(?:mem|memory|vram)\b/.test(words))
@@ -241,7 +249,7 @@ export function roleOf(field: Field): Role | undefined {
   if (says.evaluation) return { is: 'evaluation' }
   if (says.total && field.whole) return { is: 'total' }
   if (says.epochs) return field.whole ? { is: 'epochs' } : undefined
-  if ((says.epoch || (says.timedEpoch && field.whole)) && field.unit === undefined) return { is: 'epoch' }
+  if (((says.epoch && countsEpochs(words, field)) || (says.timedEpoch && field.whole)) && field.unit === undefined) return { is: 'epoch' }
   const counts = field.whole || (Number.isInteger(field.value) && field.value >= 0)
   if (counts && field.unit === undefined && says.step) return { is: 'step', weight: (field.total === undefined ? 0 : 4) + says.stepWeight }
   return says.metric && !OF_OTHERS.test(field.unit ?? '') ? { is: 'metric' } : undefined

@@ -23,8 +23,20 @@ function cut(text: string): string {
 const GLUED_SIGN = /20(?<=[\w)\]}]20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
 const GLUED_LINE = /(?<=[\w)\]}])(?=20\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} )/g
 
+/** `Progress:  1.0% loss: 2.1 ETA: 17Progress:  1.1% …`: rewritten in place, and the copy kept no carriage return. */
+const HEAD_WORD = /^\s*([A-Z][a-z]{3,14}:) /
+const GLUE = /[\w%)\]]/
+function ungluedHeads(text: string): string {
+  const head = HEAD_WORD.exec(text)?.[1]
+  if (head === undefined) return text
+  return text
+    .split(head)
+    .map((part, at, parts) => (at === 0 ? part : `${GLUE.test(parts[at - 1]?.at(-1) ?? '') ? '\n' : ''}${head}${part}`))
+    .join('')
+}
+
 export function segmentsOf(text: string): readonly string[] {
-  const plain = withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, '')
+  const plain = ungluedHeads(withoutColours(text).replace(OTHER_ESCAPES, '').replace(BARE_COLOUR, ''))
   const clean = GLUED_SIGN.test(plain) ? plain.replace(GLUED_LINE, '\n') : plain
   if (!/[\r\n\b\u2028]/.test(clean)) return clean.trim() === '' ? [] : [cut(clean)]
   return clean

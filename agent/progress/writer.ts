@@ -1,7 +1,7 @@
 // What one writer of a log (a rank, or the whole job) has said so far: which bar or line counts its steps, and what the others add.
 import { createLossWatch } from './lost.ts'
 import { derived, newestLoss, timeLeft, totalOf } from './derived.ts'
-import { accepted, isOwnEvaluation, strong, type Beside } from './evidence.ts'
+import { accepted, isOwnEvaluation, strong, withoutLoss, type Beside } from './evidence.ts'
 import type { Observation, Phase, Rate } from './observation.ts'
 import { saysTraining } from './phases.ts'
 import type { Progress } from './progress.ts'
@@ -173,6 +173,7 @@ export function createWriter(): Writer {
       } else if ((track.rose >= EVALUATED || (seen.risen ?? 0) >= EVALUATED) && accepted(seen, track, beside)) evaluation = track
       return false
     }
+    if (epochsOnly && seen.loss !== undefined && !ofTraining) return seeRecord(withoutLoss(seen), clock)
     if (seen.phase !== undefined && !ofTraining && !epochsOnly && !(seen.phase === 'preparing' && strong(seen))) {
       phase = seen.phase
       if (seen.phase === 'evaluating' && seen.step !== undefined) evaluatedAt = now

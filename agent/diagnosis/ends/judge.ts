@@ -18,7 +18,7 @@ import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, saidBefore, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -172,10 +172,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
       evidence.progressAt > sign.at) ||
     // A signal that it ignored, as it says, and worked on.
     (sign.type === 'order' && !sign.sure && evidence.ignoredAt >= sign.at && evidence.progressAt > evidence.ignoredAt && sign.facts.job_id === undefined) ||
-    // Of another job that wrote to the same file before.
-    (sign.type === 'order' &&
-      sign.facts.job_id !== undefined &&
-      signs.some((other) => other.type === 'order' && other.at > sign.at && (other.facts.job_id ?? sign.facts.job_id) !== sign.facts.job_id)) ||
+    (sign.type === 'order' && orderedAnew(sign, signs)) ||
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.

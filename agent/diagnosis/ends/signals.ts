@@ -7,7 +7,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^terminated?$/i, 'SIGTERM'],
   [/^segmentation (?:fault|violation)|^access violation/i, 'SIGSEGV'],
   [/^bus error/i, 'SIGBUS'],
-  [/^abort(?:ed)?/i, 'SIGABRT'],
+  [/^abort(?:ed)?|^IOT instruction/i, 'SIGABRT'],
   [/^illegal (?:hardware )?instruction/i, 'SIGILL'],
   [/^(?:floating[- ]point|arithmetic) exception/i, 'SIGFPE'],
   [/^trace\/breakpoint trap/i, 'SIGTRAP'],

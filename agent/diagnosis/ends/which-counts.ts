@@ -5,7 +5,7 @@ import { readLine, type LogLevel } from '../traceback/line.ts'
 import { isUserFrame } from '../traceback/user-frame.ts'
 import type { Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
-import type { ErrorSign, ExitSign, Sign } from './evidence.ts'
+import type { ErrorSign, ExitSign, OrderSign, Sign } from './evidence.ts'
 
 /** Where several ranks fail alike, the one that the launcher saw fail first: its process is the one that it names. */
 export function ofFirstRank(root: Candidate | undefined, candidates: readonly Candidate[], signs: readonly Sign[]): Candidate | undefined {
@@ -79,4 +79,14 @@ export const loggedAgain = (sign: ErrorSign, signs: readonly Sign[]): boolean =>
       other.error.name === sign.error.name &&
       other.error.message.replaceAll(/\d/g, '') === sign.error.message.replaceAll(/\d/g, '') &&
       other.facts.frame === sign.facts.frame,
+  )
+
+/** Of another job that wrote to the same file before, or the first half of a line whose second half gives the reason. */
+export const orderedAnew = (sign: OrderSign, signs: readonly Sign[]): boolean =>
+  sign.facts.job_id !== undefined &&
+  signs.some(
+    (other) =>
+      other.type === 'order' &&
+      other.at > sign.at &&
+      ((other.facts.job_id ?? sign.facts.job_id) !== sign.facts.job_id || (!sign.sure && other.sure && other.at === sign.at + 1)),
   )

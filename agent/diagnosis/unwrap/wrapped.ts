@@ -7,8 +7,10 @@ const NARROWEST = 60
 const NEAR = 8
 /** A message with figures takes no more lines. */
 const PIECES = 12
-/** Bars, rules, and starts of a new record: never a piece of a word. */
-const OWN_LINE = /^[\s|+=~^#*>$%@┃│╭╰├─-]|^\w{1,20}Error\b|^File "/
+/** Bars, rules, starts of a new record, and what a shell says of a program's end: never a piece of a word. */
+const OWN_LINE = /^[\s|+=~^#*>$%@┃│╭╰├─-]|^\w{1,20}Error\b|^File "|^(?:Killed|Terminated|Aborted|Hangup|Segmentation fault|Bus error|Illegal instruction)\b/
+/** A loop prints lines that begin alike, and may be as long as each other. */
+const FIRST_WORD = /^\w{2,40}\b/
 
 /** The line at `at` is full, and the next one goes on with it. */
 function goesOn(lines: readonly string[], at: number): boolean {
@@ -16,9 +18,11 @@ function goesOn(lines: readonly string[], at: number): boolean {
   // The break may have come before a blank.
   const next = (lines[at + 1] ?? '').replace(/^ (?=\S)/, '')
   if (line.length < NARROWEST || next === '' || OWN_LINE.test(next) || beginsRecord(next) || stripPrefix(next) !== next) return false
+  const word = FIRST_WORD.exec(next)?.[0]
   let same = 0
   for (let near = Math.max(0, at - NEAR); near <= Math.min(lines.length - 1, at + NEAR); near += 1) {
     const length = lines[near]?.length ?? 0
+    if (word !== undefined && near !== at + 1 && FIRST_WORD.exec(lines[near] ?? '')?.[0] === word) return false
     if (length > line.length) return false
     if (length === line.length) same += 1
   }

@@ -3,7 +3,7 @@ import type { Format, Line, Read } from './format.ts'
 
 /** What stands before it may be anything without a figure, but no other word of an epoch: the best one, the last of the plan. */
 const EPOCH =
-  /^[^\d]{0,80}?\b(?:epoch|époque|epoche|эпоха|エポック)\s{0,40}[:#=]?\s{0,12}[[(]?\s{0,12}(\d{1,6})[\])]?(?:\s?(?:\/|of|von|de)\s?(\d{1,6}))?\s?(?:[[(]?\s?(\d{1,3}(?:\.\d+)?)\s?%[\])]?)?(?:\s{1,4}(?:starts?|started|begins?|began))?[\s=<*#.:|…-]{0,60}$/i
+  /^[^\d]{0,80}?\b(?:epoch|époque|epoche|эпоха|エポック)\s{0,40}[:#=]?\s{0,12}[[(]?\s{0,12}(\d{1,6})(?:\s?[\])])?(?:\s?(?:\/|of|von|de)\s?(\d{1,6}))?\s?(?:[[(]?\s?(\d{1,3}(?:\.\d+)?)\s?%[\])]?)?(?:\s{1,4}(?:starts?|started|begins?|began))?[\s=<*#.:|…-]{0,60}$/i
 /** When it began, how long it took. */
 const TIME = /[[(][\d\s/.,-]{0,12}\d:\d\d[\d:.,]{0,12}[\])]/g
 const OTHER =

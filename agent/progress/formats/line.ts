@@ -122,6 +122,9 @@ function withLearned(fields: readonly Field[], roles: readonly (Role | undefined
   return { known, counts }
 }
 
+/** `Last test reward: 16. Training step: 1600/10000. Loss: 2.81`. */
+const isTrainingStep = ({ key, whole }: Field): boolean => whole && /^train(?:ing)? (?:step|iter|iteration|update)$/.test(key)
+
 /** A figure that could be a result: no counter, no time, no share. */
 const isDecimal = ({ key, whole, unit, duration, total, value }: Field): boolean =>
   !whole && unit === undefined && duration === undefined && total === undefined && (!Number.isInteger(value) || key === SIMULATED)
@@ -223,7 +226,10 @@ function createReader(): (line: Line) => Read | undefined {
     if ((ofLayer || quantized < QUANTIZED_LINES) && (loss === undefined || (step === undefined && epoch === undefined))) return undefined
     // Under a heading that says so, a line that counts nothing is of the evaluation.
     if (step !== undefined || epoch !== undefined) under = 0
-    const phase = phaseOf(leadOf(text)) ?? (step === undefined && epoch === undefined && section === 'evaluating' ? section : undefined)
+    const led = phaseOf(leadOf(text))
+    const phase =
+      (led === 'evaluating' && loss !== undefined && fields.some(isTrainingStep) ? undefined : led) ??
+      (step === undefined && epoch === undefined && section === 'evaluating' ? section : undefined)
     const observation: Observation = {
       ...figures,
       metrics: figures.metrics ?? 0,

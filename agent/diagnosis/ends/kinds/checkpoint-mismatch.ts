@@ -151,6 +151,12 @@ function repository(text: string): string {
   return name === undefined ? '<REPOSITORY>' : `${owner}/${name}`
 }
 
+/** Keras, of weights in HDF5 */
+const OTHER_LAYERS = /Layer count mismatch when loading|weight file containing \d{1,5} layers|Layer #\d{1,5} \(named/
+const BY_LAYERS = {
+  text: 'Build the model as it was when the file was saved: the same layers, in the same order. Or load the layers that have the same names (by_name=True of load_weights, for HDF5 files).',
+}
+
 export const checkpointMismatch: EndKind = {
   kind: 'checkpoint_mismatch',
   stage: 'cause',
@@ -163,13 +169,24 @@ export const checkpointMismatch: EndKind = {
       const [, , now, then] = COPIED.exec(full) ?? []
       return now === undefined || now === then ? undefined : { weight: WEIGHT.message + 0.2, facts: { pattern: 'sizes' } }
     },
+    // Keras and MindSpore
+    says(
+      /Shape mismatch in layer #\d|Received saved weight with shape|Layer weight shape .{1,60} not compatible with provided weight shape|should have the same shape as \S{1,200} in the argument 'parameter_dict'/,
+      WEIGHT.message + 0.2,
+      () => ({ pattern: 'sizes' }),
+    ),
+    says(
+      /Layer count mismatch when loading weights|load a weight file containing \d{1,5} layers into a model with \d|Layer #\d{1,5} \(named .{1,120}\) expects \d{1,5} weight\(s\), but/,
+      WEIGHT.message + 0.2,
+      () => ({ pattern: 'keys' }),
+    ),
     says(
       /size mismatch for \w[\w.]{0,200}|copying a param with shape|Requested shape: \([\d, ]{1,80}\) is not compatible with the stored shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
       WEIGHT.message + 0.2,
       () => ({ pattern: 'sizes' }),
     ),
     says(
-      /cannot find tensor [\w.]{3,200}|[Mm]issing tensor ['`"]?[\w.]{3,200}|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|[Mm]issing keys?(?: in)?:? ?\[|not found in checkpoint|unexpected keys? in (?:source )?state|(?:keys?|structures?|tree) .{0,60}(?:do not|does not|don't) match .{0,60}(?:checkpoint|state|restored)/,
+      /cannot find tensor [\w.]{3,200}|[Mm]issing tensor ['`"]?[\w.]{3,200}|Missing key\(s\) in state_dict|Unexpected key\(s\) in state_dict|[Mm]issing keys?(?: in)?:? ?\[|not found in checkpoint|unexpected keys? in (?:source )?state|restore item and on-disk .{0,40}structures do not match|(?:keys?|structures?|tree) .{0,60}(?:do not|does not|don't) match .{0,60}(?:checkpoint|state|restored)/,
       WEIGHT.message + 0.1,
       () => ({ pattern: 'keys' }),
     ),
@@ -214,7 +231,9 @@ export const checkpointMismatch: EndKind = {
               ? `${sizesOf(told)?.name} is [${sizesOf(told)?.had}] in the checkpoint and [${sizesOf(told)?.has}] in the model.`
               : OPTIMIZER.test(told.error?.message ?? '')
                 ? 'The optimizer was saved with other parameters than it has now.'
-                : `Its tensors have other ${told.facts.pattern === 'sizes' ? 'sizes' : 'names'} than those of the model.`,
+                : OTHER_LAYERS.test(told.error?.message ?? '')
+                  ? 'It has other layers than the model.'
+                  : `Its tensors have other ${told.facts.pattern === 'sizes' ? 'sizes' : 'names'} than those of the model.`,
           ),
   remedies: (told) => {
     const { pattern, path } = told.facts
@@ -242,8 +261,12 @@ export const checkpointMismatch: EndKind = {
           ]
         : [
             stored(told),
-            pattern === 'sizes' ? bySizes(sizesOf(told)) : byKeys(told),
-            pattern === 'keys' && { text: 'Else build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
+            ...(OTHER_LAYERS.test(told.error?.message ?? '')
+              ? [BY_LAYERS]
+              : [
+                  pattern === 'sizes' ? bySizes(sizesOf(told)) : byKeys(told),
+                  pattern === 'keys' && { text: 'Else build the model with the settings that the checkpoint was trained with: layers, width, heads.' },
+                ]),
             openFrame(told),
           ]
   },

@@ -20,7 +20,7 @@ const refuses = (full: string): boolean => {
 }
 /** The option or setting that the message is about. */
 const OPTION =
-  /(?<![\w-])(--[a-z][\w-]{1,60})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
+  /(?<![\w-])(--[a-z][\w-]{1,60}(?:\.[a-z][\w-]{0,60}){0,6})|[`'"]([a-z]\w{2,40}(?:_\w{1,30})+)(?:=[^`'"\n]{0,40})?[`'"]|(?<!: )\b([a-z]{2,20}(?:_[a-z]{1,20}){1,6})\b(?= ?[(=]| is | \(| must| should)/
 const FIELD =
   /[Ff]ields? [`']([\w.]{1,80})[`'] (?:is|are) not valid for \w|\b(?:[Ii]nvalid|[Uu]nsupported) (?:value for )?[`'"]?([a-z]{2,20}(?:_[a-z]{1,20}){1,5})\b/
 const option = ({ error }: EndTold): string | undefined =>

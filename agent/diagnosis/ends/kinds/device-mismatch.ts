@@ -13,6 +13,8 @@ function moved({ error }: EndTold): readonly Piece[] {
       },
       { text: "See which they are: print([name for name, p in model.named_parameters() if p.device.type == 'cpu'])." },
     ]
+  if (/\bjitted computation\b/.test(error?.message ?? ''))
+    return [{ text: 'Bring all arguments to the same devices before the call: jax.device_put(x, sharding), with shardings of one mesh.' }]
   const types = BY_TYPE.exec(error?.message ?? '')
   if (types !== null && (types[1] === undefined) !== (types[2] === undefined))
     return [
@@ -44,7 +46,7 @@ export const deviceMismatch: EndKind = {
   severity: 'critical',
   claims: anyOf(
     says(
-      /to be on the same device|must be on the same type of devices|on different devices|is not on the expected device|must be on the same device|same device(?:,| but| \(|:)|(?:tensors?|module|inputs?|model|parameters|weights?)\b.{0,80}\bon (?:the )?(?:device )?(?:cuda|cpu|meta|mps|xpu)(?::\d{1,2})?\b.{0,80}\b(?:but|and|while|vs)\b.{0,80}\b(?:cuda|cpu|meta|mps|xpu)/is,
+      /to be on the same device|Received incompatible devices for jitted computation|must be on the same type of devices|on different devices|is not on the expected device|must be on the same device|same device(?:,| but| \(|:)|(?:tensors?|module|inputs?|model|parameters|weights?)\b.{0,80}\bon (?:the )?(?:device )?(?:cuda|cpu|meta|mps|xpu)(?::\d{1,2})?\b.{0,80}\b(?:but|and|while|vs)\b.{0,80}\b(?:cuda|cpu|meta|mps|xpu)/is,
       WEIGHT.message,
     ),
     says(

@@ -1,6 +1,7 @@
 // Tensors of one operation with different types, or a type for which an operation does not exist.
 import type { Facts } from '../../../model/facts.ts'
-import { WEIGHT, anyOf, openFrame, saying, says, type EndKind } from '../end-kind.ts'
+import type { Piece } from '../../faults/remedies/plan.ts'
+import { WEIGHT, anyOf, openFrame, saying, says, type EndKind, type EndTold } from '../end-kind.ts'
 
 const type = (text: string | undefined): string | undefined =>
   text
@@ -14,6 +15,14 @@ const both =
     const [want, got] = [type(match[expected]), type(match[found])]
     return { ...(want === undefined ? {} : { expected: want }), ...(got === undefined ? {} : { found: got }) }
   }
+const OF_TORCH = { text: 'Cast at the border: `x = x.to(layer.weight.dtype)`, or load model and inputs in one type (`torch_dtype=`).' }
+/** Each framework has a call of its own for it. */
+const cast = ({ error }: EndTold): Piece =>
+  /\bdot_general\b|\blax\./.test(error?.message ?? '')
+    ? { text: 'Cast at the border: `x = x.astype(w.dtype)`, or let jnp.dot and jnp.matmul promote the types.' }
+    : /\[Op:\w|expected to be an? \w{2,20} tensor but is/.test(error?.message ?? '')
+      ? { text: 'Cast at the border: `x = tf.cast(x, w.dtype)`, or make the data of one type when they are loaded.' }
+      : OF_TORCH
 export const dtypeMismatch: EndKind = {
   kind: 'dtype_mismatch',
   stage: 'cause',
@@ -29,6 +38,12 @@ export const dtypeMismatch: EndKind = {
       /(?:same dtype|same type|uniform dtype|matching dtypes?),? but (?:got|found):? ?(?:struct )?([\w.:]{2,30}) (?:!=|and|vs\.?) (?:struct )?([\w.:]{2,30})/,
       WEIGHT.message,
       both(1, 2),
+    ),
+    // JAX and TensorFlow
+    says(
+      /requires (?:arguments to have (?:the same|equal)|equal) (?:dtypes|types),? (?:but )?got:? (\w{3,20})(?:,| and) (\w{3,20})|expected to be an? (\w{2,20}) tensor but is an? (\w{2,20}) tensor/,
+      WEIGHT.message + 0.1,
+      (match) => both(match[1] === undefined ? 3 : 1, match[1] === undefined ? 4 : 2)(match),
     ),
     says(/[Ii]nput type \(([\w.:]{2,40})\) and (?:weight|bias) type \(([\w.:]{2,40})\) should be the same/, WEIGHT.message, both(2, 1)),
     says(
@@ -64,7 +79,8 @@ export const dtypeMismatch: EndKind = {
       ? { text: 'The tensor holds whole numbers: make it one of floating point in that place, x.float().' }
       : undefined,
     openFrame(told),
-    { text: 'Cast at the border: `x = x.to(layer.weight.dtype)`, or load model and inputs in one type (`torch_dtype=`).' },
-    told.situation.training && { text: 'In mixed precision run forward and loss under `torch.autocast`, which casts for each operation.' },
+    cast(told),
+    told.situation.training &&
+      cast(told) === OF_TORCH && { text: 'In mixed precision run forward and loss under `torch.autocast`, which casts for each operation.' },
   ],
 }

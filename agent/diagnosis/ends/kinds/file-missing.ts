@@ -22,6 +22,8 @@ export const fileMissing: EndKind = {
       WEIGHT.exception,
       withPath,
     ),
+    // Also behind a check of native code, which names the file as it was given
+    says(/\b[Ff]ile not found: ([\w@%+=./~-]{3,300})$/, WEIGHT.exception + 0.5, ([, path]) => (path === undefined ? {} : { path })),
     ({ name, full }) => {
       if (
         name === undefined ||

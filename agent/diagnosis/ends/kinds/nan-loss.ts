@@ -5,6 +5,11 @@ import type { Situation } from '../../situation/situation.ts'
 /** Programs that make pictures: there is no loss. */
 const generates = ({ programs }: Situation): boolean => programs.has('sd_webui') || programs.has('comfyui')
 
+function stepIn(text: string): { step?: number } {
+  const step = /\b(?:iteration|iter|step)\s?[=:#]?\s?(\d{1,9})/.exec(text)?.[1]
+  return step === undefined ? {} : { step: Number(step) }
+}
+
 export const nanLoss: EndKind = {
   kind: 'nan_loss',
   stage: 'cause',
@@ -13,12 +18,10 @@ export const nanLoss: EndKind = {
     says(
       /probability tensor contains either|tensor with all NaNs was produced|returned nan values in its|[Ll]oss (?:is|became|was|has become|diverged|=|:) ?(?:\w{1,12} ){0,3}['"]?(?:nan|NaN|inf\b|infinit|not finite|non-?finite)|(?:NaN|nan|Inf|[Nn]on-?finite)(?:s| values?)?(?: or Inf)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations|parameters|weights)|[Ii]nvalid(?: values?)? (?:\w{1,12} ){0,4}(?:loss|losses|gradients?|grads?|logits|activations)(?!\w| (?:type|function|name|mode)\b)|(?:loss|gradients?|grads?|logits|outputs?|weights)\b.{0,40}\b(?:contains?|has|have|is|are|with|norm) (?:\w{1,12} ){0,2}(?:NaN|nan|Inf\b|infinity|non-?finite)|[Ii]nvalid loss, terminat|Minimum loss scale reached|loss scale already at minimum|NaN or Inf found in (?:input|grad)|Nan in summary histogram|but found invalid values:[^]{0,400}?\bnan\b/,
       WEIGHT.message,
-      ({ input }) => {
-        const step = /\b(?:iteration|iter|step)\s?[=:#]?\s?(\d{1,9})/.exec(input)?.[1]
-        return step === undefined ? {} : { step: Number(step) }
-      },
+      ({ input }) => stepIn(input),
     ),
-    ({ name, message }) => (name === 'FloatingPointError' && /nan|inf|diverg|loss/i.test(message) ? { weight: WEIGHT.message } : undefined),
+    ({ name, message }) =>
+      name === 'FloatingPointError' && /nan|inf|diverg|loss/i.test(message) ? { weight: WEIGHT.message, facts: stepIn(message) } : undefined,
     ({ name, message }) =>
       name !== undefined && /^(?:NanError|NaNError|NonFiniteError|LossNaNError|DivergenceError)$/i.test(name)
         ? { weight: WEIGHT.message, facts: /step (\d{1,9})/.exec(message)?.[1] === undefined ? {} : { step: Number(/step (\d{1,9})/.exec(message)?.[1]) } }

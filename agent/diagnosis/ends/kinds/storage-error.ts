@@ -11,7 +11,7 @@ const claims = anyOf(
       return path === undefined ? {} : { path }
     },
   ),
-  raises(/^(?:HDF5ExtError|StorageError|StorageException)$/),
+  raises(/^(?:HDF5|HDF5ExtError|StorageError|StorageException)$/),
 )
 
 const OWN = /[Uu]nable to lock file/
@@ -23,8 +23,19 @@ export const storageError: EndKind = {
   // HDF5 wraps every failure of the system: its number decides.
   claims: (error) => (error.errno !== undefined && kindOfErrno(error.errno) !== 'storage_error' && !OWN.test(error.full) ? undefined : claims(error)),
   title: () => 'Storage failed',
-  verdict: (told) => saying(told, 'could not read or write', 'The storage itself failed.'),
-  remedies: ({ facts: { path, errno } }) => [
+  verdict: (told) =>
+    saying(
+      told,
+      'could not read or write',
+      told.error?.name === 'HDF5' && told.facts.errno === undefined
+        ? 'HDF5 does not say whether the file or the storage is at fault.'
+        : 'The storage itself failed.',
+    ),
+  remedies: ({ facts: { path, errno }, error }) => [
+    error?.name === 'HDF5' && {
+      text: 'See whether the file can be read at all, and whether another process has it open.',
+      command: 'h5ls <FILE>; fuser -v <FILE>',
+    },
     errno === 116
       ? {
           text: 'A file handle of a network file system is stale: the file was replaced or the server restarted. Mount it again, and let the job reopen its files.',

@@ -80,7 +80,7 @@ const ABORTS_ALL =
 
 /** Jenkins, SkyPilot, Ray Tune where none of its trials is well, Snakemake, supervisord, SageMaker, torchrun where it ends the others, and Kaldi's scripts say no code. */
 const WITHOUT_CODE =
-  /^Finished: FAILURE$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
+  /^Finished: FAILURE$|^Number of trials: (\d{1,5})\/\1 \(\1 ERROR\)|^Primary job {1,3}terminated normally, but \d{1,5} process(?:es)? returned$|^Build step '[^'\n]{1,80}' marked build as failure$|\bJob finished \(status: FAILED\)|^Exiting because a job execution failed\b|\bgave up: \S{1,80} entered FATAL state\b|^\s{2,16}\((?:one of the commands|command) exited with non-zero exit code\b|\bFailed - Training job failed\b|\bSending process \d{1,10} closing signal SIGTERM$|^\s{0,12}Message: {1,20}(?:[A-Z]\w{1,20})?Job \S{1,120} (?:has|is) failed because \d{1,5} \w{1,20} replica\(s\) failed\.|\bABORT!!! Out of all \d{1,6} trainers?, the trainer process with rank=\[|^(?:run|queue|slurm)\.pl: (?:job|\d{1,5} \/ \d{1,5}) failed, log is in\b/
 /** MPICH's and Intel's box: who, then how. */
 const BAD_PROCESS = /^= {1,6}(?:RANK (\d{1,6}) )?PID (\d{1,10}) RUNNING AT /
 const BAD_END = /^= {1,6}(?:EXIT CODE: (\d{1,5})|KILLED BY SIGNAL: (\d{1,2})\b)/

@@ -17,6 +17,8 @@ export type Language = {
   readonly message?: RegExp
   /** A line below that says it better. */
   readonly detail?: RegExp
+  /** The best of them ends a stack of any depth. */
+  readonly deep?: true
   /** What the error was raised from, which counts where the error itself says nothing of its own. Groups `name` and `message`. */
   readonly cause?: RegExp
   /** The message goes on up to a blank line. */
@@ -122,7 +124,7 @@ export const LANGUAGES: readonly Language[] = [
   // Rust
   {
     aborts: true,
-    head: /thread '[^']{1,80}' (?:\(\d{1,10}\) )?panicked at (?:'(?<message>[^\n]{0,400})'[,:] )?(?<file>(?:[A-Za-z]:)?[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
+    head: /(?:thread '[^']{1,80}' (?:\(\d{1,10}\) )?|^)panicked at (?:'(?<message>[^\n]{0,400})'[,:] )?(?<file>(?:[A-Za-z]:)?[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
     name: 'panic',
     message: /^(?<message>\S.*)$/,
   },
@@ -214,6 +216,15 @@ export const LANGUAGES: readonly Language[] = [
     name: 'error',
     message: /^(?:\[\d{1,6}\])?PETSC ERROR: (?!-)(?<message>\S.*)$/,
   },
+  // HDF5, in C and Fortran; what is only not there, programs ask for. The last of its stack says what the system said
+  {
+    head: /^HDF5-DIAG: Error detected in HDF5 \(/,
+    name: 'HDF5',
+    detail: /^\s{0,8}#\d{3}: \S{1,300} line \d{1,6} in \w{1,60}\(\): (?<message>\S.{3,400})$/,
+    deep: true,
+    confirmed:
+      /\bin H5\w{1,60}\(\): (?:unable to (?:synchronously )?(?:open file|create (?:file|dataset)|lock file|truncate|flush|read superblock)|can't (?:synchronously )?(?:read|write) data|file (?:read|write) failed|truncated file)\b/,
+  },
   { head: /^--> FOAM FATAL (?:IO )?ERROR ?:/, name: 'error', message: /^(?<message>\S.*)$/ },
   { head: /^(?:FATAL|Fatal) ERROR: (?<message>.{8,400})$/, name: 'error' },
   // MATLAB: the function, then what it says
@@ -221,5 +232,5 @@ export const LANGUAGES: readonly Language[] = [
 ]
 /** A line without any of them begins no error. */
 export const MAY =
-  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
+  /GGML_|tcmalloc|Sanitizer: |\.(?:cpp|cuh?):\d{1,6}: |error loading model|(?:CUDA|ROCm|HIP|MUSA|Cuda) error|\[ERROR\]|terminat|corrupt|detected|HDF5-DIAG|\(\): |ssertion|Check fail|panic|fatal |^[A-Z][\w/ ]{4,40}(?: \((?:possible )?(?:bug|parallel processing)\)(?: problem)?)?:$|^Exception in thread "|^Error occurred|abort\(\) has|requested the Runtime|Error(?: \[\w+\])?: |Unhandled|\bERROR: |^ERROR \(|^Error |^Fehler |Error using |call to cu|^Accelerator |\.rb:|^(?:\S{1,160}\/)?lua(?:jit)?[\d.]{0,4}: |\.p[lm] line|Fortran|^At line \d|^forrtl: |FATAL|\.py:\d|: (?:fatal )?error: /
 export const MAY_RAW = /^F\d{4} |^\d{4}-.{21}: F |\[Fatal\]/

@@ -40,7 +40,7 @@ const FORMS: readonly Form[] = [
   ],
   [
     'usage',
-    /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|unrecognized (?:command[- ]line )?(?:option|argument)|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
+    /^(?<message>(?:Error: )?(?:unknown (?:flag|shorthand flag|option|command|argument)|[Uu]nrecognized (?:command[- ]line |or misplaced )?(?:option|argument)s?|invalid option|[Nn]o such (?:option|command)|Missing (?:option|argument|parameter|command)|Got unexpected extra argument|Invalid value for)\b[^\n]{0,300})/,
   ],
   ['usage', /^[\w./-]{1,120}: (?<message>(?:unknown|unrecognized|invalid|illegal) option\b[^\n]{0,200}|(?:missing|extra) operand\b[^\n]{0,200})/],
   [
@@ -94,6 +94,11 @@ const FORMS: readonly Form[] = [
   // NAMD
   ['message', /^ERROR: (?<message>[^\n]{4,120}; simulation has become unstable\b[^\n]{0,100})$/],
   ['shell', /^tar: (?<message>[^\n]{1,300}: Cannot (?:open|stat|mkdir): [^\n]{4,80})$/],
+  // h5py's message alone
+  [
+    'message',
+    /^["']?(?<message>(?:Unable to|Can't) (?:synchronously )?(?:open|read|write|create|flush) (?:file|object|data|dataset|group) \((?:file (?:read|write) failed|unable to|addr overflow|truncated|bad )[^\n]{4,600}\))["']?$/,
+  ],
   // zsh says it the other way round
   ['shell', /^(?<message>zsh: (?:permission denied|no such file or directory): [^\n]{1,300})$/],
   // py_compile

@@ -116,7 +116,8 @@ export function createNativeReader(): NativeReader {
             reading.last = line.number
             return
           }
-          const detail = line.number - reading.at <= DETAIL_BELOW ? reading.language.detail?.exec(text)?.groups?.['message'] : undefined
+          const detail =
+            line.number - reading.at <= DETAIL_BELOW || reading.language.deep === true ? reading.language.detail?.exec(text)?.groups?.['message'] : undefined
           if (detail !== undefined) {
             reading.message = detail
             reading.last = line.number
@@ -143,7 +144,7 @@ export function createNativeReader(): NativeReader {
           frame:
             test !== undefined
               ? test.frame
-              : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry\/src|\/rustc\//.test(place.file)
+              : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry[\\/]src|[\\/]rustc[\\/]/.test(place.file)
                 ? place
                 : undefined,
           file: '',

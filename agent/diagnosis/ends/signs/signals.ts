@@ -17,7 +17,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
       new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})\\b`),
       // [1]+  Killed, [1]    18472 segmentation fault (core dumped), zsh: killed
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
-      /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|illegal hardware instruction|terminated)\b/i,
+      /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|IOT instruction|illegal hardware instruction|terminated)\b/i,
       new RegExp(`^(?<signal>${NAME})(?:: \\d{1,2})?(?: ?\\(core dumped\\))?\\.?$`),
       // Behind the blanks of a bar, or in a quoted text
       new RegExp(`^\\s{1,400}(?<signal>${NAME}) ?\\(core dumped\\)\\.?$`),
@@ -31,6 +31,10 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
   [
     'launcher',
     [
+      // Cargo on Windows
+      /^error: process didn't exit successfully: [^\n]{1,400} \(exit code: (?<status>0xc0[0-9a-f]{6})\b/,
+      // Cray's compilers
+      /\bterminated due to receipt of signal \d{1,2}: {1,4}(?<signal>[A-Z][a-z ]{3,40}?)(?: \(core dumped\))?\.$/,
       // HTCondor
       /^\s{0,8}\(0\) Abnormal termination \(signal (?<signal>\d{1,2})\)/,
       /\(interrupted by signal \d{1,2}: ?(?<signal>SIG[A-Z]{2,6})\)/,
@@ -87,7 +91,8 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     ],
   ],
 ]
-const MAY = /Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
+const MAY =
+  /IOT |Signal \(|ill|larm|size limit|erminat|ault|rror|bort|llegal|xception|angup|trap|SIG|signal|exitcode|status=|return code|opcode|SEGV|protection/
 /** Quotes and help texts. */
 const NOT = /^\s*(?:#(?!#\[)|\/\/|\*|"|')|kill -|trap '|if .*then/
 
