@@ -138,7 +138,7 @@ export function createProgressReader(): ProgressReader {
     const at = stamp === undefined ? {} : { at: stamp.at }
     const told = state.writer.count()
     let rest: string | undefined = LOOSE_BAR.test(plain) && state.title !== '' ? `${state.title} ${plain}` : state.titled(plain)
-    state.title = LOOSE_TITLE.test(plain) && plain.length < 240 ? plain : ''
+    state.title = plain.length < 240 && LOOSE_TITLE.test(plain) ? plain : ''
     for (let round = 0; rest !== undefined && round < MAX_GLUED; round++) {
       // A logger's line that was glued behind a bar has its own time.
       const glued = round > 0 && againStamped(rest) ? stampOf(rest) : undefined

@@ -10,10 +10,11 @@ import { scenarioFile } from '../fakes/nvml/scenario.ts'
 import { startAgent, type RunningAgent } from '../setup/agent.ts'
 import { ALL, powerOf } from '../setup/agent-scenes.ts'
 import { poll } from '../setup/poll.ts'
+import { rounds } from '../setup/rounds.ts'
 import { judge, type Life } from '../soak/judge.ts'
 import { sceneAt, tellScenes } from '../soak/load.ts'
 
-const KILLS = 8
+const KILLS = rounds({ full: 8, quick: 5 })
 
 function world() {
   const home = mkdtempSync(join(tmpdir(), 'warpwatch-past-'))
