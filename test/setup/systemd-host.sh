@@ -47,7 +47,7 @@ mount -t tmpfs -o mode=1777 tmpfs tmp
 # What lies in /tmp is hidden already.
 for hidden in "$@"; do if [ -d ".$hidden" ]; then mount -t tmpfs -o mode=755 tmpfs ".$hidden"; fi; done
 
-# An agent that somebody ran on this machine has left a history, and perhaps its files.
+# An agent that was run on this machine has left a history, and perhaps its files.
 rm -rf var/lib/warpwatch etc/warpwatch opt/warpwatch usr/local/bin/warpwatch
 # What this machine starts, mounts or forbids is none of this host's concern.
 rm -rf etc/systemd/system/*.wants etc/systemd/system/*.requires usr/sbin/policy-rc.d etc/modules-load.d/*
