@@ -15,7 +15,7 @@ const out = join(root, 'dist')
 const staging = join(out, '.staging')
 /** Files of earlier builds have a hash in their names; agents that run from them may still load some, so they stay for a day. */
 const KEEP_MS = 24 * 3_600_000
-const WARM_UP_MS = 60_000
+const WARM_UP_MS = 90_000
 
 const filesOf = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

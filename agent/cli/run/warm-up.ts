@@ -9,6 +9,8 @@ import { gpuMemoryUsedBytes } from '../../metrics/gpu-memory.ts'
 import { whenLoaded, writeCompiled, type LoadedScript } from '../../lib/script-file.ts'
 
 const ASK_EVERY_MS = 50
+/** Whoever installs waits for it. */
+const LONGEST_MS = 30_000
 
 async function scrape(url: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -16,14 +18,26 @@ async function scrape(url: string): Promise<string> {
   return promise
 }
 
-async function untilSampled(url: string): Promise<void> {
-  while (!(await scrape(`${url}/metrics`)).includes(`\n${gpuMemoryUsedBytes.name}{`)) await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+/** Whether it has shown its GPUs. Never rejects. */
+async function isSampled(url: string): Promise<boolean> {
+  const end = performance.now() + LONGEST_MS
+  while (performance.now() < end) {
+    const page = await scrape(`${url}/metrics`).catch(() => '')
+    if (page.includes(`\n${gpuMemoryUsedBytes.name}{`)) return true
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+  return false
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'warpwatch-warm-up-'))
 process.chdir(folder)
 const config = join(folder, 'empty.yaml')
 writeFileSync(config, '')
+// Of an agent that never says where it serves, or does not stop.
+setTimeout(() => {
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(1)
+}, 2 * LONGEST_MS).unref()
 const scripts: LoadedScript[] = []
 whenLoaded((loaded) => scripts.push(loaded))
 // The agent changes a flag of V8 once it runs; what is kept under it would be refused at the next start.
@@ -31,7 +45,7 @@ v8.setFlagsFromString = () => {}
 try {
   const { run } = await import('./run.ts')
   let said = ''
-  let asked: Promise<void> | undefined
+  let asked: Promise<boolean> | undefined
   const flags = new Map([
     ['config', config],
     ['data-dir', join(folder, 'data')],
@@ -45,14 +59,13 @@ try {
       err: (line) => {
         said += line
         const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
-        if (url !== undefined) asked ??= untilSampled(url).finally(() => process.kill(process.pid, 'SIGTERM'))
+        if (url !== undefined) asked ??= isSampled(url).finally(() => process.kill(process.pid, 'SIGTERM'))
       },
       env: {},
       cwd: folder,
     },
   )
-  await asked
-  if (code !== 0) throw new Error(said)
+  if (code !== 0 || (await asked) !== true) throw new Error(`no reading within ${LONGEST_MS / 1_000} s; the agent said: ${said}`)
   scripts.forEach(writeCompiled)
 } finally {
   rmSync(folder, { recursive: true, force: true })

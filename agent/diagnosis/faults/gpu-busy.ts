@@ -110,7 +110,7 @@ export const gpuBusy = ruleFamily({
           command: 'ffmpeg -v verbose -f lavfi -i testsrc -frames 1 -c:v <CODEC>_nvenc -f null -',
         },
         whyNot(matched) === UNKNOWN_CODEC && {
-          text: 'Encode what it knows, or on the processor.',
+          text: 'Use a codec that this GPU encodes, or encode on the CPU.',
           command:
             codecOf(matched) === 'AV1' ? '-c:v hevc_nvenc\n-c:v libsvtav1' : codecOf(matched) === 'HEVC' ? '-c:v h264_nvenc\n-c:v libx265' : '-c:v libx264',
         },
@@ -120,7 +120,7 @@ export const gpuBusy = ruleFamily({
         },
         whyNot(matched) === UNKNOWN_CODEC
           ? { text: 'With several GPUs name the one that encodes it (-gpu 0).' }
-          : { text: 'Ask for a pixel format that it knows (-pix_fmt yuv420p), and with several GPUs name one (-gpu 0).' },
+          : { text: 'Ask for a pixel format that this GPU encodes (-pix_fmt yuv420p), and with several GPUs name one (-gpu 0).' },
       ],
       unless: ({ text, at }) => /OpenEncodeSessionEx|context for NVENC/.test(around(text, at, 6, 0)),
     },
