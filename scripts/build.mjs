@@ -1,7 +1,7 @@
 // Builds dist/: the agent and the sampler child as bundles of few files (less memory and a faster start than loading hundreds of
 // modules), the dashboard, and the runbooks. Native packages stay outside the bundles.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build as buildDashboard } from 'vite'
 import { bundle, bundleRun } from './bundled-code.mjs'
@@ -51,19 +51,19 @@ async function build() {
   rmSync(join(out, '.built'), { force: true })
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(staging, { recursive: true })
-  await bundle(staging, { main: 'agent/main.ts' })
-  await bundle(staging, { 'sampler-child': 'agent/sampler/child-main.ts' })
-  await bundle(staging, { 'hang-child': 'agent/hang/live/child-main.ts' })
-  await bundle(staging, { 'warm-up': 'agent/cli/run/warm-up.ts' })
-  await bundleRun(staging)
-  if (existsSync(join(root, 'dashboard/vite.config.ts'))) {
-    await buildDashboard({
+  await Promise.all([
+    bundleRun(staging),
+    bundle(staging, { main: 'agent/main.ts' }),
+    bundle(staging, { 'sampler-child': 'agent/sampler/child-main.ts' }),
+    bundle(staging, { 'hang-child': 'agent/hang/live/child-main.ts' }),
+    bundle(staging, { 'warm-up': 'agent/cli/run/warm-up.ts' }),
+    buildDashboard({
       root: join(root, 'dashboard'),
       configFile: join(root, 'dashboard/vite.config.ts'),
       build: { outDir: join(staging, 'dashboard') },
       logLevel: 'warn',
-    })
-  }
+    }),
+  ])
   cpSync(join(root, 'alerts/runbooks'), join(staging, 'runbooks'), { recursive: true })
   publish()
   warmUp()

@@ -26,12 +26,14 @@ function commitOf() {
 const LOADS_MORE = { 'node:http': /^(?:WebSocket|CloseEvent|MessageEvent)$/, 'node:crypto': /^(?:webcrypto|subtle|getRandomValues)$/ }
 const withoutWhatLoadsMore = {
   name: 'without-what-loads-more',
-  resolveId: (id) => (id in LOADS_MORE ? `\0${id}` : undefined),
-  load: (id) => {
-    const builtin = id.slice(1)
-    if (!(builtin in LOADS_MORE)) return undefined
-    const names = Object.keys(process.getBuiltinModule(builtin)).filter((name) => !LOADS_MORE[builtin].test(name) && name !== 'default')
-    return `const builtin = process.getBuiltinModule('${builtin}')\nexport default builtin\nexport const { ${names.join(', ')} } = builtin\n`
+  resolveId: { filter: { id: /^node:(?:http|crypto)$/ }, handler: (id) => `\0${id}` },
+  load: {
+    filter: { id: /^\0node:/ },
+    handler: (id) => {
+      const builtin = id.slice(1)
+      const names = Object.keys(process.getBuiltinModule(builtin)).filter((name) => !LOADS_MORE[builtin].test(name) && name !== 'default')
+      return `const builtin = process.getBuiltinModule('${builtin}')\nexport default builtin\nexport const { ${names.join(', ')} } = builtin\n`
+    },
   },
 }
 
@@ -88,8 +90,8 @@ async function write(dir, input, output) {
   await build.close()
   for (const { fileName, code } of chunks) {
     // One character beyond Latin-1 and V8 keeps two bytes for each of the whole text. The minifier leaves those of raw strings.
-    const wide = /.{0,40}[^\0-\x7F]/.exec(code)
-    if (wide !== null) throw new Error(`${fileName}: expected ASCII, found ${JSON.stringify(wide[0])}: write it as \\u and four digits`)
+    const wide = code.search(/[^\0-\x7F]/)
+    if (wide >= 0) throw new Error(`${fileName}: expected ASCII, found ${JSON.stringify(code.slice(Math.max(0, wide - 40), wide + 1))}: write it as \\u and four digits`)
     writeFileSync(join(dir, fileName), output.format === 'cjs' ? `(function(exports,require,module,__filename,__dirname){${code}\n})` : code)
   }
 }

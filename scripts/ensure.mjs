@@ -92,7 +92,7 @@ export function nodeBinary() {
 /** Builds dist/ when it was made from other sources than these; silent when it was not. */
 export async function ensureBuild() {
   await once(isBuilt, 'the built files', async () => {
-    say('building (about 3 s) …')
+    say('building (about 5 s) …')
     const run = await runToEnd(nodeBinary(), [join(root, 'scripts/build.mjs'), '--locked'], { cwd: root })
     if (run.status !== 0) fail(`the build failed: ${run.stdout.trim() || `exit code ${run.status ?? run.signal}`}`)
   })

@@ -61,7 +61,8 @@ try {
         const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
         if (url !== undefined) asked ??= isSampled(url).finally(() => process.kill(process.pid, 'SIGTERM'))
       },
-      env: {},
+      // A start compiles what a moment of the past needs as well as fifteen minutes of it do.
+      env: { WARPWATCH_SIMULATE__PAST: '10s' },
       cwd: folder,
     },
   )
