@@ -30,7 +30,7 @@ describe.skipIf(bareDebianMissing !== undefined)(`a bare Debian 12${bareDebianMi
     ).toEqual([
       'warpwatch: this is Node N: fetching a newer one for this folder (once, about 5 s) …',
       'warpwatch: installing packages (once, about 20 s) …',
-      'warpwatch: building (about 3 s) …',
+      'warpwatch: building (about 5 s) …',
     ])
     // What was made is ignored, and the Node that ran npm is gone.
     expect((await host.run('cd warpwatch && git status --porcelain && ls .cache')).stdout).toBe('')

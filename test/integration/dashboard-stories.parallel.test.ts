@@ -12,9 +12,11 @@ import { DESKTOP, hasChromium, openPage } from '../setup/browser.ts'
 import { fileBrowser, useIncidentScene, type IncidentScene } from '../setup/dashboard-pages.ts'
 import { walk, type Screen, type Way } from '../setup/dashboard-story.ts'
 import { poll } from '../setup/poll.ts'
+import { part } from '../setup/rounds.ts'
 import { card, NO_MODULE } from '../unit/doctor/hosts.ts'
 import { buildScene } from '../unit/doctor/scene.ts'
 
+/** In `npm test` each story goes one of the ways, in turn. */
 const WAYS: readonly Way[] = ['mouse', 'keyboard']
 const MOST_PRESSES = 3
 
@@ -47,7 +49,7 @@ const shows =
 describe.skipIf(!hasChromium)('stories on a host with a lost GPU (needs Debianâ€™s chromium)', () => {
   const scene = useIncidentScene('lost-gpu', 'xid')
 
-  test.each(WAYS)('paged at night by a link in Slack, by %s: what is wrong, with which card, what to do, and what else that card had', (way) =>
+  test.each(part(WAYS, 0, 2))('paged at night by a link in Slack, by %s: what is wrong, with which card, what to do, and what else that card had', (way) =>
     story(
       scene,
       way,
@@ -72,7 +74,7 @@ describe.skipIf(!hasChromium)('stories on a host with a lost GPU (needs Debianâ€
     ),
   )
 
-  test.each(WAYS)('paged at night, from the first screen by %s: the status line leads to what is wrong', (way) =>
+  test.each(part(WAYS, 1, 2))('paged at night, from the first screen by %s: the status line leads to what is wrong', (way) =>
     story(scene, way, [
       { sees: shows('.status .incident-link') },
       {
@@ -85,7 +87,7 @@ describe.skipIf(!hasChromium)('stories on a host with a lost GPU (needs Debianâ€
     ]),
   )
 
-  test.each(WAYS)('who fills GPU 3, by %s: its job, who started it and since when, from the containers on the first screen', (way) => {
+  test.each(part(WAYS, 2, 2))('who fills GPU 3, by %s: its job, who started it and since when, from the containers on the first screen', (way) => {
     let job: string | null = null
     return story(scene, way, [
       { sees: shows('#containers .holding') },
@@ -112,7 +114,7 @@ describe.skipIf(!hasChromium)('stories on a host with a lost GPU (needs Debianâ€
 describe.skipIf(!hasChromium)('stories on a host with a job that died (needs Debianâ€™s chromium)', () => {
   const scene = useIncidentScene('oom-neighbour', 'cuda_oom')
 
-  test.each(WAYS)('my job died, by %s: the cause, then the job itself with the run that failed', (way) => {
+  test.each(part(WAYS, 3, 2))('my job died, by %s: the cause, then the job itself with the run that failed', (way) => {
     let whose: string | null = null
     return story(scene, way, [
       { sees: shows('.incident[data-kind="cuda_oom"] a') },
@@ -139,7 +141,7 @@ describe.skipIf(!hasChromium)('stories on a host with a job that hangs (needs De
   // The job is restarted after 25 minutes, here five.
   const scene = useIncidentScene('job-hang', 'job_hang', { WARPWATCH_SIMULATE__SPEED: '5' })
 
-  test.each(WAYS)('all four GPUs are held and nothing is logged, by %s: which rank holds the job up and where, then its GPU', (way) =>
+  test.each(part(WAYS, 4, 2))('all four GPUs are held and nothing is logged, by %s: which rank holds the job up and where, then its GPU', (way) =>
     story(scene, way, [
       { sees: shows('#gpu-0 .alarms a[href^="#/incidents/"]') },
       {
@@ -179,7 +181,7 @@ describe.skipIf(!hasChromium)('stories on a host with hot GPUs (needs Debianâ€™s
     ),
   )
 
-  test.each(WAYS)('why is it slower than yesterday, by %s: the GPU that is throttled, why, and its clock on a chart of both days', (way) => {
+  test.each(part(WAYS, 5, 2))('why is it slower than yesterday, by %s: the GPU that is throttled, why, and its clock on a chart of both days', (way) => {
     // Another GPU's memory is too hot, which is of the same kind.
     const throttled = '.incident[data-kind="throttling"] b a:has-text("thermally throttled")'
     return story(scene, way, [
@@ -205,26 +207,29 @@ describe.skipIf(!hasChromium)('stories on a host with hot GPUs (needs Debianâ€™s
 })
 
 describe.skipIf(!hasChromium)('stories on a laptop without a driver (needs Debianâ€™s chromium)', () => {
-  test.each(WAYS)('a new laptop, by %s: the first screen says what is missing and which command brings it; the doctor has the rest', async (way) => {
-    // What the doctor's own checks say of a host with a card and no driver: this machine has none to be found.
-    const laptop = await buildScene({ files: card(undefined), programs: { modinfo: NO_MODULE } })
-    const report = await runChecks({ checks: Object.values(hostChecks), around: laptop.around, host: 'laptop' })
-    laptop.remove()
-    await using agent = await startAgent({ ready: true, env: { WARPWATCH_GPU__SOURCE: 'nvml' } })
-    await using opened = await openPage(await fileBrowser(), agent.url, DESKTOP, (page) =>
-      page.route('**/api/v1/doctor', (route) => route.fulfill({ json: report })),
-    )
-    await tell(opened.page, opened.complaints, way, [
-      {
-        sees: async (page) => {
-          await page.locator('.no-gpu h2', { hasText: 'No GPU can be read on this host' }).waitFor()
-          const steps = page.locator('.no-gpu .next-steps')
-          await steps.first().waitFor()
-          expect(await steps.first().textContent()).toMatch(/driver/i)
-          expect(await steps.first().locator('.command code').first().textContent()).toMatch(/apt|install/)
+  test.each(part(WAYS, 6, 2))(
+    'a new laptop, by %s: the first screen says what is missing and which command brings it; the doctor has the rest',
+    async (way) => {
+      // What the doctor's own checks say of a host with a card and no driver: this machine has none to be found.
+      const laptop = await buildScene({ files: card(undefined), programs: { modinfo: NO_MODULE } })
+      const report = await runChecks({ checks: Object.values(hostChecks), around: laptop.around, host: 'laptop' })
+      laptop.remove()
+      await using agent = await startAgent({ ready: true, env: { WARPWATCH_GPU__SOURCE: 'nvml' } })
+      await using opened = await openPage(await fileBrowser(), agent.url, DESKTOP, (page) =>
+        page.route('**/api/v1/doctor', (route) => route.fulfill({ json: report })),
+      )
+      await tell(opened.page, opened.complaints, way, [
+        {
+          sees: async (page) => {
+            await page.locator('.no-gpu h2', { hasText: 'No GPU can be read on this host' }).waitFor()
+            const steps = page.locator('.no-gpu .next-steps')
+            await steps.first().waitFor()
+            expect(await steps.first().textContent()).toMatch(/driver/i)
+            expect(await steps.first().locator('.command code').first().textContent()).toMatch(/apt|install/)
+          },
         },
-      },
-      { press: '.no-gpu a[href="#/doctor"]', sees: shows('.complaint') },
-    ])
-  })
+        { press: '.no-gpu a[href="#/doctor"]', sees: shows('.complaint') },
+      ])
+    },
+  )
 })

@@ -9,6 +9,7 @@ import { useIncidentScene } from '../setup/dashboard-pages.ts'
 import { goTo, pagesOf } from '../setup/dashboard-walk.ts'
 import { layoutFaults } from '../setup/layout-faults.ts'
 import { poll } from '../setup/poll.ts'
+import { variants } from '../setup/rounds.ts'
 
 const FEATURES = join(import.meta.dirname, '../../dashboard/src/features')
 const EVIL = '<img src=x onerror="document.title=1"><b>bold</b>'
@@ -86,12 +87,12 @@ describe.skipIf(!hasChromium)('every page of the dashboard in a real Chromium (n
 
   const sizes: readonly (readonly [string, BrowserContextOptions])[] = [
     ['a laptop', { viewport: { width: 1440, height: 900 } }],
+    ['a phone', PHONE],
     ['a small screen', SMALL],
     ['a wide screen', WIDE],
     ['a screen at 200 %', ZOOMED],
-    ['a phone', PHONE],
   ]
-  test.each(sizes)('nothing sticks out, is cut or lies over something else on %s', async (_name, options) => {
+  test.each(variants(sizes, 2))('nothing sticks out, is cut or lies over something else on %s', async (_name, options) => {
     await using opened = await openPage(scene.browser, scene.agent.url, options)
     const { page } = opened
     const out: Record<string, unknown> = {}

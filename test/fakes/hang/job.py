@@ -131,7 +131,8 @@ def save_checkpoint():
 
 
 def compile_model():
-    # A third of a core: what it is called says that it compiles.
+    # A third of a core: what it is called says that it compiles. Other tests go first.
+    os.nice(19)
     until, x = time.monotonic() + SECONDS, 0
     while time.monotonic() < until:
         x += 1
@@ -158,6 +159,7 @@ def first_steps_one_elsewhere():
 
 def first_steps_one_works():
     if RANK == 1:
+        os.nice(19)
         until, x = time.monotonic() + SECONDS, 0
         while time.monotonic() < until:
             x += 1

@@ -39,10 +39,10 @@ function scene({ directory = folder(), routes = [ROUTE], refreshMs }: { director
       store.set(about.id, about)
       dispatcher.changed(summaryOf(about))
     },
-    /** Second by second. */
+    /** In steps of ten seconds: the agent's are of one, but hours of them take long. */
     pass(ms: number) {
       for (const end = now + ms; now < end;) {
-        now += 1_000
+        now += 10_000
         dispatcher.maintain(now)
       }
     },

@@ -4,6 +4,7 @@ import * as detectors from '../../../agent/diagnosis/detectors/index.ts'
 import { explainText } from '../../../agent/diagnosis/explain.ts'
 import { createLogJudge } from '../../../agent/diagnosis/live-judge.ts'
 import { logScanner } from '../../../agent/diagnosis/log-scanner.ts'
+import type { Fault } from '../../../agent/model/fault.ts'
 import type { Incident, IncidentSubject } from '../../../agent/model/incident.ts'
 import type { Message, MessageItem } from '../../../agent/model/notification.ts'
 import { outgoing } from '../../../alerts/messages/outgoing.ts'
@@ -27,9 +28,16 @@ export function simulated(scenario: string, seconds: number): readonly Incident[
   return [...found.values()].toSorted((a, b) => a.started_at - b.started_at)
 }
 
+const explained = new Map<string, Fault | undefined>()
+/** The first fault of a log; scenes tell the same one hundreds of times. */
+function firstFault(log: string): Fault | undefined {
+  if (!explained.has(log)) explained.set(log, explainText(logScanner(), log)[0])
+  return explained.get(log)
+}
+
 /** What `explain` says of a log, as an incident of somebody. */
 export function incidentOf(log: string, subject: IncidentSubject, more: Partial<Incident> = {}): Incident {
-  const [fault] = explainText(logScanner(), log)
+  const fault = firstFault(log)
   if (fault === undefined) throw new Error(`expected a fault in the log, came none: ${log}`)
   const { evidence: shown, ...words } = fault
   const marked = new Set(shown.map(({ line }) => line))

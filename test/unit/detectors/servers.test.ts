@@ -1,9 +1,10 @@
-// Detectors of inference servers: each in its scenes and in those of the others, and over eight hours of ordinary load.
+// Detectors of inference servers: each in its scenes and in those of the others, and over hours of ordinary load.
 import { describe, expect, test } from 'vitest'
 import { createDetection } from '../../../agent/diagnosis/detection.ts'
 import * as registry from '../../../agent/diagnosis/detectors/index.ts'
 import type { Event } from '../../../agent/model/event.ts'
 import type { Finding } from '../../../agent/model/finding.ts'
+import { rounds } from '../../setup/rounds.ts'
 import { serverScenes } from '../../setup/rule-scenes/servers.ts'
 import { timeOf } from '../../setup/rule-scenes/scene.ts'
 import { hostEvents, says } from './server-scene.ts'
@@ -72,11 +73,13 @@ describe('figures that fit', () => {
   })
 })
 
-test('eight hours of ordinary load of four servers: none', () => {
+/** By day and by night. */
+const HOURS = rounds({ full: 8, quick: 4 })
+test(`${HOURS} hours of ordinary load of four servers: none`, () => {
   let seed = 7
   const random = (): number => ((seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31), seed / 2 ** 31)
   let generated = 0
-  const found = faultsOf(8 * 3_600, (second) => {
+  const found = faultsOf(HOURS * 3_600, (second) => {
     // Day and night, bursts of a minute, nobody for minutes.
     const day = Math.max(0, Math.sin((second / 3_600 / 8) * Math.PI * 3))
     const burst = second % 1_200 < 50

@@ -40,7 +40,7 @@ const FILLERS = [
 const filled = (start: string, filler: string, length: number): string => start + filler.repeat(Math.ceil(length / filler.length)).slice(0, length)
 
 /** More than what is judged of a line: a quadratic pattern takes seconds for it, a sound one a millisecond. `npm run test:long` takes four times as much. */
-const LENGTH = rounds({ full: 4, quick: 1.5 }) * LINE_LIMIT
+const LENGTH = rounds({ full: 4, quick: 1 }) * LINE_LIMIT
 
 describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ family }) => {
   test('the longest lines take no more than their length, whatever repeats in them', () => {

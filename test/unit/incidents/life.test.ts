@@ -1,4 +1,5 @@
 // How long an incident lives: quiet ends it, silence and jumps of the clock do not; what is kept around it; what a restart remembers.
+import { rounds } from '../../setup/rounds.ts'
 import { describe, expect, test } from 'vitest'
 import { summaryOf } from '../../../agent/model/incident.ts'
 import { quietMs } from '../../../agent/diagnosis/incidents/rules.ts'
@@ -86,7 +87,7 @@ describe('evidence', () => {
 describe('the books', () => {
   test('stay small under a flood of different faults', () => {
     const scene = createScene()
-    for (let n = 0; n < 2_000; n++) {
+    for (let n = 0; n < rounds({ full: 2_000, quick: 750 }); n++) {
       scene.feed(line(T + n * 500, box(`job-${n}`, []), oomText()))
       if (n % 2 === 0) scene.feed(...secondOf(T + n * 500, []))
     }

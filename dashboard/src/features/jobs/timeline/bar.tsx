@@ -22,6 +22,8 @@ export function Bar({ span, total, left, width, onPoint, onLeave }: Props) {
       class="timeline-bar"
       data-job={span.job.key}
       href={jobHref(span.job.key)}
+      // A narrow bar shows its name in part or not at all.
+      aria-label={fullTitle(span.job)}
       tabIndex={-1}
       style={{ left, width, '--band': mix(colour, surface, 0.2), '--area': mix(colour, surface, 0.5), '--edge': colour }}
       onPointerMove={(event) => {
