@@ -91,7 +91,8 @@ async function write(dir, input, output) {
   for (const { fileName, code } of chunks) {
     // One character beyond Latin-1 and V8 keeps two bytes for each of the whole text. The minifier leaves those of raw strings.
     const wide = code.search(/[^\0-\x7F]/)
-    if (wide >= 0) throw new Error(`${fileName}: expected ASCII, found ${JSON.stringify(code.slice(Math.max(0, wide - 40), wide + 1))}: write it as \\u and four digits`)
+    if (wide >= 0)
+      throw new Error(`${fileName}: expected ASCII, found ${JSON.stringify(code.slice(Math.max(0, wide - 40), wide + 1))}: write it as \\u and four digits`)
     writeFileSync(join(dir, fileName), output.format === 'cjs' ? `(function(exports,require,module,__filename,__dirname){${code}\n})` : code)
   }
 }
