@@ -45,15 +45,20 @@ type Run = ReturnType<typeof listening>['run']
 const refused = (run: Run, reason: string, times = 1): Promise<boolean> =>
   poll(() => (run.refusals()[reason] ?? 0) >= times, { what: () => `${times} × ${reason}, came ${JSON.stringify(run.refusals())}` })
 const ended = (client: Client): Promise<boolean> => poll(() => client.closed(), { what: 'the end of the connection' })
-/** An honest probe is heard, whatever else is going on. */
+/** An honest probe is heard, whatever else is going on. Turned away beside what still waits of a flood, it comes again, as the real one does. */
 async function honest(run: Run): Promise<Client> {
   const pid = living()
-  const probe = await run.client()
-  const say = (): boolean => {
+  const join = async (): Promise<Client> => {
+    const client = await run.client()
+    client.say(helloOf(pid))
+    return client
+  }
+  let probe = await join()
+  const say = async (): Promise<boolean> => {
+    if (probe.closed()) probe = await join()
     probe.say(sampleOf({ 0: statsOf(1, 2, 0) }))
     return run.value('warpwatch_allocator_reserved_bytes', { pid: String(pid) }) === 2 * GIB
   }
-  probe.say(helloOf(pid))
   await poll(say, { what: 'an honest probe to be heard', everyMs: 250 })
   return probe
 }
