@@ -7,8 +7,11 @@ const WITH_VALUE = /^(?:-t|--(?:project|reporter|testNamePattern|shard|outputFil
 const namesFiles = process.argv.slice(3).some((arg, at, args) => !arg.startsWith('-') && !WITH_VALUE.test(args[at - 1] ?? ''))
 const LEFT = namesFiles || process.env['TEST_ALL'] === '1' || process.env['TEST_LONG'] === '1' ? [] : ['test/**/*.all.{test,*.test}.ts']
 /** Of the inner loop (scripts/quick.mjs): what takes long by itself. */
-const SLOW = process.env['TEST_QUICK'] === '1' ? ['test/{integration,suites,property}/**', 'test/**/*.slow.test.ts'] : []
+const QUICK = process.env['TEST_QUICK'] === '1'
+const SLOW = QUICK ? ['test/{integration,suites,property}/**', 'test/**/*.slow.test.ts'] : []
 const PARALLEL = 'test/integration/**/*.parallel.test.ts'
+/** Tests of components: JSX is left to Vite's runner. */
+const JSX = 'test/unit/dashboard/**/*.jsx.test.ts'
 // As many tests share the cores, and others may use the machine; what is too slow is measured in bench/.
 const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000 }
 const setup = { setupFiles: ['test/setup/cpu-log.ts', 'test/setup/file-folder.ts'], expect: { poll: { timeout: 120_000, interval: 20 } } }
@@ -19,14 +22,16 @@ export default defineConfig({
     sequence: { sequencer: Mixed },
     projects: [
       // Six processes, more than there are cores: most of the time tests wait. Each runs one file after another and keeps what those import, which saves a third of the CPU time.
+      // Node imports the sources itself, as it does for who runs them; through Vite's runner they take an eighth more of the CPU. The inner loop asks Vite which test imports what.
       {
         test: {
           ...setup,
           ...PATIENCE,
           name: 'together',
           include: ['test/{unit,repo,golden,suites,property}/**/*.test.ts', PARALLEL],
-          exclude: [...LEFT, ...SLOW],
+          exclude: [...(QUICK ? [] : [JSX]), ...LEFT, ...SLOW],
           isolate: false,
+          experimental: { viteModuleRunner: QUICK, nodeLoader: QUICK },
           maxWorkers: 6,
           sequence: { groupOrder: 1 },
         },
@@ -37,7 +42,7 @@ export default defineConfig({
           ...setup,
           ...PATIENCE,
           name: 'alone',
-          include: ['test/integration/**/*.test.ts'],
+          include: ['test/integration/**/*.test.ts', JSX],
           exclude: [PARALLEL, ...LEFT],
           maxWorkers: 2,
           sequence: { groupOrder: 2 },

@@ -36,7 +36,7 @@ describe.each(PROTOCOLS)('over %s', (protocol) => {
   test('requests carry the headers, compressed, to the right place, on one connection', async () => {
     const to = await receiver({ protocol })
     // Long enough for a busy machine: an interval without an export would count as dropped.
-    const { sink } = await driven(to, { interval_ms: 2_000 })
+    const { sink } = await driven(to, { interval_ms: 5_000 })
     sink.incident(incident('a'))
     await to.taken(2)
     await poll(() => to.logs.length === 1, { what: 'the incident' })
