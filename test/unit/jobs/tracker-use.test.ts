@@ -45,7 +45,7 @@ describe('what a run uses', () => {
   })
 
   test('a bad end loses what came after the last saved state; a good one nothing', () => {
-    for (const of of [A, B]) event(of, 'start', T)
+    for (const subject of [A, B]) event(subject, 'start', T)
     for (let s = 0; s <= 10; s++)
       second(T + s * 1_000, 1, 100, [
         [{ ...A, pid: '7' }, GIB],
