@@ -84,8 +84,8 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /NVIDIA driver on your system is too old(?: \(found version (\d{4,5})\))?/,
       severity: 'critical',
       title: 'Driver too old for this CUDA',
-      verdict: ({ match }) =>
-        `The NVIDIA driver${match[1] === undefined ? '' : `, which supports CUDA up to ${dotted(match[1])},`} is too old for the CUDA that this program was built with.`,
+      verdict: ({ match, situation }) =>
+        `The NVIDIA driver${situation().versions.driver === undefined ? '' : ` ${situation().versions.driver}`}${match[1] === undefined ? '' : `, which supports CUDA up to ${dotted(match[1])},`} is too old for the CUDA that this program was built with.`,
       remedies: driverOld,
     },
     {

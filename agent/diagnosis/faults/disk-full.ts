@@ -247,7 +247,8 @@ export const diskFull = ruleFamily({
         if (WINDOWS_FULL.test(message)) return 'A write failed because the drive has no space left.'
         const full = fullIn(situation().text, path)
         if (full !== undefined) return `A write failed because the file system of ${full.mount} is full: df shows ${full.used} % of ${full.size} in use.`
-        return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
+        const checkpoint = path === undefined && CHECKPOINT.test(`${message} ${linesAround(text, at, 12, 6)}`) && !DOWNLOAD.test(message) && !PIP.test(message)
+        return `A ${checkpoint ? 'checkpoint could not be written' : 'write failed'} because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
       unless: ({ message, text, at }) =>
         WARNED.test(message) || SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),

@@ -7,10 +7,11 @@ import type { Situation } from '../../situation/situation.ts'
 
 export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
-export const UPDATE_WSL: Piece = {
+export const UPDATE_WSL = {
   text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
   command: 'wsl --update\nwsl --shutdown',
 }
+export const UPDATE_WSL_ONLY: Piece = { text: 'Update WSL (in PowerShell). Restarting it stops all its distributions.', command: UPDATE_WSL.command }
 /** Drivers from 555 on brought a library that has to be mapped: https://github.com/NVIDIA/nvidia-container-toolkit/issues/520. */
 export const MAPPED_UNDER_WSL: Piece = {
   text: 'In a container under WSL 2: update Docker Desktop to 4.31 or newer, or nvidia-container-toolkit inside WSL to 1.14.4 or newer. Older ones do not fit Windows drivers from 555 on.',
@@ -21,6 +22,16 @@ export const WSL: readonly Piece[] = [
     text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
     command: 'ls -l /dev/dxg /usr/lib/wsl/lib/nvidia-smi && /usr/lib/wsl/lib/nvidia-smi',
   },
+]
+
+/** The column of nvidia-smi's table on Windows. "CUDA on WSL" of NVIDIA: none of TCC is supported. */
+export const TCC = /^\|\s{1,4}\d{1,3} {1,3}\S[^|\n]{2,40}? TCC {1,6}\|/m
+export const blocked = ({ situation }: Matched): readonly Piece[] => [
+  TCC.test(situation().text) && {
+    text: 'In Windows, as administrator: switch the GPU from TCC to WDDM or MCDM (nvidia-smi -dm), whichever its driver offers, then restart Windows. See which is set.',
+    command: 'nvidia-smi --query-gpu=name,driver_model.current,driver_model.pending --format=csv',
+  },
+  WSL,
 ]
 
 export const SEE_MODULE: Piece = {

@@ -3,6 +3,7 @@ import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
 import {
+  blocked,
   builtForOther,
   builtModule,
   driver,
@@ -15,7 +16,7 @@ import {
   unloaded,
   updated,
   withoutSmi,
-  WSL,
+  TCC,
 } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
@@ -80,9 +81,11 @@ export const driverRules: readonly Rule[] = [
     pattern: /GPU access blocked by the operating system/,
     severity: 'critical',
     title: 'Windows blocks the GPU in WSL2',
-    verdict:
-      'The driver says that the operating system blocks the GPU. Under WSL2 the Windows driver is too old or being updated, or the Linux side has no access to it.',
-    remedies: WSL,
+    verdict: ({ situation }) =>
+      TCC.test(situation().text)
+        ? 'The driver says that the operating system blocks the GPU: nvidia-smi shows it in the driver model TCC, and Windows passes only GPUs in WDDM or MCDM on to WSL2.'
+        : 'The driver says that the operating system blocks the GPU. Under WSL2 the Windows driver is too old or being updated, or the Linux side has no access to it.',
+    remedies: blocked,
   },
   {
     pattern:
@@ -198,7 +201,7 @@ export const driverRules: readonly Rule[] = [
         return `Release ${release} of the driver does not support the GPU at ${card}: the GPU is newer than this release, or too old for it. No program can use it.`
       const holder = holderOf(seen)
       const count = /not called for (\d{1,3}) device/.exec(seen.message)?.[1]
-      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? `${/No NVIDIA/.test(seen.message) ? 'there is none in this machine, ' : ''}another driver holds it (nouveau, vfio-pci), or this driver version does not support it` : `${holder} holds it`}.`
+      return `The NVIDIA kernel module was loaded and could ${count === undefined ? 'take no GPU' : count === '1' ? 'not take the NVIDIA device of this machine' : `take none of ${count} NVIDIA devices`}: ${holder === undefined ? `${count === undefined && /No NVIDIA/.test(seen.message) ? 'there is none in this machine, ' : ''}another driver holds it (nouveau, vfio-pci), or this driver version does not support it` : `${holder} holds it`}.`
     },
     remedies: (matched) => [
       holderOf(matched) === 'vfio-pci' && {

@@ -9,7 +9,15 @@ const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|neste
 /** A loop of one's own: its frame, or the bar that stood last. */
 const VALIDATES =
   /\bin (?:validate|validation|validation_step|run_validation|(?:eval|val|valid|validate)_epoch|do_eval)\b|\b[Vv]alid(?:at(?:ion|ing|e))?\b[^\n]{0,120}%\|[^\n]{0,160}\s{1,4}Traceback/
-export const validates = ({ text }: Situation): boolean => VALIDATES.test(text)
+/** Of one's own script, not of a library that evaluates: those keep no gradients. */
+const OWN_EVALUATION =
+  /File "(?![^"\n]{0,200}(?:-packages|lm_eval|lighteval))[^"\n]{1,200}", line \d{1,6}, in (?:evaluate|eval|test|evaluation|eval_model|evaluate_model)\b/
+/** Evaluated already without gradients: `with torch.no_grad():`, or a decorator's frame. */
+const WITHOUT_GRADIENTS = /no_grad\(\)|inference_mode\(|in decorate_context\b/
+export const validates = ({ text }: Situation): boolean =>
+  VALIDATES.test(text) || (OWN_EVALUATION.test(text) && !EVALUATES.test(text) && !WITHOUT_GRADIENTS.test(text))
+/** Harnesses that measure a model: nothing is trained. */
+export const onlyEvaluates = ({ text }: Situation): boolean => /\blighteval\b|\blm[-_]eval\b|lm-evaluation-harness/.test(text)
 /** DeepSpeed makes the state of the optimizer before the first batch. */
 const OF_MEGATRON = /distrib_optimizer\.py", line \d{1,6}, in (?:__init__|_build_\w{3,40}|_init_optimizer_states\w{0,20})\b/
 const OPTIMIZER =
