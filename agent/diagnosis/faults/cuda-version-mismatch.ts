@@ -1,4 +1,5 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
+import { hostOf, vllmOption } from './cuda-oom/less/vllm-host.ts'
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
@@ -245,7 +246,9 @@ export const cudaVersionMismatch = ruleFamily({
           text: 'vLLM needs compute capability 7.0, in any number format: use another GPU, or llama.cpp or Transformers in float16 or float32.',
         },
         situation().programs.has('vllm') || /--dtype/.test(situation().text)
-          ? { text: 'Load the model in float16.', command: '--dtype half' }
+          ? (vllmOption(situation(), 'Load the model in float16.', 'dtype', hostOf(situation()) === undefined ? 'half' : 'float16') ?? {
+              text: 'Load the model in float16: set dtype of the vLLM engine that it starts.',
+            })
           : { text: 'Load the model in float16 (torch_dtype=torch.float16) or float32.' },
         { text: 'A model that was trained in bfloat16 can overflow in float16: check its output, or run it on an Ampere or newer GPU.' },
       ],

@@ -80,8 +80,13 @@ const ON_HOST = /\blspci\b|\blsmod\b|\bmodprobe\b|\bdkms\b|\bmokutil\b/
 export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
 /** `dkms status` beside `uname -r`: built for these kernels, and another one runs. */
 export function builtForOther(text: string): { readonly running: string; readonly built: string } | undefined {
-  const running = /\buname -r\s*\n\s*(\d[\w.+-]{3,60})\s*$/m.exec(text)?.[1]
-  const built = [...text.matchAll(/^nvidia[\w-]{0,20}[/, ]{1,2}[\d.]{3,14}, (\d[\w.+-]{3,60}), \w{3,10}: installed/gm)].map(([, kernel = '']) => kernel)
+  const running = (/\buname -r\s*\n\s*(\d[\w.+-]{3,60})\s*$/m.exec(text) ?? /^Linux \S{1,60} (\d\.[\w.+-]{3,60}) #\d/m.exec(text))?.[1]
+  const listed = [...text.matchAll(/^\/lib\/modules\/(\d[\w.+-]{3,60})\/\S{0,80}\/nvidia(?:-current)?\.ko(?:\.\w{2,3})?\s*$/gm)].map(
+    ([, kernel = '']) => kernel,
+  )
+  const installed = [...text.matchAll(/^nvidia[\w-]{0,20}[/, ]{1,2}[\d.]{3,14}, (\d[\w.+-]{3,60}), \w{3,10}: installed/gm)].map(([, kernel = '']) => kernel)
+  // What find shows, and DKMS.
+  const built = [...installed, ...listed]
   const last = built.at(-1)
   return running === undefined || last === undefined || built.includes(running) ? undefined : { running, built: last }
 }

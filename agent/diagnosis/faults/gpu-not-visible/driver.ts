@@ -251,14 +251,14 @@ export const driverRules: readonly Rule[] = [
       /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert (?:module )?'?(?:[\w./-]{0,120}\/)?nvidia[\w.-]{0,16}'?: (?:No such device|Key was rejected|Required key|Exec format|Invalid module format|Unknown symbol|(?<other>Invalid argument|Operation not permitted|Function not implemented|Input\/output error))/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
-    verdict: ({ match }) =>
-      /key/i.test(match[0])
+    verdict: (matched) =>
+      /key/i.test(matched.match[0])
         ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
-        : /No such device/.test(match[0])
+        : /No such device/.test(matched.match[0])
           ? 'The module fits the kernel and found no GPU that it could take: another driver holds it, this release does not support it, or the GPU does not start. The kernel log says which.'
-          : match.groups?.['other'] !== undefined
-            ? `The kernel refused the NVIDIA module ("${match.groups['other']}"). ${match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it, and not even root where Secure Boot has locked the kernel down or kernel.modules_disabled is set.' : 'The kernel log says why.'}`
-            : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
+          : matched.match.groups?.['other'] !== undefined
+            ? `The kernel refused the NVIDIA module ("${matched.match.groups['other']}"). ${matched.match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it, and not even root where Secure Boot has locked the kernel down or kernel.modules_disabled is set.' : 'The kernel log says why.'}`
+            : (notBuilt(matched) ?? 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.'),
     remedies: driver,
     // Its line names both kernels; of the GPU Operator's validator kube-refused tells.
     unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '|error creating symlink creator/.test(around(text, at, 3, 3)),

@@ -195,6 +195,8 @@ const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|
 const IMAGES = /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet/i
 /** sd-scripts: train_network.py trains a LoRA; its options. */
 const KOHYA_LORA = /train_network\.py/
+/** FLUX.1 and SD3 have no U-Net: docs of flux_train_network.py. */
+const KOHYA_DIT = /\bflux_train_network\.py/
 const SHARDED = /\bfsdp2?\b|FullyShardedDataParallel|\bfully_shard\b/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
@@ -218,14 +220,18 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
         }
       : /unsloth/i.test(situation.text)
         ? { text: 'Train fewer parameters: a smaller rank, and neither embed_tokens nor lm_head.' }
-        : KOHYA_LORA.test(situation.text)
+        : KOHYA_DIT.test(situation.text)
           ? {
-              text: 'Train only the U-Net (--network_train_unet_only), with the latents cached (--cache_latents), and keep the base model in fp8 (--fp8_base).',
+              text: 'Keep blocks of the transformer in host memory (--blocks_to_swap 18, more if needed), the outputs of the text encoders and the latents in the cache (--cache_text_encoder_outputs, --cache_latents), and the base model in fp8 (--fp8_base).',
             }
-          : !validates(situation) &&
-            !/\/THC\//.test(situation.text) && {
-              text: `${SHARDED.test(situation.text) ? 'FSDP is in use: let it split the parameters too (FULL_SHARD), keep them in host memory (CPU offload), or use more GPUs' : situation.hosted ? 'Choose a runtime with a larger GPU' : 'Split the model and the optimizer over more GPUs (FSDP or ZeRO)'}${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
-            },
+          : KOHYA_LORA.test(situation.text)
+            ? {
+                text: 'Train only the U-Net (--network_train_unet_only), with the latents cached (--cache_latents), and keep the base model in fp8 (--fp8_base).',
+              }
+            : !validates(situation) &&
+              !/\/THC\//.test(situation.text) && {
+                text: `${SHARDED.test(situation.text) ? 'FSDP is in use: let it split the parameters too (FULL_SHARD), keep them in host memory (CPU offload), or use more GPUs' : situation.hosted ? 'Choose a runtime with a larger GPU' : 'Split the model and the optimizer over more GPUs (FSDP or ZeRO)'}${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+              },
 ]
 
 /** Nothing tells whether a model is trained or used. */

@@ -59,7 +59,10 @@ export const makesOptimizer = ({ text }: Situation): boolean => OPTIMIZER.test(t
 
 /** Nothing of a batch is held any more when the optimizer makes its step. */
 const STEPS = /\bin (?:_multi_tensor_\w{2,20}|_single_tensor_\w{2,20}|_init_group)\b/
-const makesStep = ({ text }: Situation): boolean => STEPS.test(text)
+/** Optimizers of others (ColossalAI, Apex, bitsandbytes) make their state in the first step: the line of the frame names it. */
+const MAKES_STATE =
+  /^\s{1,40}(?:self\.)?state\[["']?(?:p\]\[["'])?(?:exp_avg|momentum_buffer|step|state[12])\w{0,8}["']?\] ?= ?[^\n]{0,60}\b(?:zeros|empty|get_state_buffer)/m
+const makesStep = ({ text }: Situation): boolean => STEPS.test(text) || MAKES_STATE.test(text)
 const ADAPTER = /\blora|\bpeft|unsloth/i
 export const phasePieces = (situation: Situation): readonly Piece[] => [
   GATHERS.test(situation.text) && {
