@@ -160,7 +160,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
 }
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
-const PATH = /(?<!File )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
+const PATH = /(?<!File |process )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
 /** Windows: the code stands below the sentence that names the file. */
 const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
 /** Python names both files of a copy or a move: what lacks space is where the second one was to be. */

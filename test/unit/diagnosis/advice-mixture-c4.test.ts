@@ -45,3 +45,41 @@ rows('hosts', [
     /has 8 GPUs and offers pods 7/,
   ],
 ])
+
+rows('a fifth look', [
+  [
+    'text-generation-webui, as it generates',
+    'torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 166.00 MiB (GPU 0; 8.00 GiB total capacity; 6.93 GiB already allocated; 0 bytes free; 7.22 GiB reserved in total by PyTorch)\nOutput generated in 9.32 seconds (0.00 tokens/s, 0 tokens, context 1475, seed 737525561)\nTraceback (most recent call last):\n  File "C:\\web\\text-generation-webui\\modules\\callbacks.py", line 66, in gentask\n    ret = self.mfunc(callback=_callback, **self.kwargs)',
+    /context of 1475 tokens[^]*--load-in-4bit/,
+    /smaller batch/,
+  ],
+  [
+    'a VAE that encodes, with the attention of PyTorch 2 already',
+    '  File "D:\\FramePack\\demo_gradio.py", line 156, in worker\n    start_latent = vae_encode(input_image_pt, vae)\n  File "D:\\env\\lib\\site-packages\\diffusers\\models\\attention_processor.py", line 3281, in __call__\n    hidden_states = F.scaled_dot_product_attention(\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 28.87 GiB. GPU 0 has a total capacity of 8.00 GiB of which 3.68 GiB is free. Of the allocated memory 3.18 GiB is allocated by PyTorch, and 163.40 MiB is reserved by PyTorch but unallocated.',
+    /and let the VAE encode in tiles[^]*only where none of its faster kernels/,
+    /PyTorch 2: scaled/,
+  ],
+  [
+    "a kernel of FlashAttention's, in cuda-gdb",
+    'CUDA Exception: Warp Illegal Address\nThread 137 "pt_autograd_0" received signal CUDA_EXCEPTION_14, Warp Illegal Address.\n[Switching focus to CUDA kernel 0, grid 2749, block (0,8156,0), thread (96,0,0), device 0, sm 0, warp 10, lane 0]\n0x00007ff9ac5f8fa0 in void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<128, 64> >(Flash_bwd_params)\n   <<<(1,12288,16),(256,1,1)>>> ()\nRuntimeError: CUDA error: an illegal memory access was encountered',
+    /cuda-gdb names the kernel: flash_bwd_dot_do_o_kernel \(Warp Illegal Address\)[^]*one of FlashAttention/,
+    /compute-sanitizer/,
+  ],
+  [
+    'a build in Docker Desktop names the shell, which is not what is full',
+    '#11 402.1 ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\nfailed to solve: process "/bin/sh -c pip3 install -r requirements.txt" did not complete successfully: exit code: 1',
+    /docker system df/,
+    /with \/bin\/sh/,
+  ],
+  [
+    'CUDA that runs out of memory as it starts, under WSL 2',
+    '/opt/env/lib/python3.12/site-packages/torch/cuda/__init__.py:129: UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 2: out of memory (Triggered internally at /pytorch/c10/cuda/CUDAFunctions.cpp:109.)\nPython platform: Linux-5.15.167.4-microsoft-standard-WSL2-x86_64-with-glibc2.39',
+    /Under WSL 2 that happens with several GPUs[^]*CUDA_VISIBLE_DEVICES=0[^]*wsl --update/,
+    /batch/,
+  ],
+  [
+    'no bfloat16, in the words of torchtune',
+    '  File "/opt/env/lib/python3.10/site-packages/torchtune/training/precision.py", line 101, in get_dtype\n    raise RuntimeError(\nRuntimeError: bf16 precision was requested but not available on this hardware. Please use fp32 precision instead.',
+    /older than Ampere[^]*dtype=fp32/,
+  ],
+])

@@ -123,6 +123,21 @@ const lessToGenerate: readonly Piece[] = [
   { text: 'Or keep that cache in host memory, which is slower: model.generate(…, cache_implementation="offloaded") of Transformers 4.44 and newer.' },
   { text: 'Or load the model in 8 or 4 bit, which leaves more of the card to the cache.' },
 ]
+/** github.com/oobabooga/text-generation-webui, its tab Parameters and its flags. */
+const WEBUI = /[\\/]text-generation-webui[\w.-]{0,20}[\\/]/
+const WEBUI_GENERATES = /\bin (?:generate_with_callback|gentask|generate_reply\w{0,10})\b|^Output generated in \d/m
+const lessInTextWebui = ({ text }: Situation): readonly Piece[] => {
+  const context = /^Output generated in [^\n]{0,80}\bcontext (\d{1,7}),/m.exec(text)?.[1]
+  return [
+    {
+      text: `It failed while text was generated${context === undefined ? '' : ` from a context of ${context} tokens`}: lower "Truncate the prompt up to this length" and max_new_tokens in the tab Parameters.`,
+    },
+    !/--load-in-4bit/.test(text) && {
+      text: 'Or start it with the model in 4 bit, or take a GPTQ, EXL2 or GGUF version of the model.',
+      command: 'python server.py --load-in-4bit',
+    },
+  ]
+}
 /** OpenAI's whisper has no batch. */
 const WHISPER = /[\\/]whisper[\\/](?:transcribe|model|decoding|audio|timing)\.py"/
 const lessToTranscribe: readonly Piece[] = [
@@ -144,10 +159,12 @@ export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefi
       ? lessToEncode(situation)
       : makesOptimizer(situation) || makesStep(situation)
         ? phasePieces(situation)
-        : GENERATES.test(situation.text) && !situation.training
-          ? lessToGenerate
-          : WHISPER.test(situation.text) && !situation.training
-            ? lessToTranscribe
-            : DEMUCS.test(situation.text) && !situation.training
-              ? lessToSeparate
-              : undefined
+        : WEBUI.test(situation.text) && WEBUI_GENERATES.test(situation.text)
+          ? lessInTextWebui(situation)
+          : GENERATES.test(situation.text) && !situation.training
+            ? lessToGenerate
+            : WHISPER.test(situation.text) && !situation.training
+              ? lessToTranscribe
+              : DEMUCS.test(situation.text) && !situation.training
+                ? lessToSeparate
+                : undefined
