@@ -73,7 +73,7 @@ const PLENTY = 2 ** 30
 function setUp(matched: Matched): string {
   const memory = freeOf(matched)
   if (memory === undefined)
-    return 'the library could not be set up on the GPU. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.'
+    return `${/gemm/i.test(matched.message) && !/create/i.test(matched.message) ? 'a call of the library failed inside it' : 'the library could not be set up on the GPU'}. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.`
   const figures = `${gib(memory.free)} of ${gib(memory.total)} ${memory.free > PLENTY ? 'were' : 'was'} free`
   return memory.free > PLENTY
     ? `the library could not be set up, and it was no lack of memory (${figures}): its version does not fit the program or the driver, or an earlier error broke the process.`

@@ -83,3 +83,33 @@ rows('a fifth look', [
     /older than Ampere[^]*dtype=fp32/,
   ],
 ])
+
+rows('a sixth look', [
+  [
+    "DeepSpeed's ZeRO, as the optimizer makes its state",
+    '  File "/opt/env/lib/python3.10/site-packages/deepspeed/runtime/zero/stage3.py", line 1973, in step\n    self._prepare_sub_group(sub_group_id, timer_names)\n  File "/opt/env/lib/python3.10/site-packages/deepspeed/ops/adam/fused_adam.py", line 132, in step\n    state[\'exp_avg\'] = torch.zeros_like(p.data)\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.73 GiB (GPU 2; 31.75 GiB total capacity; 28.12 GiB already allocated; 1.11 GiB free; 29.36 GiB reserved in total by PyTorch)',
+    /offload_optimizer, device cpu/,
+  ],
+  [
+    'bitsandbytes with a library of Windows',
+    'CUDA SETUP: Loading binary /opt/env/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda116.dll...\n/opt/env/lib/python3.10/site-packages/bitsandbytes/libbitsandbytes_cuda116.dll: invalid ELF header',
+    /a library of Windows \(\.dll\)[^]*pip install[^\n]*bitsandbytes/,
+  ],
+  [
+    'Podman without root, and the group of the device files',
+    '$ podman run --rm --device nvidia.com/gpu=all docker.io/nvidia/cuda:11.4.0-base-ubuntu20.04 nvidia-smi\nFailed to initialize NVML: Insufficient Permissions\n$ ls -la /dev/nvidia*\ncrw-rw---- 1 root video 195,   0 Feb 15 16:02 /dev/nvidia0\ncrw-rw---- 1 root video 195, 255 Feb 15 16:02 /dev/nvidiactl',
+    /usermod -aG video[^]*--group-add keep-groups/,
+  ],
+  [
+    'a multiplication that fails inside cuBLAS',
+    "CUBLAS failure 14: CUBLAS_STATUS_INTERNAL_ERROR ; GPU=1 ; hostname=box ; expr=cublas_gemm(cuHandle, transA, transB, m, n, k, &alpha, a.Data(), (int) a.m_numRows)'",
+    /failed inside it/,
+    /could not be set up/,
+  ],
+  [
+    "the container toolkit's reason ends at the prompt",
+    'nvidia-container-cli: initialization error: driver rpc error: failed to process request\n$ uname -r\n6.8.0-45-generic',
+    /driver rpc error: failed to process request\)/,
+    /uname/,
+  ],
+])

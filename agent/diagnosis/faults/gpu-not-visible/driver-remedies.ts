@@ -208,7 +208,20 @@ export const fabric = ({ situation }: Matched): readonly Piece[] => [
 ]
 
 export function permission({ situation }: Matched): readonly Piece[] {
+  const { text, programs } = situation()
+  const owners = /^crw-rw---- [^\n]{0,12}\broot (\w{2,20}) [^\n]{0,60}\/dev\/nvidia/m.exec(text)?.[1]
   return [
+    owners !== undefined &&
+      owners !== 'root' && {
+        text: `Only the group ${owners} may open the device files: join it, then log in again.`,
+        command: `sudo usermod -aG ${owners} "$USER"`,
+      },
+    // podman-run(1): it needs crun.
+    programs.has('podman') &&
+      !text.includes('keep-groups') && {
+        text: 'Podman without root leaves out the groups of the user: let the container keep them (with crun as the runtime).',
+        command: 'podman run --group-add keep-groups --device nvidia.com/gpu=all <IMAGE>',
+      },
     {
       text: 'See who may open the device files, and join that group. With SELinux look for denials too.',
       command: 'ls -l /dev/nvidia*; id',

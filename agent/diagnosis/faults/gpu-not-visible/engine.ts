@@ -137,7 +137,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit refused',
     verdict: ({ match, situation }) =>
-      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
+      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$|\s[$#] .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },

@@ -63,6 +63,7 @@ const STEPS = /\bin (?:_multi_tensor_\w{2,20}|_single_tensor_\w{2,20}|_init_grou
 const MAKES_STATE =
   /^\s{1,40}(?:self\.)?state\[["']?(?:p\]\[["'])?(?:exp_avg|momentum_buffer|step|state[12])\w{0,8}["']?\] ?= ?[^\n]{0,60}\b(?:zeros|empty|get_state_buffer)/m
 const makesStep = ({ text }: Situation): boolean => STEPS.test(text) || MAKES_STATE.test(text)
+const OFFLOADED = /offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/
 const ADAPTER = /\blora|\bpeft|unsloth/i
 export const phasePieces = (situation: Situation): readonly Piece[] => [
   GATHERS.test(situation.text) && {
@@ -75,7 +76,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
     text: 'It failed in the validation: run it under torch.no_grad() (Lightning does so by itself), use a smaller validation batch, and keep no outputs on the GPU.',
   },
   makesStep(situation) && {
-    text: 'It failed in the step of the optimizer, when no batch is held any more: use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO).',
+    text: `It failed in the step of the optimizer, when no batch is held any more: ${/[\\/]deepspeed[\\/]/.test(situation.text) && !OFFLOADED.test(situation.text) ? 'keep its state in host memory (zero_optimization: offload_optimizer, device cpu), or split it over more GPUs' : 'use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO)'}.`,
   },
   /_multi_tensor_/.test(situation.text) && {
     text: 'Or give the optimizer foreach=False: its temporary copies then have the size of one tensor, not of all weights (slower).',
@@ -89,7 +90,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
       ]
     : makesOptimizer(situation)
       ? [
-          !/offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/.test(situation.text) && {
+          !OFFLOADED.test(situation.text) && {
             text: 'It failed while DeepSpeed made the state of the optimizer, before any batch: keep that in host memory (zero_optimization: offload_optimizer, device cpu).',
           },
           { text: `Or spread it over more GPUs${ADAPTER.test(situation.text) ? '' : ', or train an adapter (LoRA), whose optimizer is small'}.` },
