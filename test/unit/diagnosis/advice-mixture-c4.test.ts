@@ -113,3 +113,17 @@ rows('a sixth look', [
     /uname/,
   ],
 ])
+
+rows('a seventh look', [
+  [
+    'YOLOX, which fills the card beforehand',
+    'python tools/train.py -f exps/example/custom/yolox_s.py -d 1 -b 1 --fp16 -o -c yolox_s.pth\nRuntimeError: CUDA out of memory. Tried to allocate 4.53 GiB (GPU 0; 6.00 GiB total capacity; 39.04 MiB already allocated; 4.45 GiB free; 64.00 MiB reserved in total by PyTorch)',
+    /Leave out -o/,
+  ],
+  [
+    'a page fault on a Jetson',
+    'nvgpu: 17000000.gpu      gv11b_fb_mmu_fault_info_dump:294  [ERR]  [MMU FAULT] mmu engine id:  18, ch id:  479, fault addr: 0x0, fault addr aperture: 0, fault type: invalid pde, access type: virt read,\nnvgpu: 17000000.gpu     nvgpu_set_err_notifier_locked:143  [ERR]  error notifier set to 31 for ch 479 owned by consumer_thread',
+    /GPU of the Jetson \(17000000\.gpu\) accessed an invalid address, 0: a null pointer, for consumer_thread/,
+    /NVRM/,
+  ],
+])

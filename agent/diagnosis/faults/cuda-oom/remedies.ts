@@ -18,6 +18,8 @@ import { relaxLimit } from './xpu.ts'
 
 /** It is used already. */
 const ATTENDS = /\bF\.scaled_dot_product_attention\(|\bin scaled_dot_product_attention\b/
+/** yolox/utils/metric.py, occupy_mem. */
+const OCCUPIES = /yolox[^\n]{0,200}\s(?:-o|--occupy)\b/i
 const ENCODES = /\bvae_encode\b|\bvae\.encode\(/
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
 type Generation = 'current' | 'split only' | 'none'
@@ -163,6 +165,9 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       if (loadsWeights(situation)) return lessToLoad(situation)
       return (
         lessInScience(situation) ?? [
+          OCCUPIES.test(situation.text) && {
+            text: 'Leave out -o (--occupy): YOLOX then fills the card with one tensor before the training, which is likely this request.',
+          },
           !makesOptimizer(situation) && {
             text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
           },
