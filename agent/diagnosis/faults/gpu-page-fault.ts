@@ -1,8 +1,8 @@
-// Page faults that the kernel driver of an AMD or Intel GPU or of a Jetson reports: a program used an address that is not mapped, or not for it.
+// Page faults that the kernel driver of an AMD or Intel GPU reports: a program used an address that is not mapped, or not for it.
 import type { Facts } from '../../model/facts.ts'
 import { atCard, driverLines, driverOf, drmFacts, ofThisCard } from './parts/drm.ts'
 import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
-import { around, known } from './parts/window.ts'
+import { known } from './parts/window.ts'
 import { setVariables } from './remedies/environment.ts'
 import type { Piece } from './remedies/plan.ts'
 
@@ -55,7 +55,6 @@ export const gpuPageFault = ruleFamily({
     'PROTECTION_FAULT_STATUS',
     'Engine memory CAT error',
     'Fault response: Unsuccessful',
-    '[MMU FAULT] mmu engine id',
   ],
   facts,
   rules: [
@@ -73,21 +72,6 @@ export const gpuPageFault = ruleFamily({
     },
     // Cards before Vega: gmc_v6_0.c to gmc_v8_0.c.
     { ...rule, pattern: /\bamdgpu\b[^\n]{0,60}(?:VM fault \(0x[0-9a-f]{2}, vmid [1-9]|GPU fault detected: \d)/ },
-    {
-      severity: 'critical',
-      title: 'Page fault on the GPU',
-      // The driver of a Jetson has no Xids: its notifiers bear the same numbers.
-      pattern: /\bnvgpu: (\S{1,40})\s[^\n]{0,80}\[MMU FAULT\] mmu engine id[^\n]{0,60}fault addr: (0x[\da-f]{1,16})/,
-      facts: () => ({}),
-      verdict: ({ match, text, at }) => {
-        const owner = /error notifier set to \d{1,3} for ch \d{1,5} owned by (\S{1,40})/.exec(around(text, at, 2, 12))?.[1]
-        return `The GPU of the Jetson (${match[1]}) accessed an invalid address${Number(match[2]) === 0 ? ', 0: a null pointer' : `, ${match[2]}`}${owner === undefined ? '' : `, for ${owner}`}. Likely a bug in the program or a library.`
-      },
-      remedies: [
-        { text: 'Run the program again with synchronous launches: the stack then shows the call that failed.', command: 'export CUDA_LAUNCH_BLOCKING=1' },
-        { text: 'See what the driver says of it, and which program owned the channel.', command: "sudo dmesg -T | grep -E 'nvgpu|tegra' | tail -n 40" },
-      ],
-    },
     { ...rule, pattern: /\bxe\b[^\n]{0,100}(?:Engine memory CAT error|Fault response: Unsuccessful)/ },
   ],
 })

@@ -2,6 +2,7 @@
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
 import { byLibrary, kernelOf } from './parts/kernel-library.ts'
+import { JETSON_FAULT, jetsonFault } from './parts/jetson-fault.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
 import { launchesWait, sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { setVariables } from './remedies/environment.ts'
@@ -163,6 +164,7 @@ export const illegalMemoryAccess = ruleFamily({
   kind: 'illegal_memory_access',
   literals: [
     'llegal memory',
+    JETSON_FAULT,
     'Cuda driver error',
     'CUDA_ERROR_',
     'cudaError',
@@ -190,6 +192,7 @@ export const illegalMemoryAccess = ruleFamily({
     'nvalid error code (7',
   ],
   rules: [
+    jetsonFault,
     rule(
       /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress|\bcall to cu\w{2,40} returned error 700\b|(?:Invalid error code|CUDA error) \(700\)/i,
       700,
