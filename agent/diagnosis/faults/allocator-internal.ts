@@ -12,6 +12,8 @@ const ASSERT = /INTERNAL ASSERT FAILED at "?[\w./ \\…-]{0,120}(?:CUDA|HIP)(?:C
 const NVML_BEFORE = /NVML_SUCCESS ?==[^"]{0,200}$/
 const EXPANDABLE = /expandable_segment|handles_/
 const CAPTURE = /captures_underway|use_count|graph_pools/
+/** torch.compile's own keeper of CUDA graphs. */
+const COMPILED = /[\\/]_inductor[\\/]cudagraph_trees\.py|_cuda_(?:get|set)CheckpointState/
 
 const UNSUPPORTED = /CUDA error: operation not supported/
 
@@ -57,13 +59,16 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
   const before = joined.slice(Math.max(0, match.index - 240), match.index)
   if (NVML_BEFORE.test(before)) return undefined
   const expandable = EXPANDABLE.test(before)
-  const capture = CAPTURE.test(before)
+  const compiled = !expandable && COMPILED.test(text.slice(Math.max(0, at - 12), at + 4).join('\n'))
+  const capture = CAPTURE.test(before) || compiled
   const sglang = capture && situation().programs.has('sglang')
   const what = expandable
     ? 'The failing code belongs to expandable segments.'
-    : capture
-      ? 'The failing code belongs to the memory pools of CUDA graphs: often memory was freed during a capture.'
-      : 'Likely a bug of that PyTorch release, or the result of an earlier CUDA error.'
+    : compiled
+      ? 'It failed in the CUDA graphs that torch.compile makes: memory of a graph was still in use, or freed, when its state was taken down.'
+      : capture
+        ? 'The failing code belongs to the memory pools of CUDA graphs: often memory was freed during a capture.'
+        : 'Likely a bug of that PyTorch release, or the result of an earlier CUDA error.'
   return {
     kind: 'allocator_internal',
     severity: 'critical',
@@ -72,10 +77,14 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     facts: known({ source_line: match[1] }),
     remedies: plan(
       expandable && { text: 'Run without expandable segments.', command: setVariables(situation(), { PYTORCH_CUDA_ALLOC_CONF: 'expandable_segments:False' }) },
-      capture && {
-        text: `Run ${sglang ? 'SGLang ' : ''}without CUDA graphs, and look for the first error above this one.`,
-        ...(sglang ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
+      compiled && {
+        text: 'Let torch.compile make no CUDA graphs: another mode than "reduce-overhead" and "max-autotune" ("max-autotune-no-cudagraphs"), or torch._inductor.config.triton.cudagraphs = False.',
       },
+      capture &&
+        !compiled && {
+          text: `Run ${sglang ? 'SGLang ' : ''}without CUDA graphs, and look for the first error above this one.`,
+          ...(sglang ? { command: '--disable-cuda-graph' } : situation().programs.has('vllm') ? { command: '--enforce-eager' } : {}),
+        },
       { text: 'Look for an earlier error of the same process: an assert here often follows an out of memory or an illegal access.' },
       { text: 'Update PyTorch; if it stays, report it with this line.', command: printTorch('torch.__version__, torch.version.cuda') },
     ),

@@ -200,6 +200,7 @@ export const bitsandbytesSetup = ruleFamily({
     rule(/bitsandbytes library load error|Forgot to compile the bitsandbytes library/, NO_BINARY),
     rule(/libbitsandbytes_cpu\.(?:so|dll): undefined symbol/, CPU_LIBRARY),
     rule(/libbitsandbytes_\w{1,40}\.(?:so|dll): (?:undefined symbol|cannot open shared object file)/, NO_BINARY),
+    rule(/libbitsandbytes_\w{1,40}\.dll: invalid ELF header/, 'bitsandbytes loads a library of Windows (.dll), which Linux cannot read.'),
     rule(/CUDA Setup failed despite (?:GPU|CUDA) being available/, NOT_SET_UP),
     rule(/CUDA SETUP: (?:CUDA detection failed|Setup Failed|Something unexpected)/, NOT_SET_UP),
     rule(/CUDA SETUP: WARNING! lib\w{1,20}\.so not found/, NOT_SET_UP),

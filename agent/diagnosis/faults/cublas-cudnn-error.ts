@@ -4,14 +4,13 @@ import { ruleFamily, type Seen, type Matched } from './parts/rules.ts'
 import { synchronous } from './remedies/debug.ts'
 import { COMPILED, newerGpu, PRECISION, statusInWords, TEI_UNSUPPORTED, WITHOUT_STATUS, type Meaning } from './parts/library-meanings.ts'
 import { WHICH_GPU, whoHolds } from './remedies/gpu.ts'
+import { GPU_TOO_NEW } from './remedies/packages.ts'
 import type { Piece } from './remedies/plan.ts'
 import { around, known } from './parts/window.ts'
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
 
 const STATUS =
   /\b((?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND|HIPBLAS|MIOPEN|ROCBLAS)_STATUS_(?!SUCCESS)[A-Z][A-Z_0-9]{2,60}|CUFFT_(?:INTERNAL_ERROR|ALLOC_FAILED|EXEC_FAILED|SETUP_FAILED|INVALID_\w{1,20}))/
-/** What a status means, from the tables of the cuBLAS and cuDNN documentation. */
-
 function full(matched: Matched): readonly Piece[] {
   const situation = matched.situation()
   const { vendor, programs } = situation
@@ -32,6 +31,7 @@ function full(matched: Matched): readonly Piece[] {
     whoHolds(situation),
   ]
 }
+const tooNew = ({ situation }: Matched): Piece => situation().programs.has('pytorch') && situation().vendor !== 'amd' && GPU_TOO_NEW
 const versions = (matched: Matched): Piece =>
   matched.situation().vendor === 'amd'
     ? {
@@ -73,7 +73,7 @@ const PLENTY = 2 ** 30
 function setUp(matched: Matched): string {
   const memory = freeOf(matched)
   if (memory === undefined)
-    return 'the library could not be set up on the GPU. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.'
+    return `${/gemm/i.test(matched.message) && !/create/i.test(matched.message) ? 'a call of the library failed inside it' : 'the library could not be set up on the GPU'}. Likely no memory is left for it; else its version does not fit, or an earlier error broke the process.`
   const figures = `${gib(memory.free)} of ${gib(memory.total)} ${memory.free > PLENTY ? 'were' : 'was'} free`
   return memory.free > PLENTY
     ? `the library could not be set up, and it was no lack of memory (${figures}): its version does not fit the program or the driver, or an earlier error broke the process.`
@@ -168,7 +168,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     pattern: /EXECUTION_FAILED|EXEC_FAILED|MAPPING_ERROR/,
     says: 'a kernel of the library failed. Likely an earlier error of the process that shows only here, or a version that does not fit the driver.',
-    pieces: (matched) => [graphs(matched), synchronous(matched.situation()), versions(matched)],
+    pieces: (matched) => [graphs(matched), synchronous(matched.situation()), tooNew(matched), versions(matched)],
   },
   {
     pattern:

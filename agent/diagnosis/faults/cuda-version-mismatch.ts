@@ -1,4 +1,5 @@
 // The driver, the CUDA runtime, the program's kernels and the GPU do not fit together.
+import { BFLOAT16_LITERALS, bfloat16Rules } from './parts/bfloat16.ts'
 import { notTheGpuAlone, warnedOf } from './parts/xformers.ts'
 import { ruleFamily, type Seen } from './parts/rules.ts'
 import { around, cudaErrorCode, known } from './parts/window.ts'
@@ -37,6 +38,7 @@ export const cudaVersionMismatch = ruleFamily({
   id: 'cuda-version-mismatch',
   kind: 'cuda_version_mismatch',
   literals: [
+    ...BFLOAT16_LITERALS,
     'but JAX was built against',
     'Outdated cuDNN installation',
     'driver on your system is too old',
@@ -84,8 +86,8 @@ export const cudaVersionMismatch = ruleFamily({
       pattern: /NVIDIA driver on your system is too old(?: \(found version (\d{4,5})\))?/,
       severity: 'critical',
       title: 'Driver too old for this CUDA',
-      verdict: ({ match }) =>
-        `The NVIDIA driver${match[1] === undefined ? '' : `, which supports CUDA up to ${dotted(match[1])},`} is too old for the CUDA that this program was built with.`,
+      verdict: ({ match, situation }) =>
+        `The NVIDIA driver${situation().versions.driver === undefined ? '' : ` ${situation().versions.driver}`}${match[1] === undefined ? '' : `, which supports CUDA up to ${dotted(match[1])},`} is too old for the CUDA that this program was built with.`,
       remedies: driverOld,
     },
     {
@@ -230,26 +232,7 @@ export const cudaVersionMismatch = ruleFamily({
         { text: `Or install the PyTorch build for CUDA ${match[1] ?? ''}, or a wheel of the extension that is already compiled.` },
       ],
     },
-    {
-      pattern: /Bfloat16 is only supported on GPUs with compute capability of at least ([\d.]{1,5})/i,
-      severity: 'critical',
-      title: 'GPU without bfloat16',
-      verdict: ({ message, match }) => {
-        const gpu = /Your (.{3,60}?) GPU has compute capability ([\d.]{1,5})/.exec(message)
-        return `The program asks for bfloat16, which needs compute capability ${match[1]?.replace(/\.$/, '') ?? '8.0'}${gpu === null ? '' : `; the ${gpu[1]} has ${gpu[2]?.replace(/\.$/, '')}`}.`
-      },
-      remedies: ({ situation, text, at, message }) => [
-        // docs.vllm.ai, installation: compute capability 7.0 or higher.
-        (/compute capability below 7\.0/.test(around(text, at, 0, 4)) ||
-          (situation().programs.has('vllm') && /GPU has compute capability [3-6]\./.test(message))) && {
-          text: 'vLLM needs compute capability 7.0, in any number format: use another GPU, or llama.cpp or Transformers in float16 or float32.',
-        },
-        situation().programs.has('vllm') || /--dtype/.test(situation().text)
-          ? { text: 'Load the model in float16.', command: '--dtype half' }
-          : { text: 'Load the model in float16 (torch_dtype=torch.float16) or float32.' },
-        { text: 'A model that was trained in bfloat16 can overflow in float16: check its output, or run it on an Ampere or newer GPU.' },
-      ],
-    },
+    ...bfloat16Rules,
     {
       pattern: /method (\w{2,30}) is not supported for the current GPU\. Minimum capability: (\d{1,2})(\d)\. Current capability: (\d{1,2})(\d)\b/,
       severity: 'critical',

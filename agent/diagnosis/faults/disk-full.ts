@@ -160,7 +160,7 @@ function remediesFor({ facts, situation, message }: Matched, quota = false): rea
 }
 /** Shared memory has its own kind: bigger disks do not help there. */
 const SHARED_MEMORY = /\/dev\/shm\b|'\/psm_|posix_fallocate failed|<\/torch_|initialize shared memory key|shared memory ?\(shm\)/
-const PATH = /(?<!File )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
+const PATH = /(?<!File |process )(?:'|"|write |writing |to |at |location |to file )(~?\/[\w.@+/-]{2,200}|[A-Za-z]:\\{1,2}[^\s'"<>|]{2,200})/
 /** Windows: the code stands below the sentence that names the file. */
 const WINDOWS_FULL = /\(os error 112\)|\[WinError 112\]/
 /** Python names both files of a copy or a move: what lacks space is where the second one was to be. */
@@ -247,7 +247,8 @@ export const diskFull = ruleFamily({
         if (WINDOWS_FULL.test(message)) return 'A write failed because the drive has no space left.'
         const full = fullIn(situation().text, path)
         if (full !== undefined) return `A write failed because the file system of ${full.mount} is full: df shows ${full.used} % of ${full.size} in use.`
-        return `A write failed because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
+        const checkpoint = path === undefined && CHECKPOINT.test(`${message} ${linesAround(text, at, 12, 6)}`) && !DOWNLOAD.test(message) && !PIP.test(message)
+        return `A ${checkpoint ? 'checkpoint could not be written' : 'write failed'} because the file system${path === undefined ? '' : ` with ${path}`} has no space (or no inodes) left.`
       },
       unless: ({ message, text, at }) =>
         WARNED.test(message) || SHARED_MEMORY.test(message) || SHARED_MEMORY.test(text[at - 1] ?? '') || SEMAPHORE.test(linesAround(text, at, 4, 0)),

@@ -3,7 +3,7 @@ import type { Facts } from '../../model/facts.ts'
 import type { Remedy } from '../../model/fault.ts'
 import type { Situation } from '../situation/situation.ts'
 import type { FaultFamily, LogText, Recognised } from './family.ts'
-import { linkEvidence } from './parts/pcie.ts'
+import { linkEvidence, STAY_AWAKE } from './parts/pcie.ts'
 import { around, known, pciBusId, whole, wrapped } from './parts/window.ts'
 import { kernelLines, resetGpu, theGpu } from './remedies/gpu.ts'
 import { plan, type Piece } from './remedies/plan.ts'
@@ -18,7 +18,7 @@ const HEARTBEAT = /_kgspIsHeartbeatTimedOut\b[^\n]{0,40}[Hh]eartbeat timed out/
 const LOST =
   /(?:rpcSendMessage failed with|\bGSP: \w{5,20} failed: [^\n]{0,120}\b)\s?status[ =]0x0000000f\b|GPU is lost|GPU_IS_LOST|NVMLError_GpuIsLost|NVML_ERROR_GPU_IS_LOST/
 const INIT_FAILED = /RmInitAdapter failed|rm_init_adapter(?:\(\d{1,3}\))? failed/
-const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|Refused to change power state)`)
+const NO_POWER = new RegExp(`nvidia ${PCI}: (?:Unable to change power state from|[Cc]an't change power state from|Refused to change power state)`)
 const NEEDS_RESET = /GPU requires reset|NVMLError_ResetRequired/
 
 // An address may follow "GPU" at once: `GPU0000:25:00.0` is no GPU 0, `GPU1: 0000:34:00.0` is GPU 1.
@@ -240,8 +240,9 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     }
   }
   if (NO_POWER.test(line)) {
+    if (/\bXid \([^)]{1,40}\): 79\b/.test(around(text, at, 6, 12))) return undefined
     const verdict = `${which} does not come back from its sleep state; the driver cannot reach it.`
-    return { ...base, title: 'GPU does not wake up', verdict, remedies: lost(facts, situation()) }
+    return { ...base, title: 'GPU does not wake up', verdict, remedies: plan(situation().vendor !== 'amd' && STAY_AWAKE, lost(facts, situation())) }
   }
   if (NEEDS_RESET.test(line)) {
     const verdict = `${which} is in a state from which only a reset brings it back.`
@@ -279,6 +280,7 @@ export const gpuLost: FaultFamily = {
     'rm_init_adapter',
     'Unable to change power state from',
     'Refused to change power state',
+    "an't change power state from",
     'GPU requires reset',
     '_kgspIsHeartbeatTimedOut',
     'nvmlDeviceGetHandleBy',

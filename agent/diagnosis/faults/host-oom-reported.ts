@@ -1,5 +1,5 @@
 // Kills because host memory ran out, as others report them: Docker, Kubernetes, Slurm, systemd, PyTorch's DataLoader, the shell.
-import { limitNear, ollamaEstimate, unitPeak } from './host-oom/estimates.ts'
+import { limitNear, ollamaEstimate, overLimit, unitPeak } from './host-oom/estimates.ts'
 import { stripPrefix } from '../../text/line-prefix.ts'
 import type { Facts } from '../../model/facts.ts'
 import { gibAsPrinted as gib } from '../../text/bytes.ts'
@@ -126,9 +126,11 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
     const srun = /srun: error: ([\w.-]{1,60}): (tasks? [\d,-]{1,40}): Out Of Memory/.exec(around(text, at, 8, 8))
     const where = srun === null ? '' : ` It hit ${srun[2]} on ${srun[1]}.`
     const who = shell === null ? '' : ` Killed: ${shell[2]} (pid ${shell[1]}).`
+    const over = overLimit(around(text, at, 4, 2))
+    const job = slurmJob === undefined ? 'this job step' : `job ${slurmJob}`
     return said(
-      `Slurm saw the kernel kill processes of ${slurmJob === undefined ? 'this job step' : `job ${slurmJob}`}, because the memory that the job asked for was used up.${who}${where}`,
-      known({ job_id: whole(slurmJob) }),
+      `${over === undefined ? `Slurm saw the kernel kill processes of ${job}, because the memory that the job asked for was used up.` : `Slurm ended ${job}: its processes held ${gib(over.used)}, and it had asked for ${gib(over.limit)}.`}${who}${where}`,
+      known({ job_id: whole(slurmJob), limit_bytes: over?.limit }),
       [at],
       [slurmRemedies(slurmJob, situation().text), needLess({}, situation())],
     )
@@ -159,7 +161,7 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
       ...(daemon.lives ? { title: 'Host memory nearly full, and the largest process did not end' } : {}),
     }
   if (/\bFailed with result 'oom-kill'|A process of this unit has been killed by the OOM killer|systemd-oomd\b.{0,80}\bKilled \//.test(line)) {
-    const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1]
+    const unit = /([\w@.-]{1,60}\.service)/.exec(line)?.[1] ?? /([\w@.\\-]{1,80}\.(?:slice|scope)): A process/.exec(line)?.[1]
     return said(
       `systemd reports that the OOM killer ended a process of ${unit ?? 'this unit'}: the unit reached a memory limit of its own, or the whole host ran out.${unitPeak(around(text, at, 2, 4))}${ollamaEstimate(situation().text)}`,
       {},

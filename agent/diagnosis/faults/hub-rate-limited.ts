@@ -9,7 +9,7 @@ import type { Piece } from './remedies/plan.ts'
 
 /** The repository that was asked for, from the address. The oldest ones (glue, gpt2) have no owner before their name: what is asked of them follows at once. */
 const REPOSITORY =
-  /huggingface\.co\/(?:api\/)?(datasets\/|models\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
+  /huggingface\.co\/(?:api\/)?(?:resolve-cache\/)?(datasets\/|models\/|spaces\/)?((?!docs\/|pricing|settings\/|join)[\w.-]{1,96}(?:\/(?!(?:paths-info|tree|revision|resolve|resolve-cache|commits?|refs|parquet|blob|raw|xet-read-token)\/)[\w.-]{1,96}|(?=\/(?:paths-info|tree|revision|resolve|commits?|refs|parquet|blob|raw|xet-read-token)\/)))(?:[/?\s.]|$)/
 function download(message: string, situation: Situation): Piece {
   const match = REPOSITORY.exec(message)
   const name = match?.[2]?.replace(/\.$/, '')
@@ -25,7 +25,7 @@ function download(message: string, situation: Situation): Piece {
       text: `Keep the cache (/data in the image) on a volume, or download ${name} once and start with --model-id <FOLDER>: each start then asks the hub for nothing.`,
       command: `hf download ${name} --local-dir <FOLDER>`,
     }
-  const type = match?.[1] === 'datasets/' ? ", repo_type='dataset'" : ''
+  const type = match?.[1] === 'datasets/' ? ", repo_type='dataset'" : match?.[1] === 'spaces/' ? ", repo_type='space'" : ''
   return {
     text: `Download ${name} once to a shared cache, then start the jobs with HF_HUB_OFFLINE=1.`,
     command: `python -c "from huggingface_hub import snapshot_download; snapshot_download('${name}'${type})"`,

@@ -1,7 +1,8 @@
 // A kernel did something that is not allowed: a bad address, a failed assertion, a launch that the GPU gave up.
 import type { Facts } from '../../model/facts.ts'
 import { ruleFamily, type Rule, type Seen, type Matched } from './parts/rules.ts'
-import { byLibrary } from './parts/kernel-library.ts'
+import { byLibrary, kernelOf } from './parts/kernel-library.ts'
+import { JETSON_FAULT, jetsonFault } from './parts/jetson-fault.ts'
 import { around, cudaErrorCode, currentDevice, inNccl, known, whole } from './parts/window.ts'
 import { launchesWait, sanitizer, synchronous, xidsBeside } from './remedies/debug.ts'
 import { setVariables } from './remedies/environment.ts'
@@ -119,9 +120,11 @@ function facts({ text, at, message }: Seen, code: number): Facts {
   return { ...known({ pid }), ...nearby, ...known({ cuda_error_code: cudaErrorCode(message) ?? code, gpu_index: currentDevice(around(text, at, 0, 2)) }) }
 }
 
-/** What compute-sanitizer found before: the kernel, and what it did. */
+/** What cuda-gdb or compute-sanitizer found before: the kernel, and what it did. */
 function sanitized({ text, at }: Seen): string | undefined {
   const near = around(text, at, 16, 8)
+  const stopped = kernelOf(near)
+  if (stopped !== null) return `cuda-gdb names the kernel: ${stopped[2]} (${stopped[1]}).`
   const found = /Invalid __\w{1,10}__ (read|write|atomic)\w{0,8} of size (\d{1,6}) bytes\s{1,4}=*\s{1,12}at (?:void )?([\w:~]{1,120})/.exec(near)
   if (found === null) return undefined
   const where = /is ([\d,]{1,18}) bytes (after|before) the nearest allocation/.exec(near)
@@ -161,6 +164,7 @@ export const illegalMemoryAccess = ruleFamily({
   kind: 'illegal_memory_access',
   literals: [
     'llegal memory',
+    JETSON_FAULT,
     'Cuda driver error',
     'CUDA_ERROR_',
     'cudaError',
@@ -188,6 +192,7 @@ export const illegalMemoryAccess = ruleFamily({
     'nvalid error code (7',
   ],
   rules: [
+    jetsonFault,
     rule(
       /\ban? illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress|hipErrorIllegalAddress|\bcall to cu\w{2,40} returned error 700\b|(?:Invalid error code|CUDA error) \(700\)/i,
       700,

@@ -7,6 +7,13 @@ import { around } from './parts/window.ts'
 
 /** `Allocatable:` of `kubectl describe node`, and no other section of it. */
 const ofNode = ({ text, at }: Seen): boolean => /^Allocatable:/m.test(around(text, at, 14, 0).replace(/^[^]*^(?=\w[\w ]{2,30}:\s*$)/m, ''))
+/** The same resource under `Capacity:`, just above. */
+function capacityOf({ text, at }: Seen): number | undefined {
+  const found = /^Capacity:\s*\n(?:\s[^\n]{1,80}\n){0,16}?\s{1,8}nvidia\.com\/gpu:\s{1,20}(\d{1,3})\s*$/m.exec(
+    text.slice(Math.max(0, at - 30), at).join('\n'),
+  )?.[1]
+  return found === undefined ? undefined : Number(found)
+}
 const nodeOf = ({ text, at }: Seen): string =>
   /^Name: {1,30}([\w.-]{1,80})$|\bdescribe nodes? ([\w.-]{1,80})/m
     .exec(text.slice(Math.max(0, at - 80), at).join('\n'))
@@ -132,6 +139,26 @@ export const listings = ruleFamily({
         },
       ],
       unless: (seen) => !ofNode(seen),
+    },
+    {
+      // Of eight GPUs that the plugin has named it offers seven.
+      pattern: /^\s*nvidia\.com\/gpu:\s{1,20}([1-9]\d{0,2})(?![\d.])/,
+      kind: 'gpu_unschedulable',
+      severity: 'warning',
+      title: (matched) => `Node ${nodeOf(matched)} offers fewer GPUs than it has`.replace('Node <NODE>', 'The node'),
+      verdict: (matched) =>
+        `The node has ${capacityOf(matched)} GPUs and offers pods ${matched.match[1]} (Allocatable below Capacity): the device plugin has marked the others as unhealthy.`,
+      remedies: (matched) => [
+        {
+          text: 'See on the node what happened to the GPU: mostly an Xid.',
+          command: "sudo dmesg -T | grep 'NVRM: Xid' | tail; nvidia-smi -L",
+        },
+        {
+          text: 'See which one the device plugin took out. Many releases of the plugin do not look again: when the GPU is well, recreate its pod on that node.',
+          command: `kubectl get pods -A -o wide --field-selector spec.nodeName=${nodeOf(matched)} | grep -i device-plugin\nkubectl logs -n <NAMESPACE> <POD> | grep -i -E 'unhealthy|xid'`,
+        },
+      ],
+      unless: (seen) => !ofNode(seen) || !((capacityOf(seen) ?? 0) > Number(seen.match[1])),
     },
     {
       pattern: /^(\S{1,80}) (?:.{1,300}? )?Exited \(137\) (?:\d{1,2} (?:second|minute)s?|About a minute|Less than a second) ago/,

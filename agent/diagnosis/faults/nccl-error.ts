@@ -20,13 +20,16 @@ function facts({ text, at, message }: Seen): Facts {
     cuda_error_code: cudaErrorCode(message) ?? cudaErrorCode(near),
   })
 }
+const NO_SEGMENT = /creating shared memory segment|failed to extend \/dev\/shm|posix_fallocate failed|shm_open failed/
 // An illegal access named inside NCCL's text stays one; other CUDA errors that the watchdog only passes on are found by their families.
 const elsewhere = ({ message, text, at }: Seen): boolean =>
   // The line of source that raises it, in a traceback.
   /^\s*raise \w/.test(plain(stripPrefix(text[at] ?? ''))) ||
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
-  (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4)))
+  (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4))) ||
+  // What PyTorch makes of it stands below.
+  (/unhandled system error|ncclSystemError/.test(message) && NO_SEGMENT.test(around(text, at, 6, 0)))
 
 const KERNEL_FAULT = /illegal memory access|illegal instruction|misaligned address|device-side assert|unspecified launch failure/
 /** While the ranks find each other no collective runs yet. */

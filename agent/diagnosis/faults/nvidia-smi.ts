@@ -60,7 +60,9 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
   const cap = reasons.every((reason) => reason === 'SW Power Cap')
   const named = (one: RegExp): string => reasons.filter((reason) => one.test(reason)).join(', ')
   const why = [
-    heat ? `it is too hot${temperature} (${named(/Thermal/)})` : undefined,
+    heat
+      ? `${/limit at (?:[1-6]\d|7[0-4]) °C/.test(temperature) ? `its temperature reached a limit that is set unusually low,${temperature.replace(', with its limit', ', with the limit')}` : `it is too hot${temperature}`} (${named(/Thermal/)})`
+      : undefined,
     brake ? `the host's power supply asks for it (${named(/Brake/)})` : undefined,
     reasons.includes('SW Power Cap') ? 'it has reached its power limit (SW Power Cap)' : undefined,
     !heat && !brake && !cap ? `the board asks for it, because of heat or power (${named(/Slowdown/)})` : undefined,
@@ -79,11 +81,17 @@ function slowed(reasons: readonly string[], facts: Facts, lines: readonly number
 // Signs of a whole report: there a GPU at its power limit is a busy one, and nobody pointed at it.
 const WHOLE = /FB Memory Usage|<fb_memory_usage>|Product Name|<product_name>/
 
+/** Of the block "Remapped Rows", whose counts alone are history and no fault. */
+function remapped({ fields }: Part): string {
+  const rows = fields.find(({ key, value }) => key === 'uncorrectable_error' && /^[1-9]\d{0,5}$/.test(value))?.value
+  return rows === undefined ? '' : ` (${rows === '1' ? '1 row was' : `${rows} rows were`} remapped for errors that ECC could not correct)`
+}
+
 function fromFields(text: LogText, part: Part, situation: Situation): readonly Recognised[] {
   const facts = known({ gpu_index: part.index, pci_bus_id: part.card === undefined ? undefined : pciBusId(part.card) })
   const bad = part.fields.flatMap((field) => {
     const what = memoryFault(field)
-    return what === undefined ? [] : [{ what, line: field.line }]
+    return what === undefined ? [] : [{ what: what.startsWith('row remap pending') ? `${what}${remapped(part)}` : what, line: field.line }]
   })
   const active = part.fields.flatMap((field) => {
     const reason = field.value.startsWith('Active') ? reasonOf(field.key) : undefined

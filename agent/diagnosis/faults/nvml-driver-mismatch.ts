@@ -135,7 +135,9 @@ function recognise(text: LogText, at: number, situation: () => Situation): Recog
             command: 'sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia && sudo modprobe nvidia',
             destroys: true,
           },
-        versionsKnown || wsl ? undefined : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
+        versionsKnown || wsl || updated !== null
+          ? undefined
+          : { text: 'Compare the two versions.', command: 'cat /proc/driver/nvidia/version; modinfo -F version nvidia' },
       ),
       ...(now.programs.has('apt')
         ? [{ text: 'Keep automatic updates from changing the driver under running work.', command: "sudo apt-mark hold '^nvidia-.*' '^libnvidia-.*'" }]

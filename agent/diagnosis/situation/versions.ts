@@ -16,7 +16,7 @@ export type Versions = {
 const dotted = (digits: string): string => `${Number(digits.slice(0, -3))}.${Number(digits.slice(-3, -1))}`
 
 const DRIVER =
-  /(?:Driver Version:?|driver version:?|Kernel Module(?: for x86_64)?|NVIDIA[- ]Linux-\w{1,10}-|nvidia-driver-) {0,4}(\d{3}\.\d{1,3}(?:\.\d{1,3})?)/
+  /(?:\bdriver_version\b[^\n]{0,80}\n(?:[^,\n]{1,60}, ){0,4}|Driver Version:?|driver version:?|Kernel Module(?: for x86_64)?|NVIDIA[- ]Linux-\w{1,10}-|nvidia-driver-) {0,4}(\d{3}\.\d{1,3}(?:\.\d{1,3})?)/
 const SMI_CUDA = /CUDA Version: {0,2}(\d{1,2}\.\d)\b/
 const TOO_OLD = /found version (\d{4,5})\)/
 const TORCH =

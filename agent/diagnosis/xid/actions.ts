@@ -1,6 +1,7 @@
 // What to do about an Xid, by the class of its action, for the GPU and the process that the line names.
 import type { Facts } from '../../model/facts.ts'
 import { BUG_REPORT, diagnose, gpuOf, kernelLines, REBOOT, resetGpu, RESTART, theGpu } from '../faults/remedies/gpu.ts'
+import { ASLEEP, STAY_AWAKE } from '../faults/parts/pcie.ts'
 import { setVariables } from '../faults/remedies/environment.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
 import { readSituation, type Situation } from '../situation/situation.ts'
@@ -33,6 +34,9 @@ const seeRows = (facts: Facts, why: string): Piece => ({
 /** Of the GPU's memory: its counters tell which part of it, and what is left to repair it. */
 const OF_MEMORY: ReadonlySet<number> = new Set([48, 64, 95])
 
+/** "A GPU crash dump has been created. If possible, please run nvidia-bug-report.sh as root …" */
+const ASKS_REPORT = /GPU crash dump has been created/
+
 type Action = (facts: Facts, situation: Situation) => readonly Piece[]
 const ACTIONS: Readonly<Record<XidAction, Action>> = {
   ignore: () => [{ text: 'Nothing to do.' }],
@@ -61,7 +65,10 @@ const ACTIONS: Readonly<Record<XidAction, Action>> = {
           resetGpu(facts),
         ],
   reboot: (facts, situation) => [
-    kernelLines(facts),
+    ASLEEP.test(situation.text) && STAY_AWAKE,
+    ASKS_REPORT.test(situation.text)
+      ? { text: 'Collect the crash dump for which the driver asks, before a reboot or an unloaded module loses it.', command: 'sudo nvidia-bug-report.sh' }
+      : kernelLines(facts),
     { text: 'If it is the same GPU again: check its power cables, its seating and riser, then have it replaced.' },
     situation.gaming ? RESTART : REBOOT,
   ],

@@ -151,7 +151,7 @@ test.each([
     'the limit that is near',
     '==============NVSMI LOG==============\nAttached GPUs                             : 1\nGPU 00000000:2D:00.0\n    Temperature\n        GPU Current Temp                  : 61 C\n        GPU Max Operating Temp            : 62 C\n    Clocks Throttle Reasons\n        SW Thermal Slowdown               : Active\n',
     'thermal_or_power',
-    /too hot at 61 °C, with its limit at 62 °C/,
+    /unusually low, at 61 °C, with the limit at 62 °C/,
   ],
   [
     'a program on the library of llama.cpp',

@@ -20,7 +20,7 @@ const WITHOUT_CUDA = /libbitsandbytes_cpu|bitsandbytes was compiled without GPU 
 /** llama.cpp tries again with smaller buffers; if those do not fit either, it logs another failure. */
 const GOES_ON = /retrying without pipeline parallelism/
 const ggml = (situation: Situation, facts: Facts): readonly Piece[] =>
-  situation.programs.has('ollama') ? lessInOllama(situation) : lessInLlamacpp(situation, facts)
+  situation.programs.has('ollama') ? lessInOllama(situation, facts) : lessInLlamacpp(situation, facts)
 const taken = (situation: Situation, facts: Facts): readonly Piece[] => [
   sharesMemory(situation) ? freeShared : whoHolds(situation),
   smallerShare(situation, facts),

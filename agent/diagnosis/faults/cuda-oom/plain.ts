@@ -5,6 +5,7 @@ import type { Situation } from '../../situation/situation.ts'
 import { gpuName } from './causes.ts'
 import { lessMemory } from './less/index.ts'
 import { LARGER_POOL, LESS_AT_ONCE, lessInCupy, lessInRapids, lessInXgboost, lessWorkspace, partlyLoaded, raiseFraction } from './less/others.ts'
+import { onlyEvaluates } from './less/phase.ts'
 import { memoryFamily, whoSpeaks } from './rules.ts'
 import { asksPinned, lessPinned, lessPinnedInTensorflow } from '../parts/pinned.ts'
 import { known } from '../parts/window.ts'
@@ -153,7 +154,9 @@ export const cudaOomPlain = memoryFamily(
       verdict: 'Not even a batch of one fits the GPU: the program halved its batch until nothing was left.',
       remedies: (situation) => [
         {
-          text: 'Make the rest smaller: activation checkpointing, 16-bit numbers, an adapter (LoRA), smaller inputs or a smaller model.',
+          text: onlyEvaluates(situation)
+            ? 'Make the rest smaller: 16-bit numbers or a quantized model, shorter prompts and answers (the longest decides), or a smaller model.'
+            : 'Make the rest smaller: activation checkpointing, 16-bit numbers, an adapter (LoRA), smaller inputs or a smaller model.',
         },
         whoHolds(situation),
         { text: 'Or run it on a GPU with more memory, or split over several.' },

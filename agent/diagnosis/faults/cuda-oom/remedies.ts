@@ -16,6 +16,11 @@ import { lessInScience } from './less/science.ts'
 import { lessToLoad, loadsWeights, makesOptimizer, phasePieces, toHostFirst } from './less/phase.ts'
 import { relaxLimit } from './xpu.ts'
 
+/** It is used already. */
+const ATTENDS = /\bF\.scaled_dot_product_attention\(|\bin scaled_dot_product_attention\b/
+/** yolox/utils/metric.py, occupy_mem. */
+const OCCUPIES = /yolox[^\n]{0,200}\s(?:-o|--occupy)\b/i
+const ENCODES = /\bvae_encode\b|\bvae\.encode\(/
 /** Which options the allocator knows: messages changed their form in 2.1, and mention max_split_size_mb from 1.10 on. */
 type Generation = 'current' | 'split only' | 'none'
 function generationOf(message: string): Generation {
@@ -151,12 +156,18 @@ function remediesFor(cause: OomCause | undefined, facts: Facts, judged: Judged, 
       if (situation.programs.has('comfyui') || situation.programs.has('sd_webui') || situation.programs.has('diffusers'))
         return [
           {
-            text: 'Use a smaller resolution, batch or number of frames, decode the VAE in tiles, and use attention that builds no full matrix (PyTorch 2: scaled_dot_product_attention).',
+            text: `Use a smaller resolution, batch or number of frames,${ATTENDS.test(situation.text) ? ' and' : ''} ${ENCODES.test(situation.text) ? 'let the VAE encode' : 'decode the VAE'} in tiles${ATTENDS.test(situation.text) ? '' : ', and use attention that builds no full matrix (PyTorch 2: scaled_dot_product_attention)'}.`,
+          },
+          ATTENDS.test(situation.text) && {
+            text: 'scaled_dot_product_attention builds the full matrix only where none of its faster kernels takes the shapes: give it float16 or bfloat16 and no mask that they refuse.',
           },
         ]
       if (loadsWeights(situation)) return lessToLoad(situation)
       return (
         lessInScience(situation) ?? [
+          OCCUPIES.test(situation.text) && {
+            text: 'Leave out -o (--occupy): YOLOX then fills the card with one tensor before the training, which is likely this request.',
+          },
           !makesOptimizer(situation) && {
             text: 'Look at the line that allocates: a wrong shape, or a batch, sequence or resolution too large.',
           },

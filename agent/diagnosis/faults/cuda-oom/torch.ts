@@ -57,10 +57,14 @@ function recogniseOne(message: string, before: string, situation: () => Situatio
   const sound = withoutHidden(figures)
   const judged = /^.{0,40}allocate more than 1EB/.test(rest) ? { ...judgeCauses(sound), causes: ['oversized_request' as const] } : judgeCauses(sound)
   const facts = judged.causes.length === 0 ? figures : { ...figures, causes: judged.causes }
+  // The engine is known by its words, and its name may not be among them.
+  const inside = situation().programs.has('sglang') && !/sglang/i.test(situation().text) ? ' (in SGLang)' : ''
+  // Of memory that the GPU shares with the CPU, or a driver that counts wrongly.
+  const beyond = (figures.free_bytes ?? 0) > (figures.total_bytes ?? Infinity)
   const asked =
     figures.requested_bytes === undefined
-      ? `PyTorch ran out of memory on ${gpuName(figures.gpu_index)}.`
-      : `PyTorch asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free`}.`
+      ? `PyTorch${inside} ran out of memory on ${gpuName(figures.gpu_index)}.`
+      : `PyTorch${inside} asked for ${gib(figures.requested_bytes)} on ${gpuName(figures.gpu_index)}${figures.free_bytes === undefined ? '' : figures.free_bytes === 0 ? '; nothing was free' : `; ${gib(figures.free_bytes)} was free${beyond ? ', by a count that goes beyond the card' : ''}`}.`
   const xpu = start?.[0].startsWith('XPU') === true || start?.[0].startsWith('can') === true
   const cause =
     xpu && overSingleLimit(figures)

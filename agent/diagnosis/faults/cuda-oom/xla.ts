@@ -43,6 +43,17 @@ const beyond = (situation: Situation, bytes: number | undefined): string => {
   const limit = beyondLimit(situation, bytes)
   return limit === undefined ? '' : ` That is more than the ${gib(limit)} which its allocator may use in all, so it cannot fit, whatever else is on the GPU.`
 }
+/** "InUse: 9952463872" beside the limit. */
+function heldOf({ text }: Situation): string {
+  const [limit, held] = ['Limit', 'InUse'].map((name) => Number(new RegExp(`^(?:.{0,120}\\] ?)?${name}: {1,30}(\\d{6,15})\\s*$`, 'm').exec(text)?.[1]))
+  return limit === undefined || held === undefined || !(held <= limit) ? '' : ` Its allocator may use ${gib(limit)}, of which ${gib(held)} was in use.`
+}
+/** The node of an optimizer, whose tensors have the size of the weights. */
+const OF_OPTIMIZER = /(?:\[\[\s?(?:Node: ?|\{\{node )|node )[\w./]{0,80}\/?(?:Adam|RMSProp|Adagrad|Adadelta|Momentum|Ftrl|SGD)\w{0,12}\//
+const inOptimizer = (situation: Situation): Piece =>
+  OF_OPTIMIZER.test(situation.text) && {
+    text: 'It failed in the step of the optimizer: that tensor has the size of a weight and not of the batch. Make the largest layer smaller (mostly a vocabulary), or use an optimizer that keeps less beside each weight (SGD, Adafactor).',
+  }
 const ownNeed = (situation: Situation, { requested_bytes: asked }: Facts): readonly Piece[] =>
   (asked !== undefined && asked > IMPOSSIBLE) || beyondLimit(situation, asked) !== undefined
     ? [WRONG_SIZE, less(situation).slice(0, 1)]
@@ -77,11 +88,13 @@ function sizeOf(situation: Situation): string {
 }
 /** Elements of 8 bytes at most: even so much is little. */
 const isLittle = (shape: string): boolean => 8 * (shape.match(/\d+/g) ?? []).reduce((size, each) => size * Number(each), 1) < LITTLE
-const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] =>
-  ownNeed(
+const ofTensor = (situation: Situation, facts: Facts): readonly Piece[] => [
+  inOptimizer(situation),
+  ...ownNeed(
     situation,
     tensors(situation).every(isLittle) ? { requested_bytes: 0 } : known({ ...facts, requested_bytes: facts.requested_bytes ?? tensorBytes(situation) }),
-  )
+  ),
+]
 
 const GPU_OF_ALLOCATOR = /\bGPU_(\d{1,4})_bfc\b|(?:device:|task:\d{1,4}\/)GPU:(\d{1,4})\b|device ordinal:? (\d{1,4})\b/i
 function gpuOf(message: string): number | undefined {
@@ -145,7 +158,7 @@ export const cudaOomXla = memoryFamily(
     {
       pattern: /OOM when allocating tensor (?:with|of) shape ?\[[\d,\s]{0,120}\]/,
       verdict: (facts, situation) =>
-        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : beyond(situation, tensorBytes(situation))}`,
+        `TensorFlow could not allocate a tensor of shape ${tensors(situation).join(', ')}${sizeOf(situation)} on ${gpuName(facts.gpu_index)}.${tensors(situation).every(isLittle) ? ' So little fails only where the memory is full already.' : beyond(situation, tensorBytes(situation)) || heldOf(situation)}`,
       unless: HARMLESS,
       elsewhere: nodeOnCpu,
       facts: (_, message) => known({ gpu_index: gpuOf(message.slice(0, 300)) }),

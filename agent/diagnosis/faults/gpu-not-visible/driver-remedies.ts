@@ -7,10 +7,11 @@ import type { Situation } from '../../situation/situation.ts'
 
 export const HOST_DRIVER: Piece = { text: 'Check that the driver works on the host: everything else needs it first.', command: 'nvidia-smi' }
 
-export const UPDATE_WSL: Piece = {
+export const UPDATE_WSL = {
   text: 'Update the NVIDIA driver in Windows, then WSL (in PowerShell). Restarting WSL stops all its distributions.',
   command: 'wsl --update\nwsl --shutdown',
 }
+export const UPDATE_WSL_ONLY: Piece = { text: 'Update WSL (in PowerShell). Restarting it stops all its distributions.', command: UPDATE_WSL.command }
 /** Drivers from 555 on brought a library that has to be mapped: https://github.com/NVIDIA/nvidia-container-toolkit/issues/520. */
 export const MAPPED_UNDER_WSL: Piece = {
   text: 'In a container under WSL 2: update Docker Desktop to 4.31 or newer, or nvidia-container-toolkit inside WSL to 1.14.4 or newer. Older ones do not fit Windows drivers from 555 on.',
@@ -21,6 +22,16 @@ export const WSL: readonly Piece[] = [
     text: 'Install no Linux NVIDIA driver inside WSL: it hides the one in /usr/lib/wsl/lib.',
     command: 'ls -l /dev/dxg /usr/lib/wsl/lib/nvidia-smi && /usr/lib/wsl/lib/nvidia-smi',
   },
+]
+
+/** The column of nvidia-smi's table on Windows. "CUDA on WSL" of NVIDIA: none of TCC is supported. */
+export const TCC = /^\|\s{1,4}\d{1,3} {1,3}\S[^|\n]{2,40}? TCC {1,6}\|/m
+export const blocked = ({ situation }: Matched): readonly Piece[] => [
+  TCC.test(situation().text) && {
+    text: 'In Windows, as administrator: switch the GPU from TCC to WDDM or MCDM (nvidia-smi -dm), whichever its driver offers, then restart Windows. See which is set.',
+    command: 'nvidia-smi --query-gpu=name,driver_model.current,driver_model.pending --format=csv',
+  },
+  WSL,
 ]
 
 export const SEE_MODULE: Piece = {
@@ -69,8 +80,13 @@ const ON_HOST = /\blspci\b|\blsmod\b|\bmodprobe\b|\bdkms\b|\bmokutil\b/
 export const inJob = ({ programs, text }: Situation): boolean => programs.has('slurm') && !/\bslurmd\b|\bmodprobe\b|could not insert|sudo |\bdmesg\b/.test(text)
 /** `dkms status` beside `uname -r`: built for these kernels, and another one runs. */
 export function builtForOther(text: string): { readonly running: string; readonly built: string } | undefined {
-  const running = /\buname -r\s*\n\s*(\d[\w.+-]{3,60})\s*$/m.exec(text)?.[1]
-  const built = [...text.matchAll(/^nvidia[\w-]{0,20}[/, ]{1,2}[\d.]{3,14}, (\d[\w.+-]{3,60}), \w{3,10}: installed/gm)].map(([, kernel = '']) => kernel)
+  const running = (/\buname -r\s*\n\s*(\d[\w.+-]{3,60})\s*$/m.exec(text) ?? /^Linux \S{1,60} (\d\.[\w.+-]{3,60}) #\d/m.exec(text))?.[1]
+  const listed = [...text.matchAll(/^\/lib\/modules\/(\d[\w.+-]{3,60})\/\S{0,80}\/nvidia(?:-current)?\.ko(?:\.\w{2,3})?\s*$/gm)].map(
+    ([, kernel = '']) => kernel,
+  )
+  const installed = [...text.matchAll(/^nvidia[\w-]{0,20}[/, ]{1,2}[\d.]{3,14}, (\d[\w.+-]{3,60}), \w{3,10}: installed/gm)].map(([, kernel = '']) => kernel)
+  // What find shows, and DKMS.
+  const built = [...installed, ...listed]
   const last = built.at(-1)
   return running === undefined || last === undefined || built.includes(running) ? undefined : { running, built: last }
 }
@@ -192,7 +208,20 @@ export const fabric = ({ situation }: Matched): readonly Piece[] => [
 ]
 
 export function permission({ situation }: Matched): readonly Piece[] {
+  const { text, programs } = situation()
+  const owners = /^crw-rw---- [^\n]{0,12}\broot (\w{2,20}) [^\n]{0,60}\/dev\/nvidia/m.exec(text)?.[1]
   return [
+    owners !== undefined &&
+      owners !== 'root' && {
+        text: `Only the group ${owners} may open the device files: join it, then log in again.`,
+        command: `sudo usermod -aG ${owners} "$USER"`,
+      },
+    // podman-run(1): it needs crun.
+    programs.has('podman') &&
+      !text.includes('keep-groups') && {
+        text: 'Podman without root leaves out the groups of the user: let the container keep them (with crun as the runtime).',
+        command: 'podman run --group-add keep-groups --device nvidia.com/gpu=all <IMAGE>',
+      },
     {
       text: 'See who may open the device files, and join that group. With SELinux look for denials too.',
       command: 'ls -l /dev/nvidia*; id',

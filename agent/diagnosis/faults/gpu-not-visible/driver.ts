@@ -3,6 +3,7 @@ import type { Matched, Rule, Seen } from '../parts/rules.ts'
 import { around, known } from '../parts/window.ts'
 import { compatibility } from '../remedies/cuda-builds.ts'
 import {
+  blocked,
   builtForOther,
   builtModule,
   driver,
@@ -15,7 +16,7 @@ import {
   unloaded,
   updated,
   withoutSmi,
-  WSL,
+  TCC,
 } from './driver-remedies.ts'
 import { requestGpu } from './request.ts'
 
@@ -80,9 +81,11 @@ export const driverRules: readonly Rule[] = [
     pattern: /GPU access blocked by the operating system/,
     severity: 'critical',
     title: 'Windows blocks the GPU in WSL2',
-    verdict:
-      'The driver says that the operating system blocks the GPU. Under WSL2 the Windows driver is too old or being updated, or the Linux side has no access to it.',
-    remedies: WSL,
+    verdict: ({ situation }) =>
+      TCC.test(situation().text)
+        ? 'The driver says that the operating system blocks the GPU: nvidia-smi shows it in the driver model TCC, and Windows passes only GPUs in WDDM or MCDM on to WSL2.'
+        : 'The driver says that the operating system blocks the GPU. Under WSL2 the Windows driver is too old or being updated, or the Linux side has no access to it.',
+    remedies: blocked,
   },
   {
     pattern:
@@ -198,7 +201,7 @@ export const driverRules: readonly Rule[] = [
         return `Release ${release} of the driver does not support the GPU at ${card}: the GPU is newer than this release, or too old for it. No program can use it.`
       const holder = holderOf(seen)
       const count = /not called for (\d{1,3}) device/.exec(seen.message)?.[1]
-      return `The NVIDIA kernel module was loaded and could take ${count === undefined ? 'no GPU' : `none of ${count} NVIDIA device${count === '1' ? '' : 's'}`}: ${holder === undefined ? `${/No NVIDIA/.test(seen.message) ? 'there is none in this machine, ' : ''}another driver holds it (nouveau, vfio-pci), or this driver version does not support it` : `${holder} holds it`}.`
+      return `The NVIDIA kernel module was loaded and could ${count === undefined ? 'take no GPU' : count === '1' ? 'not take the NVIDIA device of this machine' : `take none of ${count} NVIDIA devices`}: ${holder === undefined ? `${count === undefined && /No NVIDIA/.test(seen.message) ? 'there is none in this machine, ' : ''}another driver holds it (nouveau, vfio-pci), or this driver version does not support it` : `${holder} holds it`}.`
     },
     remedies: (matched) => [
       holderOf(matched) === 'vfio-pci' && {
@@ -248,14 +251,14 @@ export const driverRules: readonly Rule[] = [
       /Module nvidia[\w-]{0,20} not found in directory|FATAL: Module nvidia[\w-]{0,20} not found\b|could not insert (?:module )?'?(?:[\w./-]{0,120}\/)?nvidia[\w.-]{0,16}'?: (?:No such device|Key was rejected|Required key|Exec format|Invalid module format|Unknown symbol|(?<other>Invalid argument|Operation not permitted|Function not implemented|Input\/output error))/,
     severity: 'critical',
     title: 'The NVIDIA kernel module cannot be loaded',
-    verdict: ({ match }) =>
-      /key/i.test(match[0])
+    verdict: (matched) =>
+      /key/i.test(matched.match[0])
         ? 'Secure Boot is on and the kernel refused the NVIDIA module: the key that signed it is not enrolled, or it is not signed.'
-        : /No such device/.test(match[0])
+        : /No such device/.test(matched.match[0])
           ? 'The module fits the kernel and found no GPU that it could take: another driver holds it, this release does not support it, or the GPU does not start. The kernel log says which.'
-          : match.groups?.['other'] !== undefined
-            ? `The kernel refused the NVIDIA module ("${match.groups['other']}"). ${match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it, and not even root where Secure Boot has locked the kernel down or kernel.modules_disabled is set.' : 'The kernel log says why.'}`
-            : 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.',
+          : matched.match.groups?.['other'] !== undefined
+            ? `The kernel refused the NVIDIA module ("${matched.match.groups['other']}"). ${matched.match.groups['other'].startsWith('Operation') ? 'Only root on the host may load it, and not even root where Secure Boot has locked the kernel down or kernel.modules_disabled is set.' : 'The kernel log says why.'}`
+            : (notBuilt(matched) ?? 'The kernel refused the NVIDIA module or has none: not built for this kernel, or not signed for Secure Boot.'),
     remedies: driver,
     // Its line names both kernels; of the GPU Operator's validator kube-refused tells.
     unless: ({ text, at }) => /nvidia[\w-]{0,20}: version magic '|error creating symlink creator/.test(around(text, at, 3, 3)),

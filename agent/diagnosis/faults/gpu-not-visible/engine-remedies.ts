@@ -3,7 +3,7 @@ import type { Situation } from '../../situation/situation.ts'
 import type { Piece } from '../remedies/plan.ts'
 import type { Matched } from '../parts/rules.ts'
 import { requestGpu } from './request.ts'
-import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, WSL } from './driver-remedies.ts'
+import { HOST_DRIVER, LOAD, SEE_MODULE, SEE_TOOLKIT, UPDATE_WSL, UPDATE_WSL_ONLY, WSL } from './driver-remedies.ts'
 
 export const named = (situation: () => Situation): string => (situation().subject.container ?? '').replace(/^./, ' $&')
 
@@ -253,6 +253,16 @@ export function hook({ situation, message }: Matched): readonly Piece[] {
         command: 'sudo ldconfig && ldconfig -p | grep libnvidia-ml',
       },
       SEE_TOOLKIT,
+    ]
+  // Containers get the driver of Windows through WSL 2; a driver of the distribution is not asked for.
+  if (noLibrary && situation().system === 'windows')
+    return [
+      {
+        text: 'Install or update the NVIDIA driver in Windows: containers get its libraries through WSL 2. On Windows 10 that needs release 21H2 or newer.',
+        command: 'nvidia-smi',
+      },
+      UPDATE_WSL_ONLY,
+      { text: 'Let Docker Desktop use its WSL 2 engine with Linux containers (Settings, General), then start the container again.' },
     ]
   return [
     noLibrary

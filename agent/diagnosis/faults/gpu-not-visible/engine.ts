@@ -119,7 +119,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit finds no driver',
     verdict: ({ message, situation }) =>
-      `The NVIDIA container toolkit could not start because ${NO_LIBRARY.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container${named(situation)} was not started.`,
+      `The NVIDIA container toolkit could not start because ${NO_LIBRARY.test(message) ? (OPERATOR.test(situation().text) ? "it does not find the driver's libraries where the GPU Operator says that they are" : HOST_WORKS.test(situation().text) ? "the engine does not find the driver's libraries, although nvidia-smi works on the host" : situation().system === 'windows' ? "Docker's Linux side does not find the driver's libraries (libnvidia-ml.so.1), which Windows passes on through WSL 2" : "the engine does not find the driver's libraries: the driver is not installed on this host, or the engine does not see it (Docker Desktop, a snap)") : "the host's NVIDIA driver is not loaded or does not answer"}; the container${named(situation)} was not started.`,
     remedies: hook,
     facts: library,
     unless: elsewhere,
@@ -137,7 +137,7 @@ export const engineRules: readonly Rule[] = [
     severity: 'critical',
     title: 'The container toolkit refused',
     verdict: ({ match, situation }) =>
-      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
+      `The NVIDIA container toolkit could not give the container${named(situation)} its GPU (${(match[1] ?? '').replace(/\\[^]*$|[\s:]{1,4}unknown\b.*$|: load program: .*$|\s[$#] .*$/, '').trim() || 'no reason given'}), so it was not started.${refusal(match[0])?.says ?? ''}`,
     remedies: hook,
     unless: elsewhere,
   },

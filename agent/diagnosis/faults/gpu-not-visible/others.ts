@@ -2,13 +2,17 @@
 import { known } from '../parts/window.ts'
 import type { Rule } from '../parts/rules.ts'
 import { podEvents } from '../remedies/kubernetes.ts'
+import { setVariables } from '../remedies/environment.ts'
 import type { Situation } from '../../situation/situation.ts'
+import { UPDATE_WSL } from './driver-remedies.ts'
 import { NO_ROCK, program } from './program-remedies.ts'
 import { requestGpu } from './request.ts'
 
+const UNDER_WSL = /WSL2|microsoft-standard|\/usr\/lib\/wsl/
 const REFUSED = /^(?:Permission|Operation not)/
 
 export const LITERALS = [
+  'Error 2: out of memory',
   'ROCk module is NOT loaded',
   'Dense stereo reconstruction requires CUDA',
   'SiftGPU not fully supported',
@@ -255,5 +259,25 @@ export const otherRules: readonly Rule[] = [
       },
       situation().subject.pod !== undefined && podEvents(situation()),
     ],
+  },
+  {
+    // microsoft/WSL#10269, MicrosoftDocs/WSL#1947: with fewer GPUs it works.
+    pattern: /(?:Unexpected error from cudaGetDeviceCount|CUDA initialization)[^\n]{0,240}\bError 2: out of memory/,
+    severity: 'critical',
+    title: 'CUDA cannot start: out of memory',
+    verdict: ({ situation }) =>
+      `CUDA ran out of memory while it started (error 2), before the program asked for any, so the program sees no GPU. ${UNDER_WSL.test(situation().text) ? 'Under WSL 2 that happens with several GPUs, also where all are empty.' : 'Either a GPU is full, or the process may not take as much host memory or address space as CUDA reserves.'}`,
+    remedies: ({ situation }) => [
+      UNDER_WSL.test(situation().text) && {
+        text: 'Show the program one GPU first; if that works, add the others one by one.',
+        command: setVariables(situation(), { CUDA_VISIBLE_DEVICES: '0' }),
+      },
+      UNDER_WSL.test(situation().text) && UPDATE_WSL,
+      {
+        text: 'See whether another process fills a GPU, and what host memory and address space the process may have.',
+        command: 'nvidia-smi; free -h; ulimit -v',
+      },
+    ],
+    facts: () => ({ cuda_error_code: 2 }),
   },
 ]

@@ -34,3 +34,16 @@ export function limitNear(text: readonly string[], at: number): number | undefin
     ? whole(/"Memory": ?([1-9]\d{5,15})\b/.exec(near)?.[1])
     : Number(amount) * (unit.endsWith('i') ? 1024 : 1000) ** ('KMGT'.indexOf(unit.charAt(0)) + 1)
 }
+
+const MIB = 2 ** 20
+/**
+ * "Job 7 exceeded memory limit (626359956 > 512000000), being killed" of Slurm's own watch (jobacct_gather): in KiB until release 17.11, in bytes since, without
+ * a unit. A limit is asked for in whole MiB, so that most figures can only be one of them; where both are possible the size decides.
+ */
+export function overLimit(text: string): { readonly used: number; readonly limit: number } | undefined {
+  const [, used, limit] = (/exceeded memory limit \((\d{4,15}) > (\d{4,15})\), being killed/.exec(text) ?? []).map(Number)
+  if (used === undefined || limit === undefined) return undefined
+  if (limit % MIB !== 0) return { used: used * 1024, limit: limit * 1024 }
+  // 1 GiB and more in bytes; as KiB it were 1 TiB.
+  return limit >= 1024 * MIB ? { used, limit } : limit <= 64 * MIB ? { used: used * 1024, limit: limit * 1024 } : undefined
+}

@@ -12,6 +12,15 @@ export const linkFailed = (text: string, pci: string | undefined): boolean =>
 /** A card in an enclosure of its own. */
 const UNPLUGGED = /\bthunderbolt \d{1,2}-\d{1,4}: [^\n]{0,40}\bdisconnected/
 
+/** The kernel's words since 3.x, 5.3 and 6.x for a device that does not come out of its sleep. */
+export const ASLEEP = /(?:[Uu]nable to|can't|[Rr]efused to) change power state(?: from D3\w{3,4}|, currently in D3)/
+/** README of the driver, "PCI-Express Runtime D3 (RTD3) Power Management". */
+export const STAY_AWAKE = {
+  text: 'The GPU did not wake up from the sleep state (D3cold) into which the driver puts an idle GPU of a notebook: keep it awake, then reboot.',
+  command:
+    "echo 'options nvidia NVreg_DynamicPowerManagement=0x00' | sudo tee /etc/modprobe.d/nvidia-stay-awake.conf\nsudo update-initramfs -u || sudo dracut --force",
+}
+
 /** The link repeated what did not arrive: once is nothing, often is a bad contact. */
 const CORRECTED = /\bpcieport ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:AER: )?(?:PCIe Bus Error: severity=Correct|Multiple Correct|Correct)/g
 const corrected = (text: string): string | undefined => {
@@ -26,11 +35,13 @@ export function linkEvidence(text: string, withCorrected = true): string | undef
   const match = UNCORRECTED.exec(text)
   const name = match?.[3]
   if (match === null || name === undefined)
-    return UNPLUGGED.test(text)
-      ? 'A Thunderbolt device was disconnected: look at its cable and the power of its enclosure.'
-      : withCorrected
-        ? corrected(text)
-        : undefined
+    return ASLEEP.test(text)
+      ? 'The kernel could not wake it up from its sleep state (D3) before.'
+      : UNPLUGGED.test(text)
+        ? 'A Thunderbolt device was disconnected: look at its cable and the power of its enclosure.'
+        : withCorrected
+          ? corrected(text)
+          : undefined
   const error = NAMES[name.toLowerCase()] ?? name
   return `Before it the kernel logged a PCIe error (AER): ${error} at ${match[1]}${/surprise/i.test(error) ? ', so the link went down' : ''}.`
 }

@@ -92,6 +92,9 @@ const NO_EXTENSION = /^(?:torch|tensorflow|jax|jaxlib|transformers|importlib|cty
 /** Extensions of PyTorch: of each there is a build for every CUDA. */
 const EXTENSIONS = /^(?:flash_attn|xformers|apex|causal_conv1d|mamba_ssm|torchvision|torchaudio|torch_(?:scatter|sparse|cluster))$/
 
+/** A package's own compiled part, where its path is not in the text: `from . import nixl_ep_cpp`. */
+const PART = /\sfrom \. import ([A-Za-z]\w{3,40})\b/
+
 export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
   const situation = seen.situation()
   if (TORCH_OWN.test(name) && !situation.jetson) return torchOwnRemedies(name, around(seen.text, seen.at, 8, 0), situation)
@@ -101,6 +104,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       ? name
       : `${name} (${file.stem === 'cudnn' ? `cuDNN ${file.version.split('.')[0]}` : file.cuda === undefined ? `version ${file.version}` : `CUDA ${file.cuda}`})`
   const windows = file.windows || situation.system === 'windows'
+  const unnumbered = name.endsWith('.so') && !windows
   const pip = pipPackage(file, situation)
   const folder = pipFolder(file)
   const { programs } = situation
@@ -152,7 +156,7 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     ]
   const older = python && !windows ? forOlderDriver(file, which, situation) : undefined
   if (older !== undefined) return older
-  const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1]
+  const importer = [...around(seen.text, seen.at, 4, 0).matchAll(/-packages\/([a-z]\w{1,30})\//g)].at(-1)?.[1] ?? PART.exec(seen.text[seen.at - 1] ?? '')?.[1]
   if (programs.has('vllm') && file.stem === 'cudart' && (importer ?? 'vllm') !== 'vllm')
     return [
       { text: `${importer} was built for ${which}, and PyTorch here is for another CUDA: install its build for that CUDA.` },
@@ -206,7 +210,11 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
       command: `${pipInstall(situation, 'openmim')} && mim install 'mmcv==<VERSION>'`,
     },
     pip === undefined || !python
-      ? { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
+      ? unnumbered
+        ? {
+            text: `Only development packages (in images: those ending in -devel) have ${name} without a number. Install that of the version that the program was built for, or make a link of this name beside the numbered library.`,
+          }
+        : { text: `Install ${which} from NVIDIA's CUDA${file.stem === 'cudnn' ? ' or cuDNN' : ''} packages; the number behind the name must match.` }
       : { text: `Install ${which} for Python.`, command: pipInstall(situation, pip) },
     pip !== undefined &&
       !python &&
@@ -252,29 +260,8 @@ export function toolkitRemedies(name: string, seen: Seen): readonly Piece[] {
     !/\(libc6,x86-64\) =>/.test(situation.text) && look,
     loaderPath(situation, file, name),
     (programs.has('docker') || programs.has('compose') || programs.has('kubernetes')) && {
-      text: 'In a container: use an image that has it (CUDA images ending in -cudnn-runtime).',
+      text: `In a container: use an image that has it (CUDA images ending in ${unnumbered ? `${file.stem === 'cudnn' ? '-cudnn' : ''}-devel` : '-cudnn-runtime'}).`,
     },
-  ]
-}
-
-/** The compiler's linker wants the name without a number, which the driver's packages often lack. */
-export function linkerRemedies(name: string, { situation }: Seen): readonly Piece[] {
-  const library = `lib${name}.so`
-  const { programs } = situation()
-  return [
-    name === 'cuda'
-      ? {
-          text: `The driver installs ${library}.1; the linker looks for ${library}. Make the link beside it.`,
-          command: `ldconfig -p | grep ${library.replace('.', '\\.')}\nsudo ln -s ${library}.1 /usr/lib/x86_64-linux-gnu/${library}`,
-        }
-      : { text: `Install the development package of the CUDA toolkit that brings ${library}.` },
-    name === 'cuda' && (programs.has('vllm') || programs.has('sglang') || programs.has('pytorch'))
-      ? {
-          text: 'Or let the linker use the stub of the CUDA toolkit: it is enough to link.',
-          command: 'export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH',
-        }
-      : { text: 'If it is installed elsewhere, name its folder to the linker.', command: 'export LIBRARY_PATH=<FOLDER>:$LIBRARY_PATH' },
-    name === 'cuda' && { text: 'In a container, the driver is there only when it was started with the GPU.' },
   ]
 }
 

@@ -183,3 +183,8 @@ export const SEE_TORCH: Advice = {
   text: 'See which GPU it is, and for which architectures this PyTorch was built.',
   command: printTorch('torch.__version__, torch.cuda.get_device_capability(), torch.cuda.get_arch_list()'),
 }
+/** The libraries of an older CUDA have no kernels for it, and say only that one failed. */
+export const GPU_TOO_NEW: Advice = {
+  text: 'If it fails at the first use of the GPU: a PyTorch that was built for an older CUDA than the GPU needs fails so (RTX 30 and 40: CUDA 11, RTX 50: CUDA 12.8). See both.',
+  command: printTorch('torch.version.cuda, torch.cuda.get_device_name(), torch.cuda.get_device_capability()'),
+}

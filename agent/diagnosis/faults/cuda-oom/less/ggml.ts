@@ -165,7 +165,10 @@ function inServer({ programs, text, system }: Situation): string {
 const reads = (text: string, name: string): boolean =>
   /\bconfig"? env="?map\[/.test(text) ? text.includes(`${name}:`) : !/^.{0,80}\d{4}\/\d\d\/\d\d [\d:]{8} \w{1,20}\.go:\d{1,5}: /m.test(text)
 
-export function lessInOllama(situation: Situation): readonly Piece[] {
+/** Of one request of the default length it is far smaller. */
+const LARGE_CACHE = 4 * 2 ** 30
+
+export function lessInOllama(situation: Situation, { requested_bytes: asked = 0 }: Facts = {}): readonly Piece[] {
   const { text } = situation
   const half = context(situation)
   const where = inServer(situation)
@@ -211,5 +214,8 @@ export function lessInOllama(situation: Situation): readonly Piece[] {
       shorter,
       { text: 'Update Ollama, and the driver, whose limit it is.' },
     ]
-  return bufferIn(text) === 'model' ? [reserve, smaller, loaded, cache] : [reserve, one, cache, shorter, smaller]
+  const buffer = bufferIn(text)
+  if (buffer === 'model') return [reserve, smaller, loaded, cache]
+  // Room that is left elsewhere makes a cache of many GiB no smaller.
+  return buffer === 'cache' && asked > LARGE_CACHE ? [shorter, one, cache, reserve, smaller] : [reserve, one, cache, shorter, smaller]
 }

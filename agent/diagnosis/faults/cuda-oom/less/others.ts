@@ -21,6 +21,10 @@ export function partlyLoaded({ text }: Situation): string | undefined {
   return last === undefined ? undefined : `${size(last[1])} was usable for the model, and ${size(last[2])} of it stayed in host memory already.`
 }
 
+/** The last frames of a traceback: ComfyUI's own node, or its VAE. */
+const DECODES =
+  /\bin decode(?:_tiled\w{0,3})?\s{1,20}[^\n]{0,160}\bvae\.decode|comfy[\\/]sd\.py", line \d{1,6}, in decode\b|\bin decode_first_stage\b|Node Type:\W{1,6}VAEDecode/
+
 /** comfy/cli_args.py. The portable ComfyUI is started by a batch file. */
 export function lessInComfyui(situation: Situation): readonly Piece[] {
   const portable = installerOf(situation) === 'embedded'
@@ -31,6 +35,11 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
     text: `Keep more memory free for the working data, the desktop and other programs (figure in GB).${where}`,
     command: `${start} --reserve-vram 1.0`,
   }
+  const decode: Piece = DECODES.test(situation.text) && {
+    text: /VAEDecodeTiled|retrying with tiled/.test(situation.text)
+      ? 'It failed in the VAE decode, in tiles already: give the node "VAE Decode (Tiled)" smaller tiles (tile_size; for a video temporal_size too), or run the VAE on the CPU (--cpu-vae, slow).'
+      : 'It failed in the VAE decode: use the node "VAE Decode (Tiled)" in place of "VAE Decode", for a video with a smaller temporal_size too.',
+  }
   const smaller: Piece = { text: 'Use a smaller resolution, batch or number of frames, a tiled VAE decode, or an fp8 or GGUF version of the model.' }
   // Comfy-Org/ComfyUI#10662, #11597: the system refuses to lock host memory, and CUDA has the same words for that.
   const pinned: Piece = /\bPin error\.|CUDA error: out of memory/.test(situation.text) &&
@@ -40,10 +49,10 @@ export function lessInComfyui(situation: Situation): readonly Piece[] {
     }
   // Parts of the model lie in host memory already: what is lacking is room for the work.
   return partlyLoaded(situation) === undefined
-    ? [!situation.text.includes('--lowvram') && fewer, smaller, reserve]
+    ? [decode, !situation.text.includes('--lowvram') && fewer, smaller, reserve]
     : /\bPin error\./.test(situation.text)
       ? [pinned, smaller, reserve]
-      : [smaller, pinned, reserve]
+      : [decode, smaller, pinned, reserve]
 }
 export const lessInWebui = ({ text }: Situation): readonly Piece[] => [
   FORGE.test(text) && { text: 'Use a smaller version of the model (nf4, or GGUF in 4 to 6 bit): the one that is chosen does not fit the card.' },
@@ -186,6 +195,8 @@ const HALF = /unsloth|--(?:fp16|bf16)\b|\b(?:fp16|bf16)["']?[=: ]{1,3}["']?true|
 const IMAGES = /\bsd-scripts\b|\bkohya|\bdiffusers\b|\btorchvision\b|\btimm\b|\bmm(?:det|seg|cv)\b|\bmonai\b|\bnnunet/i
 /** sd-scripts: train_network.py trains a LoRA; its options. */
 const KOHYA_LORA = /train_network\.py/
+/** FLUX.1 and SD3 have no U-Net: docs of flux_train_network.py. */
+const KOHYA_DIT = /\bflux_train_network\.py/
 const SHARDED = /\bfsdp2?\b|FullyShardedDataParallel|\bfully_shard\b/i
 const OFFLOADS = /zero[-_]?\d?\w{0,6}[-_]offload|offload_(?:optimizer|param)/i
 
@@ -209,13 +220,18 @@ export const lessInTraining = (situation: Situation): readonly Piece[] => [
         }
       : /unsloth/i.test(situation.text)
         ? { text: 'Train fewer parameters: a smaller rank, and neither embed_tokens nor lm_head.' }
-        : KOHYA_LORA.test(situation.text)
+        : KOHYA_DIT.test(situation.text)
           ? {
-              text: 'Train only the U-Net (--network_train_unet_only), with the latents cached (--cache_latents), and keep the base model in fp8 (--fp8_base).',
+              text: 'Keep blocks of the transformer in host memory (--blocks_to_swap 18, more if needed), the outputs of the text encoders and the latents in the cache (--cache_text_encoder_outputs, --cache_latents), and the base model in fp8 (--fp8_base).',
             }
-          : !validates(situation) && {
-              text: `${SHARDED.test(situation.text) ? 'FSDP is in use: let it split the parameters too (FULL_SHARD), keep them in host memory (CPU offload), or use more GPUs' : situation.hosted ? 'Choose a runtime with a larger GPU' : 'Split the model and the optimizer over more GPUs (FSDP or ZeRO)'}${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
-            },
+          : KOHYA_LORA.test(situation.text)
+            ? {
+                text: 'Train only the U-Net (--network_train_unet_only), with the latents cached (--cache_latents), and keep the base model in fp8 (--fp8_base).',
+              }
+            : !validates(situation) &&
+              !/\/THC\//.test(situation.text) && {
+                text: `${SHARDED.test(situation.text) ? 'FSDP is in use: let it split the parameters too (FULL_SHARD), keep them in host memory (CPU offload), or use more GPUs' : situation.hosted ? 'Choose a runtime with a larger GPU' : 'Split the model and the optimizer over more GPUs (FSDP or ZeRO)'}${/bnb-4bit|load_in_4bit|qlora|quantization_bit/i.test(situation.text) ? '' : /\blora|\bpeft|unsloth/i.test(situation.text) ? ', or load the base model in 4 bit (QLoRA)' : ', or train an adapter (LoRA) instead of all weights'}.`,
+              },
 ]
 
 /** Nothing tells whether a model is trained or used. */

@@ -9,7 +9,15 @@ const EVALUATES = /\bin (?:evaluation_loop|prediction_loop|prediction_step|neste
 /** A loop of one's own: its frame, or the bar that stood last. */
 const VALIDATES =
   /\bin (?:validate|validation|validation_step|run_validation|(?:eval|val|valid|validate)_epoch|do_eval)\b|\b[Vv]alid(?:at(?:ion|ing|e))?\b[^\n]{0,120}%\|[^\n]{0,160}\s{1,4}Traceback/
-export const validates = ({ text }: Situation): boolean => VALIDATES.test(text)
+/** Of one's own script, not of a library that evaluates: those keep no gradients. */
+const OWN_EVALUATION =
+  /File "(?![^"\n]{0,200}(?:-packages|lm_eval|lighteval))[^"\n]{1,200}", line \d{1,6}, in (?:evaluate|eval|test|evaluation|eval_model|evaluate_model)\b/
+/** Evaluated already without gradients: `with torch.no_grad():`, or a decorator's frame. */
+const WITHOUT_GRADIENTS = /no_grad\(\)|inference_mode\(|in decorate_context\b/
+export const validates = ({ text }: Situation): boolean =>
+  VALIDATES.test(text) || (OWN_EVALUATION.test(text) && !EVALUATES.test(text) && !WITHOUT_GRADIENTS.test(text))
+/** Harnesses that measure a model: nothing is trained. */
+export const onlyEvaluates = ({ text }: Situation): boolean => /\blighteval\b|\blm[-_]eval\b|lm-evaluation-harness/.test(text)
 /** DeepSpeed makes the state of the optimizer before the first batch. */
 const OF_MEGATRON = /distrib_optimizer\.py", line \d{1,6}, in (?:__init__|_build_\w{3,40}|_init_optimizer_states\w{0,20})\b/
 const OPTIMIZER =
@@ -51,7 +59,11 @@ export const makesOptimizer = ({ text }: Situation): boolean => OPTIMIZER.test(t
 
 /** Nothing of a batch is held any more when the optimizer makes its step. */
 const STEPS = /\bin (?:_multi_tensor_\w{2,20}|_single_tensor_\w{2,20}|_init_group)\b/
-const makesStep = ({ text }: Situation): boolean => STEPS.test(text)
+/** Optimizers of others (ColossalAI, Apex, bitsandbytes) make their state in the first step: the line of the frame names it. */
+const MAKES_STATE =
+  /^\s{1,40}(?:self\.)?state\[["']?(?:p\]\[["'])?(?:exp_avg|momentum_buffer|step|state[12])\w{0,8}["']?\] ?= ?[^\n]{0,60}\b(?:zeros|empty|get_state_buffer)/m
+const makesStep = ({ text }: Situation): boolean => STEPS.test(text) || MAKES_STATE.test(text)
+const OFFLOADED = /offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/
 const ADAPTER = /\blora|\bpeft|unsloth/i
 export const phasePieces = (situation: Situation): readonly Piece[] => [
   GATHERS.test(situation.text) && {
@@ -64,7 +76,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
     text: 'It failed in the validation: run it under torch.no_grad() (Lightning does so by itself), use a smaller validation batch, and keep no outputs on the GPU.',
   },
   makesStep(situation) && {
-    text: 'It failed in the step of the optimizer, when no batch is held any more: use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO).',
+    text: `It failed in the step of the optimizer, when no batch is held any more: ${/[\\/]deepspeed[\\/]/.test(situation.text) && !OFFLOADED.test(situation.text) ? 'keep its state in host memory (zero_optimization: offload_optimizer, device cpu), or split it over more GPUs' : 'use an 8-bit optimizer, or split its state over more GPUs (FSDP, ZeRO)'}.`,
   },
   /_multi_tensor_/.test(situation.text) && {
     text: 'Or give the optimizer foreach=False: its temporary copies then have the size of one tensor, not of all weights (slower).',
@@ -78,7 +90,7 @@ export const phasePieces = (situation: Situation): readonly Piece[] => [
       ]
     : makesOptimizer(situation)
       ? [
-          !/offload_optimizer["']?\s?:\s?\{[^}]{0,80}cpu/.test(situation.text) && {
+          !OFFLOADED.test(situation.text) && {
             text: 'It failed while DeepSpeed made the state of the optimizer, before any batch: keep that in host memory (zero_optimization: offload_optimizer, device cpu).',
           },
           { text: `Or spread it over more GPUs${ADAPTER.test(situation.text) ? '' : ', or train an adapter (LoRA), whose optimizer is small'}.` },
@@ -112,6 +124,21 @@ const lessToGenerate: readonly Piece[] = [
   { text: 'Or keep that cache in host memory, which is slower: model.generate(…, cache_implementation="offloaded") of Transformers 4.44 and newer.' },
   { text: 'Or load the model in 8 or 4 bit, which leaves more of the card to the cache.' },
 ]
+/** github.com/oobabooga/text-generation-webui, its tab Parameters and its flags. */
+const WEBUI = /[\\/]text-generation-webui[\w.-]{0,20}[\\/]/
+const WEBUI_GENERATES = /\bin (?:generate_with_callback|gentask|generate_reply\w{0,10})\b|^Output generated in \d/m
+const lessInTextWebui = ({ text }: Situation): readonly Piece[] => {
+  const context = /^Output generated in [^\n]{0,80}\bcontext (\d{1,7}),/m.exec(text)?.[1]
+  return [
+    {
+      text: `It failed while text was generated${context === undefined ? '' : ` from a context of ${context} tokens`}: lower "Truncate the prompt up to this length" and max_new_tokens in the tab Parameters.`,
+    },
+    !/--load-in-4bit/.test(text) && {
+      text: 'Or start it with the model in 4 bit, or take a GPTQ, EXL2 or GGUF version of the model.',
+      command: 'python server.py --load-in-4bit',
+    },
+  ]
+}
 /** OpenAI's whisper has no batch. */
 const WHISPER = /[\\/]whisper[\\/](?:transcribe|model|decoding|audio|timing)\.py"/
 const lessToTranscribe: readonly Piece[] = [
@@ -133,10 +160,12 @@ export const lessBeforeBatch = (situation: Situation): readonly Piece[] | undefi
       ? lessToEncode(situation)
       : makesOptimizer(situation) || makesStep(situation)
         ? phasePieces(situation)
-        : GENERATES.test(situation.text) && !situation.training
-          ? lessToGenerate
-          : WHISPER.test(situation.text) && !situation.training
-            ? lessToTranscribe
-            : DEMUCS.test(situation.text) && !situation.training
-              ? lessToSeparate
-              : undefined
+        : WEBUI.test(situation.text) && WEBUI_GENERATES.test(situation.text)
+          ? lessInTextWebui(situation)
+          : GENERATES.test(situation.text) && !situation.training
+            ? lessToGenerate
+            : WHISPER.test(situation.text) && !situation.training
+              ? lessToTranscribe
+              : DEMUCS.test(situation.text) && !situation.training
+                ? lessToSeparate
+                : undefined

@@ -34,7 +34,7 @@ export function lessInSglang(situation: Situation, outOf: 'start' | 'cache' | 'm
       text:
         outOf !== 'memory'
           ? `Give weights and KV cache a larger share of the card${share === undefined ? '' : ` (now ${share})`}.`
-          : `Leave more of the card to activations and CUDA graphs${share === undefined ? '' : ` (now ${share})`}.`,
+          : `Let SGLang leave more of the card to activations and CUDA graphs${share === undefined ? '' : ` (now ${share})`}.`,
       command: `--mem-fraction-static ${next.toFixed(2)}`,
     },
     outOf === 'start' &&
