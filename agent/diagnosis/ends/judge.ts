@@ -136,6 +136,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     (known.exitCode ?? 0) !== 0 ||
     known.signal !== undefined ||
     known.oomKilled === true ||
+    (evidence.gaveUp && (known.exitCode ?? 1) !== 0) ||
     signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
   // The program goes on below: the text is about another run, or about what the program got over.
   const stands = found.filter(
