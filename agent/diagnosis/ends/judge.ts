@@ -18,7 +18,7 @@ import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver, whileStopping } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -177,7 +177,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.
-    (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    (whileStopping(sign, evidence) && (known.exitCode ?? 0) === 0) ||
     // A request failed, and its server answered it, or ran until it was closed in good order.
     (sign.type === 'error' && sign.request === true && !endedBadly && Math.max(evidence.closedAt, evidence.answeredAt) > sign.line) ||
     (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||

@@ -72,6 +72,43 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'job_failed',
     {},
   ],
+  [
+    'a process of a pool of Hugging Face datasets that is gone',
+    traceback('RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.'),
+    'worker_died',
+    { exception: 'RuntimeError', frame: 'fit.py:44' },
+  ],
+  [
+    'a folder without the weights',
+    traceback('OSError: Error no file named model.safetensors, or pytorch_model.bin, found in directory out/m7.'),
+    'file_missing',
+    { path: 'out/m7/model.safetensors', frame: 'fit.py:44' },
+  ],
+  [
+    "Slurm's word for a job that Snakemake gave to it",
+    "Error in rule score:\n    message: SLURM-job '7712' failed, SLURM status is: 'TIMEOUT'. For further error details see the cluster/cloud log.\n    jobid: 4",
+    'time_limit',
+    { job_id: 7712 },
+  ],
+  [
+    "torchelastic's events",
+    '{"name": "torchelastic.worker.status.FAILED", "source": "WORKER", "timestamp": 0, "metadata": {"run_id": "none", "global_rank": 3, "state": "FAILED", "agent_restarts": 3}}',
+    'job_failed',
+    {},
+  ],
+  [
+    'a panic in a record of a logger, in the code of a dependency',
+    '2031-02-03T04:05:06.442057Z ERROR fit::logger: PANIC => panicked at C:\\Users\\u\\.cargo\\git\\checkouts\\ops-058c\\5c7f\\src\\server.rs:66:17:\nno such kernel',
+    'aborted',
+    {},
+  ],
+  [
+    'a signal whose name the shell prints right before a multi-line command',
+    "start\n./go.sh: line 6:    12 Floating point exceptionpython - <<'PY'\nimport os\nPY\n",
+    'aborted',
+    { signal: 'SIGFPE', pid: 12 },
+  ],
+  ["a test that prints its exception as Python's repr", "ok test_a\nFAIL test_b KeyError('alpha')", 'python_exception', { exception: 'KeyError' }],
 ])('%s', (_, text, kind, facts) => {
   expect(explained(text)[0]).toMatchObject({ kind, facts })
 })
@@ -85,6 +122,10 @@ describe('ended well', () => {
     [
       'a thread failed, and the program went on speaking',
       `${THREAD}\nOSError: no such endpoint\nloading rows\nbuilding the index\nrows are sorted\nindex is built\nserving`,
+    ],
+    [
+      'what a server was still waiting for when it was told to stop',
+      'INFO:     Shutting down\nINFO:     Finished server process [70]\nERROR:    Traceback (most recent call last):\n  File "/w/life.py", line 13, in receive\n  File "/usr/lib/python3.11/asyncio/queues.py", line 166, in get\nasyncio.exceptions.CancelledError',
     ],
     ['a warning between other lines, without a traceback', 'epoch 1 loss 0.5\nRuntimeWarning: divide by zero\nepoch 2 loss 0.4'],
   ])('%s', (_, text) => {

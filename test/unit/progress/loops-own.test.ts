@@ -30,6 +30,16 @@ test.each<readonly [name: string, lines: readonly string[], wanted: object]>([
     ['[step 200] 1:40<7:30 train/loss/total=12 train/perf/step_time_s=0.505', '[step 300] 2:30<6:40 train/loss/total=11 train/perf/step_time_s=0.495'],
     { step: 300, loss: 11, rate: { value: 0.495, unit: 's/it' }, etaSeconds: 400 },
   ],
+  [
+    'how long many steps took, on a line behind that of the counter, is the rate of what is left',
+    [3, 4].flatMap((at) => [`[proc 0][Train](${at}00/1000) average loss: 0.5${at}`, '[proc 0][Train] 100 steps take 5.5 seconds']),
+    { step: 400, total: 1_000, loss: 0.54, rate: { value: 0.055, unit: 's/it' }, etaSeconds: 33 },
+  ],
+  [
+    'the epoch and how many there are, on lines of their own',
+    [7, 8, 9].flatMap((at) => [`{'epoch': ${at},`, " 'epochs': 30,", ` 'train': {'loss': 0.5${at}, 'lr': 0.05}}`]),
+    { epoch: 9, loss: 0.59 },
+  ],
 ])('%s', (_, lines, wanted) => {
   expect(read(...lines)).toMatchObject(wanted)
 })

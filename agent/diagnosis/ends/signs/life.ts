@@ -126,6 +126,7 @@ export function createLife(): Life {
       const count = counted(line, failedAt)
       if (count === 'on') lastAt = progressAt = number
       if (stoppedAt === 0 && STOPS.test(text)) stoppedAt = number
+      if (stoppedAt > 0 && CLOSED.test(text)) closedAt = number
       if (failedAt === 0) return
       // Of a round it would stand there after each.
       if (ALL_DONE.test(line.text) && !ENDING.test(line.text)) result = number

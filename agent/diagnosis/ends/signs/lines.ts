@@ -133,7 +133,7 @@ const LAST_WORDS =
   /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)|[\w.-]{1,40}\.(?:py|sh|pl|R|jl)(?=: [^\n]{0,200}\b(?:cannot|can't|could not|unable|failed|missing|invalid|unknown|not found|no such|must|refus\w{2,3})\b)): {0,4}(?!\*{3} (?:JOB|STEP) \d)(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
 /** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
 const REPR =
-  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
+  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL|FAIL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
 /** The stack of a program in Go, below its fatal record. */
 const GO_STACK = /^\s{1,8}\S{1,300}\.go:\d{1,6}$|^(?:[\w.-]{1,60}\/){0,6}[\w-]{1,60}\.[\w.()*{}]{1,120}$/
 /** What a launcher adds below the last words of its program. */
