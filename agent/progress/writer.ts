@@ -262,7 +262,7 @@ export function createWriter(): Writer {
       const begun = epoch !== undefined && epoch.at > track.at && epoch.value !== track.epoch
       const total = totalOf(track, planned)
       const own = timeLeft(
-        { ...track, rate: track.rate ?? rate, last: { ...last, ...(total === undefined ? {} : { total }) } },
+        { ...track, ...(rate === undefined ? {} : { rate: track.rate ?? rate }), last: { ...last, ...(total === undefined ? {} : { total }) } },
         epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0),
       )
       const otherStep = looseEta?.step !== undefined && looseEta.step !== last.step

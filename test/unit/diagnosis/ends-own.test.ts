@@ -109,6 +109,18 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     { signal: 'SIGFPE', pid: 12 },
   ],
   ["a test that prints its exception as Python's repr", "ok test_a\nFAIL test_b KeyError('alpha')", 'python_exception', { exception: 'KeyError' }],
+  [
+    'a package that python -m does not find',
+    "/opt/v/bin/python: Error while finding module specification for 'fit.main' (ModuleNotFoundError: No module named 'fit')",
+    'missing_dependency',
+    { module: 'fit' },
+  ],
+  [
+    'what a generator passes on happened within it',
+    'Traceback (most recent call last):\n  File "/w/rows.py", line 3, in rows\n    yield next(it)\nStopIteration\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File "/w/rows.py", line 9, in <module>\n    print(sum(rows(it)))\nRuntimeError: generator raised StopIteration',
+    'python_exception',
+    { exception: 'RuntimeError', frame: 'rows.py:3' },
+  ],
 ])('%s', (_, text, kind, facts) => {
   expect(explained(text)[0]).toMatchObject({ kind, facts })
 })
@@ -124,6 +136,10 @@ describe('ended well', () => {
       `${THREAD}\nOSError: no such endpoint\nloading rows\nbuilding the index\nrows are sorted\nindex is built\nserving`,
     ],
     [
+      'a traceback that a loop prints before it tries again',
+      [1, 2].map((at) => `${traceback('ConnectionError: 503 from the store')}\nretry ${at}/5 in 2 s`).join('\n') + '\nstored: ok\n3 parts are stored',
+    ],
+    [
       'what a server was still waiting for when it was told to stop',
       'INFO:     Shutting down\nINFO:     Finished server process [70]\nERROR:    Traceback (most recent call last):\n  File "/w/life.py", line 13, in receive\n  File "/usr/lib/python3.11/asyncio/queues.py", line 166, in get\nasyncio.exceptions.CancelledError',
     ],
@@ -137,4 +153,14 @@ test('what a mapping has not is quoted, and what to print is not taken for a sec
   const text =
     'Traceback (most recent call last):\n  File "/w/serve.py", line 5, in <module>\n    out = table["stop_token"]\n          ~~~~~^^^^^^^^^^^^^^\nKeyError: \'stop_token\''
   expect(JSON.stringify(explained(text))).toContain('print(list(table))')
+})
+
+test.each([
+  [
+    traceback("ValueError: Some specified arguments are not used by the HfArgumentParser: ['--evaluation_strategy', 'steps']"),
+    '--evaluation_strategy is --eval_strategy',
+  ],
+  [traceback('OSError: [Errno 27] File too large'), 'ulimit -f'],
+])('what to do about %#', (text, wanted) => {
+  expect(JSON.stringify(explained(text)[0]?.remedies)).toContain(wanted)
 })

@@ -114,7 +114,10 @@ const FORMS: readonly Form[] = [
     /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?:(?:cd|source|\.): )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   ],
   ['message', /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/],
-  ['python', /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/],
+  [
+    'python',
+    /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__'|Error while finding module specification for)[^\n]{1,400})/,
+  ],
   ['message', /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output|Stale|Remote I\/O|Transport endpoint) [\w ]{4,40})$/],
   ['library', /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/],
   ['r', /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/],
