@@ -121,6 +121,18 @@ test.each<readonly [name: string, text: string, kind: LogKind, facts: Facts]>([
     'python_exception',
     { exception: 'RuntimeError', frame: 'rows.py:3' },
   ],
+  [
+    'all that a parent knows of the command that it started',
+    traceback("subprocess.CalledProcessError: Command 'make data' returned non-zero exit status 3."),
+    'job_failed',
+    { exception: 'CalledProcessError', exit_code: 3 },
+  ],
+  [
+    'Snakemake, which passes on that a command of a rule failed',
+    'RuleException:\nCalledProcessError in line 7 of /w/rules/fit.smk:\nCommand \'set -euo pipefail;  python fit.py\' returned non-zero exit status 2.\n  File "/w/rules/fit.smk", line 7, in __rule_fit',
+    'job_failed',
+    { exit_code: 2 },
+  ],
 ])('%s', (_, text, kind, facts) => {
   expect(explained(text)[0]).toMatchObject({ kind, facts })
 })

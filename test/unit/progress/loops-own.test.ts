@@ -40,6 +40,18 @@ test.each<readonly [name: string, lines: readonly string[], wanted: object]>([
     [7, 8, 9].flatMap((at) => [`{'epoch': ${at},`, " 'epochs': 30,", ` 'train': {'loss': 0.5${at}, 'lr': 0.05}}`]),
     { epoch: 9, loss: 0.59 },
   ],
+  [
+    'the duration of a step with its unit, beside tokens a second',
+    [4, 5, 6].map(
+      (at) => `time=2031-02-03T04:05:0${at}Z level=INFO msg=done step=10${at} of=4000 loss=2.${at} step_duration=1.2${at}s tokens_per_second=10${at}`,
+    ),
+    { step: 106, loss: 2.6, rate: { value: 1.26, unit: 's/it' } },
+  ],
+  [
+    'time per iteration under its short name',
+    [40, 41, 42].map((at) => `It : ${at}00 / 20000   |   T/It : 0.41 s   |   L1 : 0.8${at}`),
+    { step: 4_200, total: 20_000, rate: { value: 0.41, unit: 's/it' } },
+  ],
 ])('%s', (_, lines, wanted) => {
   expect(read(...lines)).toMatchObject(wanted)
 })
