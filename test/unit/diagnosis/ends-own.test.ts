@@ -155,6 +155,7 @@ describe('ended well', () => {
       'what a server was still waiting for when it was told to stop',
       'INFO:     Shutting down\nINFO:     Finished server process [70]\nERROR:    Traceback (most recent call last):\n  File "/w/life.py", line 13, in receive\n  File "/usr/lib/python3.11/asyncio/queues.py", line 166, in get\nasyncio.exceptions.CancelledError',
     ],
+    ['a script that goes round what it does not find', 'epoch 2 loss 0.4\nconf.py: could not find the table, using the default one'],
     ['a warning between other lines, without a traceback', 'epoch 1 loss 0.5\nRuntimeWarning: divide by zero\nepoch 2 loss 0.4'],
   ])('%s', (_, text) => {
     expect(explained(text)).toEqual([])
