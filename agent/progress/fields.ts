@@ -35,6 +35,8 @@ const LETTER_FIGURE = /[a-z]\d/i
 const PAIRED = /(?<![\w.])(\d[\d,]{0,12}) (epoch|iter|iteration|step|batch|round)(?:e?s)? ?\/ ?(\d[\d,]{0,12})(?: \2(?:e?s)?\b)?/gi
 /** `[00:12<02:25]`: how long it took, how long it will take. */
 const CLOCKS = new RegExp(String.raw`\[\s?(${DURATION})\s?<\s?(${DURATION})\s?\]`, 'g')
+/** The same without brackets. */
+const BARE_CLOCKS = /(?<=\s)(\d{1,3}(?::\d\d){1,2})<(\d{1,3}(?::\d\d){1,2})(?=\s)/g
 const HAS_CLOCKS = /\d\s?<\s?\d/
 /** Of a date the first two parts, in any order: `05/11/24`, `2024/05/11`. */
 const isDay = (first: number, second = Infinity): boolean => (first <= 31 || (first >= 1_900 && first < 2_100)) && second <= 31
@@ -160,7 +162,7 @@ export function fieldsOf(printed: string): readonly Field[] {
   if (!FIGURE.test(printed)) return []
   const pairs = TWO_SIGN.test(printed) ? printed.replace(TWO_BY_TWO, '$1: $3, $2: $4') : printed
   const text = ofOneStep(pointed(unlisted(pairs.replace(REQUESTED, '$1$2$3/$4'))))
-  const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,') : text
+  const timed = HAS_CLOCKS.test(text) ? text.replace(CLOCKS, ', elapsed $1, eta $2,').replace(BARE_CLOCKS, ', elapsed $1, eta $2,') : text
   const parted = LETTER_FIGURE.test(timed) ? timed.replace(GLUED, '$1 ') : timed
   const paired = parted.includes('/') ? parted.replace(PAIRED, '$2 $1/$3') : parted
   const line = (paired.includes('|') ? paired.replace(BARRED, '$1$2/') : paired).replace(BAR, ' | ')

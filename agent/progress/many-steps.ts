@@ -6,7 +6,7 @@ const TIME = String.raw`(\d{1,7}(?:\.\d{1,9})?) ?(ms|s|secs?|seconds|m|min|mins|
 const SIGN = new RegExp(String.raw`\d ${STEPS}\b`)
 /** `of 5000 steps`, `40/5000 steps`: what the counter counts to. */
 const NO_TOTAL = String.raw`(?<!\bof |\btotal |\bmax |\/ ?|[\d.,])`
-const BEFORE = new RegExp(String.raw`(?:(?:last|past|previous) )?${NO_TOTAL}(\d[\d,]{0,8}) ${STEPS}\)?(?: in| took|:| =)+ ?${TIME}`, 'g')
+const BEFORE = new RegExp(String.raw`(?:(?:last|past|previous) )?${NO_TOTAL}(\d[\d,]{0,8}) ${STEPS}\)?(?: in| took| takes?|:| =)+ ?${TIME}`, 'g')
 const BEHIND = new RegExp(String.raw`(?<![\w.])${TIME.replace('(?![\\w/])', '')} ?(?:\/|per|for|over) ?(?:the )?(?:last )?(\d[\d,]{0,8}) ${STEPS}\b`, 'g')
 
 const each = (time: string, count: string, all: string, unit: string): string => {

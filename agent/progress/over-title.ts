@@ -2,7 +2,7 @@
 
 /** Work on data, which nobody would call the training that follows. */
 const WORK =
-  /^\W{0,6}(?:(?:DEBUG|INFO)\W{1,12})?(?:comput|calculat|extract|(?:re-?)?tokeni[sz]|pre-?process|encod|download|convert|cach|index|scann|pars|resiz|resampl|normali[sz]|filter|collect)ing\b[^\d:=|]{0,60}$/i
+  /^\W{0,6}(?:(?:DEBUG|INFO)\W{1,12})?(?:comput|calculat|extract|(?:re-?)?tokeni[sz]|pre-?process|encod|download|convert|cach|index|scann|pars|resiz|resampl|normali[sz]|filter|collect|quanti[sz])ing\b(?: \d{1,6} [a-z])?[^\d:=|]{0,60}$/i
 const UNTITLED = /^\s*(\d{1,3})(?:\.\d+)?%\s?\|/
 
 /** Gives the text of an untitled bar its title. */

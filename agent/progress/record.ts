@@ -280,8 +280,12 @@ function perCounter({ key, value, unit }: Field, fields: readonly Field[]): Role
   return rate === undefined ? undefined : { is: 'rate', rate, weight: 4 }
 }
 
+/** `Data 0.003 (0.003) Batch 2.225 (2.253)`: what waiting for the data and the whole batch took. */
+const isMeter = ({ key, whole, unit, duration, value }: Field): boolean =>
+  /^(?:data|batch|iter|step)$/.test(key) && !whole && unit === undefined && duration === undefined && value > 0
 /** `time_sample: 0.0002, time_step: 0.0036`: among other times that of a step, alone that of a simulation. */
 function amongTimes(field: Field, fields: readonly Field[]): Role | undefined {
+  if (isMeter(field) && field.key !== 'data') return fields.some((other) => isMeter(other) && other.key === 'data') ? tookRole(field.value) : undefined
   if (field.key !== 'time step' || field.whole || field.unit !== undefined || field.value <= 0) return undefined
   return fields.some(({ key }) => key !== 'time step' && key.startsWith('time ')) ? tookRole(field.value) : undefined
 }

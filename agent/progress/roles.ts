@@ -93,6 +93,8 @@ const pairRole = ({ total, unit }: Field): Role | undefined => {
 
 /** So sure that no longer time beside it is the step's: `train_time:11482ms step_avg:90.4ms`. */
 export const MEAN_WEIGHT = 7
+/** `step_time=1.25s`: more than how many tokens that were. */
+const NAMED_WEIGHT = 6
 /** What else takes time than the whole of a step: `generate time`, `sync time`. */
 const PART_TIME =
   /(?:^|\s)(?!(?:step|iter|iteration|batch|update|train|training|tick|total|avg|average|mean|current|cur|last|per|elapsed|the|wall|it|one|each|this)\s)[a-z]\w* (?:time|timing|duration|secs?|seconds|ms)$/
@@ -163,10 +165,10 @@ const lossRole = memo((words): Role | undefined => {
 })
 
 /** The time of one step, known by how it moves. */
-export const tookRole = (seconds: number): Role => ({
+export const tookRole = (seconds: number, weight = 3): Role => ({
   is: 'rate',
   rate: { value: seconds, unit: 's/it', of: 'step', secondsEach: seconds },
-  weight: 3,
+  weight,
   took: true,
 })
 
@@ -192,7 +194,7 @@ export const lossAt = ({ key, whole }: Field): boolean =>
 /** What the words of a name say; of each name once. */
 const saying = memo((words) => ({
   eta: ETA.test(words),
-  elapsed: ELAPSED.test(words) && !/\bper\b/.test(words),
+  elapsed: ELAPSED.test(words) && !/\bper\b|\b(?:step|iter|iteration|batch) duration$/.test(words),
   gradNorm: /\b(?:grad norm|gradnorm|gnorm|gradient norm|total norm)\b/.test(words),
   learningRate: LEARNING_RATE.test(words),
   evaluation: EVALUATION.test(words) && !EPOCH.test(words),
@@ -242,7 +244,9 @@ export function roleOf(field: Field): Role | undefined {
   }
   // llama.cpp's `dt=00:00:51`.
   if (field.duration !== undefined)
-    return /^(?:dt|(?:step|iter|iteration|batch) time|time per (?:step|iter|iteration|batch))$/.test(words) ? tookRole(field.duration) : undefined
+    return /^(?:dt|(?:train )?(?:step|iter|iteration|batch) (?:time|duration)|time per (?:step|iter|iteration|batch))$/.test(words)
+      ? tookRole(field.duration, NAMED_WEIGHT)
+      : undefined
   if (words === 'learn' && !field.whole && field.unit === undefined) return { is: 'loss', weight: 1, part: false, mean: false }
   if (says.gradNorm) return { is: 'gradNorm' }
   if (says.learningRate) return { is: 'learningRate' }

@@ -258,11 +258,11 @@ export function createWriter(): Writer {
       const epochIs = track.epoch !== undefined && (epoch === undefined || epoch.at <= track.at) ? track.epoch : (epoch?.value ?? looseEpoch?.value)
       const epochs = track.epochs ?? epoch?.of ?? looseEpoch?.of
       const pace = track.pace.now()
-      // The epoch of a line that came after the bar has only begun.
-      const begun = epoch !== undefined && epoch.at > track.at
+      // The epoch of a line that came after the bar has only begun, where it is not the one that the bar counted.
+      const begun = epoch !== undefined && epoch.at > track.at && epoch.value !== track.epoch
       const total = totalOf(track, planned)
       const own = timeLeft(
-        { ...track, last: { ...last, ...(total === undefined ? {} : { total }) } },
+        { ...track, ...(rate === undefined ? {} : { rate: track.rate ?? rate }), last: { ...last, ...(total === undefined ? {} : { total }) } },
         epochs === undefined || epochIs === undefined ? 0 : epochs - epochIs + (begun ? 1 : 0),
       )
       const otherStep = looseEta?.step !== undefined && looseEta.step !== last.step

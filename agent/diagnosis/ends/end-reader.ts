@@ -34,6 +34,8 @@ export type EndEvidence = {
   readonly begunAt: number
   /** The last line by which a program says that it ignores a signal. */
   readonly ignoredAt: number
+  /** Its last words are that it gives up. */
+  readonly gaveUp: boolean
   /** The last line that begins as one before a failure did, and the last of any kind that is not about an end. */
   readonly spokeAt: number
   readonly plainAt: number
@@ -215,6 +217,7 @@ export function createEndReader(): EndReader {
         resumedAt: life.resumedAt(),
         begunAt: life.begunAt(),
         ignoredAt: life.ignoredAt(),
+        gaveUp: life.gaveUp(),
         spokeAt: speech.spokeAt(),
         plainAt: speech.plainAt(),
         answeredAt,

@@ -31,7 +31,7 @@ export type ErrorSign = At & {
   readonly weak: boolean
   /** It only passes on another: `ChildFailedError`. */
   readonly wrapper: boolean
-  /** Its traceback begins in a function of the user's, below where a program or a thread begins: a handler printed it. */
+  /** Its traceback begins in a function of the user's, below where a program or a thread begins: a handler printed it. Or only a thread ended by it. */
   readonly caught?: true
   /** A logger's record of a failure stands right above it. */
   readonly logged?: true

@@ -18,7 +18,7 @@ import { gotOver, PARTIAL, warnsOfImport } from './got-over.ts'
 import { signalOfExit } from './signals.ts'
 import { NATIVE } from './signs/native.ts'
 import { TIMED_OUT } from './signs/exits.ts'
-import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver } from './which-counts.ts'
+import { goesOnAfter, loggedAgain, logsOnly, ofFirstRank, orderedAnew, saidBefore, takesOver, whileStopping } from './which-counts.ts'
 
 /** What an engine, a scheduler or the kernel says of the end, beside the log. */
 export type KnownEnd = {
@@ -136,6 +136,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     (known.exitCode ?? 0) !== 0 ||
     known.signal !== undefined ||
     known.oomKilled === true ||
+    (evidence.gaveUp && (known.exitCode ?? 1) !== 0) ||
     signs.some((sign) => sign.at > evidence.aliveAt && sign.type !== 'error' && sign.type !== 'diverged')
   // The program goes on below: the text is about another run, or about what the program got over.
   const stands = found.filter(
@@ -176,7 +177,7 @@ function judge(evidence: EndEvidence, found: readonly Fault[], situationAt: (lin
     // That of the run before, in the log of one that was resumed.
     (sign.type === 'order' && sign.text !== '' && evidence.resumedAt > sign.at && evidence.progressAt > evidence.resumedAt) ||
     // What its workers say while it stops.
-    (evidence.stoppedAt > 0 && sign.at > evidence.stoppedAt && evidence.closedAt > sign.at && (known.exitCode ?? 0) === 0) ||
+    (whileStopping(sign, evidence) && (known.exitCode ?? 0) === 0) ||
     // A request failed, and its server answered it, or ran until it was closed in good order.
     (sign.type === 'error' && sign.request === true && !endedBadly && Math.max(evidence.closedAt, evidence.answeredAt) > sign.line) ||
     (sign.type === 'error' && (evidence.spokeAt > sign.line || (sign.caught === true && evidence.plainAt > sign.line))) ||

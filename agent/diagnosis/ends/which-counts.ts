@@ -90,3 +90,7 @@ export const orderedAnew = (sign: OrderSign, signs: readonly Sign[]): boolean =>
       other.at > sign.at &&
       ((other.facts.job_id ?? sign.facts.job_id) !== sign.facts.job_id || (!sign.sure && other.sure && other.at === sign.at + 1)),
   )
+
+/** Said by a server or its workers between the word that it stops and the word that it closed; what asyncio was still waiting for is cancelled at any time. */
+export const whileStopping = (sign: Sign, { stoppedAt, closedAt }: { readonly stoppedAt: number; readonly closedAt: number }): boolean =>
+  stoppedAt > 0 && sign.at > stoppedAt && closedAt > (sign.type === 'error' && sign.error.name === 'CancelledError' ? stoppedAt : sign.at)

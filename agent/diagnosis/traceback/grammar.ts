@@ -72,7 +72,7 @@ const SAID_TWICE = /^(.{6,}?)\1$/
 export const isMarks = (text: string): boolean => MARKS.test(text) || BORDER.test(text) || REPEATED.test(text)
 const indentOf = (text: string): number => text.length - text.trimStart().length
 
-function raised(text: string): Token | undefined {
+function raised(text: string, open = false): Token | undefined {
   const twice = DOUBLED.test(text)
   const line = text.replace(DOUBLED, '$1')
   const strict = STRICT.exec(line)
@@ -82,7 +82,8 @@ function raised(text: string): Token | undefined {
   if (NO_NAME.test(own) && module === '') return undefined
   // A name alone must look like one: `queue.Empty`, `error: …`, not a word of a sentence.
   if (strict === null && module === '' && !/[A-Z]/.test(own.slice(1)) && !(own === 'error' || own === 'timeout')) return undefined
-  if (WARNING.test(own)) return undefined
+  // Where warnings are errors it ends a traceback as they do.
+  if (WARNING.test(own) && !(open && message !== '' && inner === undefined)) return undefined
   // A line of source that lost its indentation: `handler.close(signal)`.
   if (strict === null && message === '' && !/^[A-Z]/.test(inner?.split('.').at(-1) ?? own) && !/error|timeout/i.test(own)) return undefined
   return {
@@ -171,6 +172,6 @@ export function tokenOf(text: string, open: boolean): Token {
   if (open && HALF_FRAME.test(inside)) return { type: 'half', text: inside }
   if (open && HALF_PATH.test(inside)) return { type: 'half', text: inside }
   if (indentOf(body) > 0 && !gutter) return open ? DETAIL : OTHER
-  const named = raised(inside)
+  const named = raised(inside, open)
   return named !== undefined && (open || (named.type === 'raised' && named.strict)) ? named : OTHER
 }

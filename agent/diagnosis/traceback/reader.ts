@@ -33,6 +33,9 @@ const IGNORED = /--- Logging error ---|Error in (?:atexit|sys)\.|Original except
 const headOf = ({ raw, text, record }: ReadLine): string => (record && raw.endsWith(text) ? raw.slice(0, raw.length - text.length) : '')
 /** What it says itself stands in its message. */
 const ASSERTED = /^\s*(?:-{2,}> ?\d{1,6} {1,40})?(assert [^,"']{3,160})$/
+const IS_WARNING = /Warning$/
+/** What Python prints below a frame: its line, and the marks under it. */
+const SOURCE_LINES = 3
 const NAME_ALONE = /^[A-Z]\w{2,60}$/
 /** vLLM's engine and workers log an exception when they end by it, each line with the prefix: the last one alone tells it too. */
 const ENGINE_ENDS = /\bERROR \d\d-\d\d [\d:.]{8,15} \[(?:core|multiproc_executor)\.py:\d{1,5}\] /
@@ -241,6 +244,8 @@ export function createTracebackReader(): TracebackReader {
       return true
     }
     const frames = current.blocks.at(-1)?.frames.length ?? 0
+    // Another writer's warning, between the frames.
+    if (IS_WARNING.test(token.name) && line.number - current.last > SOURCE_LINES) return other()
     // A lone word below a cut traceback is no exception.
     if (!token.strict && token.message === '' && !NAME_ALONE.test(token.name) && token.module === undefined) return other()
     if (!token.strict && frames === 0) return other()

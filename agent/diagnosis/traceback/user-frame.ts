@@ -36,12 +36,15 @@ export const checkoutOf = (file: string): string | undefined => {
 export const frameName = ({ file, line }: Frame): string => `${file.replace(/^.*[\\/]/, '')}:${line ?? '?'}`
 
 const isSame = (one: Block['raised'], other: Block['raised']): boolean => one !== undefined && one.name === other?.name && one.message === other.message
+/** Python's own word for what was raised within: the place is there. */
+const FROM_WITHIN = /^(?:coroutine|(?:async )?generator) raised Stop/
 
 /** The deepest frame of the user's own: of the block that says what ended the program, else of its neighbours, the nearest first. */
 export function userFrame(blocks: readonly Block[], from: Block | undefined): Frame | undefined {
   let at = from === undefined ? blocks.length - 1 : blocks.indexOf(from)
   // An exception that is its own cause comes from another process, where the frames are.
-  while (at > 0 && blocks[at]?.link === 'cause' && isSame(blocks[at]?.raised, blocks[at - 1]?.raised)) at -= 1
+  while (at > 0 && blocks[at]?.link === 'cause' && (isSame(blocks[at]?.raised, blocks[at - 1]?.raised) || FROM_WITHIN.test(blocks[at]?.raised?.message ?? '')))
+    at -= 1
   const order = [
     at,
     ...blocks

@@ -63,6 +63,14 @@ function loneTime([first, second]: readonly Field[], out: Figures): void {
 /** ` * Average accuracy 0.70; Average loss 0.73`: what a validation came to, below the lines that count. */
 const STARRED = /^\s{0,8}\* (?!.{0,60}train)/i
 
+/** `'epoch': 27`, `'epochs': 30` on lines of their own: the second is how many there are. */
+function epochsBeside(fields: readonly Field[], out: Figures, epochIsNamed: boolean): void {
+  const [only] = fields
+  if (!epochIsNamed || fields.length !== 1 || only?.key !== 'epochs' || only.total !== undefined || out.epoch !== only.value) return
+  delete out.epoch
+  out.epochs = only.value
+}
+
 /** What an optimizer of settings tries: `and parameters: {'batch': 4, …}`. */
 const SETTINGS = /\b(?:params|parameters|config|hparams)\b:? ?\{[^}]{0,2000}\}/g
 /** `eval/reward:`, `hard_loss_metric=0.2` name a figure. */
@@ -184,6 +192,7 @@ function createReader(): (line: Line) => Read | undefined {
   let last = ''
   /** The last line that counted had a loss. */
   let ownLoss = false
+  let epochIsNamed = false
   const readOne = ({ text: line, at }: Line): Observation | undefined => {
     // A second handler or rank prints the same again; a loss that is none counts each time.
     if (line === last && !NOT_FINITE.test(line)) return undefined
@@ -212,6 +221,8 @@ function createReader(): (line: Line) => Read | undefined {
     trainEpoch(fields, figures)
     shortEpoch(fields, figures)
     namedAlone(fields, figures)
+    epochIsNamed ||= fields.some(({ key }) => key === 'epoch')
+    epochsBeside(fields, figures, epochIsNamed)
     summary(fields, figures)
     loneTime(fields, figures)
     const risen = counts ? learned?.risen : undefined

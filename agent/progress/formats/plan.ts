@@ -10,7 +10,7 @@ const NAMED = new RegExp(
   'i',
 )
 const WORDED = new RegExp(
-  String.raw`\b(?:train(?:ing)?|fine-?tun(?:e|ing)|running|will run|optimi[sz]ing)\b[^\n\d]{0,24}?(?:\d{1,6} epochs?,? ?(?:\(|and )?)?(\d[\d,]{0,12}) (?:total |training |optimi[sz]ation |gradient )?${STEPS}\b(?! ?(?:per|/|in|took|ago|so far|left|done|remain))`,
+  String.raw`\b(?:train(?:ing)?|fine-?tun(?:e|ing)|running|will run|optimi[sz]ing)\b[^\n\d]{0,24}?(?:\d{1,6} epochs?,? ?(?:\(|and )?)?(\d[\d,]{0,12}) (?:total |training |optimi[sz]ation |gradient )?${STEPS}\b(?! ?(?:per|/|in|took|takes?|ago|so far|left|done|remain))`,
   'i',
 )
 /** `Starting training..., iters: 1000`. */

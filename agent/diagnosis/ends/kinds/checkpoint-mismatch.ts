@@ -181,7 +181,7 @@ export const checkpointMismatch: EndKind = {
       () => ({ pattern: 'keys' }),
     ),
     says(
-      /size mismatch for \w[\w.]{0,200}|copying a param with shape|Requested shape: \([\d, ]{1,80}\) is not compatible with the stored shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
+      /size mismatch for \w[\w.]{0,200}|Size mismatch between saved torch\.Size|copying a param with shape|Requested shape: \([\d, ]{1,80}\) is not compatible with the stored shape|(?:parameter|weight|tensor) \S{1,120} has shape .{1,60} (?:but|expected)/,
       WEIGHT.message + 0.2,
       () => ({ pattern: 'sizes' }),
     ),

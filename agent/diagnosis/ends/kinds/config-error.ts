@@ -51,7 +51,7 @@ export const configError: EndKind = {
       return { weight: WEIGHT.message, facts: pathOf(message) }
     },
     // The exception that caused it says more, where the text has it.
-    says(/^Error locating target '/, WEIGHT.exception + 0.5),
+    says(/^(?:Error in call to target '[^'\n]{1,200}':\s{0,4}\w{3,60}\(["'])?Error locating target '/, WEIGHT.exception + 0.5),
     // Of Julia and Ruby any wrong argument of a call.
     ({ name, module }) => (name === 'ArgumentError' && module === 'argparse' ? { weight: WEIGHT.exception } : undefined),
     raises(
@@ -61,7 +61,7 @@ export const configError: EndKind = {
     // Slurm's commands, on a machine that is not set up for a cluster.
     says(/^Could not establish a configuration source/, WEIGHT.message),
     says(
-      /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
+      /^(?:Invalid value for|Missing (?:option|argument|parameter|command)\b|No such (?:option|command)\b|Got unexpected extra argument)|unrecognized arguments|Some specified arguments are not used by|the following arguments are required|invalid choice: |Could not override|Key '[^'\n]{1,80}' (?:is )?not in struct|[Ff]ields? [`'][\w.]{1,80}[`'] (?:is|are) not valid for \w|Primary config (?:module|directory|file)|validation errors? for \w/,
       WEIGHT.message,
       ({ input }) => pathOf(input),
     ),

@@ -43,6 +43,12 @@ export const fileMissing: EndKind = {
     raises(/^NoSuchKey$/),
     // transformers, of a folder that is there
     says(/^(?:\/|~|\.{1,2}\/|[A-Za-z]:[\\/])[^\s'",]{1,300} does not appear to have (?:a file|files) named/, WEIGHT.message + 0.5, ofModel),
+    // transformers, of a folder without the weights
+    says(
+      /^Error no files? named ([\w.-]{1,100}\w),? (?:or [^\n]{1,200}?,? )?found in directory (\S{1,300}?)\.?$/m,
+      WEIGHT.message + 0.5,
+      ([, file = '', folder = '']) => ({ path: `${folder.replace(/\/$/, '')}/${file}` }),
+    ),
     // Kaldi
     says(/^Error opening input stream (?!-$)(?:["']?)([\w./-]{2,300})/, WEIGHT.exception + 0.5, ([, path]) => (path === undefined ? {} : { path })),
     // libsndfile, which does not say what the system said

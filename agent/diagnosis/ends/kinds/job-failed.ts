@@ -36,6 +36,8 @@ const MPI = /\bMPI_A(?:BORT|bort)\b|\bmpi(?:run|exec)\b/
 const ENDED_STEP = /\*{3} STEP \d[^\n]{0,160} CANCELLED AT |\*{3} STEP \d[^\n]{0,80} FAILED \(/
 const TORCHRUN = /torchrun|torch[./]distributed|elastic/
 
+/** Of Python's subprocess, and of Snakemake, which passes it on. */
+const OF_COMMAND = /^(?:CalledProcessError: [^]{1,6000}returned non-zero\s{1,3}exit status \d|RuleException:\s{1,4}CalledProcessError in line \d)/
 /** SageMaker's reason, where it is no more than a code or a command. */
 const OF_SAGEMAKER = /\bFailed\.? Reason: AlgorithmError: (?:Exit Code: \d|ExecuteUserScriptError:\s)/
 
@@ -43,16 +45,19 @@ export const jobFailed: EndKind = {
   kind: 'job_failed',
   stage: 'last',
   severity: 'critical',
-  claims: ({ name, message }) =>
-    // torchrun's own, whose table is not in the text.
-    name === 'ChildFailedError' && message.trim() === ''
+  claims: ({ name, message, full }) =>
+    // All that a parent knows of the program that it started.
+    OF_COMMAND.test(`${name}: ${full}`)
       ? { weight: WEIGHT.words }
-      : // What a client says of a job that ran elsewhere.
-        OF_SAGEMAKER.test(message)
-        ? { weight: WEIGHT.exception + 0.25 }
-        : name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name)
-          ? { weight: WEIGHT.words / 4 }
-          : undefined,
+      : // torchrun's own, whose table is not in the text.
+        name === 'ChildFailedError' && message.trim() === ''
+        ? { weight: WEIGHT.words }
+        : // What a client says of a job that ran elsewhere.
+          OF_SAGEMAKER.test(message)
+          ? { weight: WEIGHT.exception + 0.25 }
+          : name !== undefined && /^(?:message|shell|library|python|Error)$/.test(name)
+            ? { weight: WEIGHT.words / 4 }
+            : undefined,
   title: ({ facts: { exit_code: code, reason } }) =>
     `The job failed${code === undefined ? (reason === undefined ? '' : `: ${reason}`) : ` with exit code ${code}`}`,
   verdict: (told) => {

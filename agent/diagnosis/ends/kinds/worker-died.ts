@@ -45,7 +45,7 @@ export const workerDied: EndKind = {
       return { ...(pid === undefined ? {} : { pid: Number(pid) }), ...(signal === undefined ? {} : { signal: signal === 'Killed' ? 'SIGKILL' : 'SIGTERM' }) }
     }),
     says(
-      /(?:worker|actor|engine|process|child|subprocess|rank|replica)\b.{0,80}\b(?:died unexpectedly|has died|is dead|exited unexpectedly|terminated (?:unexpectedly|abruptly)|was unexpectedly terminated|crashed unexpectedly|unexpectedly exited)|terminated abruptly while the future/i,
+      /(?:worker|actor|engine|process|child|subprocess|rank|replica)\b.{0,80}\b(?:died unexpectedly|has died|is dead|exited unexpectedly|terminated (?:unexpectedly|abruptly)|was unexpectedly terminated|crashed unexpectedly|unexpectedly exited)|\bsubprocess(?:es)? has abruptly died\b|terminated abruptly while the future/i,
       WEIGHT.message,
       (match) => {
         const signal = /\{?(SIG[A-Z]{2,6})\(-\d{1,2}\)/.exec(match.input)?.[1]

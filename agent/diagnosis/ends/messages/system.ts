@@ -80,6 +80,16 @@ export const SYSTEM: readonly Known[] = [
     ],
   },
   {
+    // write(2): the limit of the process, or the largest file that the file system takes.
+    pattern: /\[Errno 27\] File too large/,
+    title: 'A file grew beyond the largest size that is allowed',
+    says: 'The limit is that of the process (ulimit -f) or that of the file system.',
+    remedies: () => [
+      { text: 'See the limit where the job starts; if it is unlimited, the file system sets it.', command: 'ulimit -f; df -hT .' },
+      { text: 'Raise it before the job starts (ulimit -f unlimited, up to the hard limit), or write several smaller files.' },
+    ],
+  },
+  {
     pattern: /basic_ios::clear(?:: iostream error)?\b/,
     when: ({ error }) => /failure|^terminate$/.test(error?.name ?? ''),
     says: 'A file could not be opened, read or written.',

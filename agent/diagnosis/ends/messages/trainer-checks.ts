@@ -1,6 +1,7 @@
 // What trainers and loaders of models refuse at their start: settings that exclude each other, samples without the columns of the model, a model that does not fit.
 import { printTorch } from '../../faults/remedies/environment.ts'
 import { INFERENCE } from '../../situation/programs.ts'
+import { newerName } from '../python-packages.ts'
 import { only, type Known } from './message.ts'
 import { ofRows, type Row } from './rows.ts'
 
@@ -74,7 +75,27 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
+/** `['--evaluation_strategy', 'steps']`: the options, without their values. */
+const optionsIn = (list: string): readonly string[] => [...list.matchAll(/['"]--([A-Za-z][\w-]{0,60})(?:=[^'"]{0,200})?['"]/g)].map(([, name = '']) => name)
+
 export const TRAINER_CHECKS: readonly Known[] = [
+  {
+    pattern: /Some specified arguments are not used by the HfArgumentParser: \[([^\]\n]{2,600})\]/,
+    title: ([, list = '']) => {
+      const [first] = optionsIn(list)
+      return first === undefined ? 'The script does not take all of its arguments' : `The script takes no --${first}`
+    },
+    remedies: ([, list = ''], { situation }) => [
+      ...optionsIn(list).map((name) => {
+        const now = newerName(name.replaceAll('-', '_'), 'TrainingArguments')
+        return (
+          now !== undefined && { text: `In newer releases of Transformers --${name} is ${/^\w+$/.test(now) ? `--${now}` : now}: change it in the command.` }
+        )
+      }),
+      { text: 'Correct these arguments, or leave them out; see which the script takes.', command: `python ${situation.subject.script ?? '<SCRIPT>'} --help` },
+      { text: 'Where they were right for the release that the script was written for, install that one.', command: 'python -m pip show transformers' },
+    ],
+  },
   {
     // accelerate/accelerator.py: is_bf16_available()
     pattern: /bf16 mixed precision requires PyTorch >= 1\.10 and a supported device/,

@@ -90,7 +90,7 @@ export function missingKey(key: string, told: EndTold): readonly Piece[] {
       text:
         mapping === undefined
           ? `Print the keys that are there before that line; ${key} is not among them (columns of a data set, names of a checkpoint, a variable of the environment).`
-          : `${mapping} has no ${key}: print(list(${mapping})) in that place shows what it has, and the line that fills it what it should have.`,
+          : `${mapping} has no ${key}. print(list(${mapping})) in that place shows what it has, and the line that fills it what it should have.`,
     },
     calledFrom(told),
   ]

@@ -11,6 +11,8 @@ const ENTRY = /^<|^_?(?:wrap|bootstrap|start|run_|worker_loop)/
 const WORKFLOW = /[\\/]ComfyUI[\\/](?:[\w.-]{1,40}[\\/])?execution\.py$/i
 /** A program of the system, as its services are: within one of its functions it reports what it caught. */
 const PROGRAM = /[\\/]s?bin[\\/][\w.-]{1,60}$/
+/** Of a thread besides the main one, which goes on. */
+const OF_THREAD = /^Exception in thread \S.{0,200}:$/
 /** Above a traceback that is cut off stands whatever came before: transformers warns of long texts. */
 const WARNED = /^Token indices sequence length|\w{0,40}Warning: /
 /** vLLM's engine quotes what a worker failed with: v1/executor/multiproc_executor.py. */
@@ -88,9 +90,8 @@ export function errorOf(traceback: Traceback, textOf: (line: number) => string):
     traceback.headed &&
     traceback.writer === '' &&
     outermost !== undefined &&
-    (isUserFrame(outermost) || PROGRAM.test(outermost.file)) &&
-    !ENTRY.test(outermost.name ?? '<module>') &&
-    !WORKFLOW.test(outermost.file)
+    (OF_THREAD.test(traceback.lead) ||
+      ((isUserFrame(outermost) || PROGRAM.test(outermost.file)) && !ENTRY.test(outermost.name ?? '<module>') && !WORKFLOW.test(outermost.file)))
   const error: ErrorSeen = { ...partOf(block), causes: causesOf(blocks, block) }
   // A debugger prints the message above the frames.
   const seen =

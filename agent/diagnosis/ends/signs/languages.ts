@@ -124,7 +124,7 @@ export const LANGUAGES: readonly Language[] = [
   // Rust
   {
     aborts: true,
-    head: /(?:thread '[^']{1,80}' (?:\(\d{1,10}\) )?|^)panicked at (?:'(?<message>[^\n]{0,400})'[,:] )?(?<file>(?:[A-Za-z]:)?[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
+    head: /(?:thread '[^']{1,80}' (?:\(\d{1,10}\) )?|\bPANIC => |^)panicked at (?:'(?<message>[^\n]{0,400})'[,:] )?(?<file>(?:[A-Za-z]:)?[^\s:']{1,200}):(?<line>\d{1,6})(?::\d{1,6})?:?$/,
     name: 'panic',
     message: /^(?<message>\S.*)$/,
   },

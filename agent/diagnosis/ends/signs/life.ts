@@ -6,7 +6,7 @@ const STEP =
   /(?:\b|_)(?:step|iter(?:ation)?|epoch)s?\b.{0,40}\d.{0,200}\bloss\w{0,12}['"]?\s{0,3}[:=]?\s{0,3}['"]?\d|['"]?loss['"]?: ?['"]?\d[\d.e+-]{0,20}['"]?,/i
 const REQUEST = /"(?:GET|POST|PUT|HEAD) \S{1,300} HTTP\/\d(?:\.\d)?" (?:20[014]|304)\b|\[GIN\] .{10,40}\| 200 \|.{0,80} POST {1,8}"\/(?:api\/[cge]|v1\/)/
 const GOOD_END =
-  /^PASS(?:ED)?\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|(?<!n't )\bexits? successfully\b|[Tt]raining (?:is )?(?:completed?|finished|done)\b|\bexit(?:ed)?(?: with)?(?: code:?| status)? 0\b|\bexit (?:code|status) of \S{1,40}: 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?<!\babort.{1,60})(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:test|check)s? passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\b[Ss]uccessfully completed|\bwill be retried\b| -- Execution is retried \(|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s/
+  /^PASS(?:ED)?\b|\bPASSED {2,}\[ {0,2}\d{1,3}%\]|^=+ (?!.{0,200}\b(?:failed|errors?)\b).{0,40}\b\d{1,6} passed\b|^test result: ok\.|^ok {2}\t|^OK(?: \([\w =,]{1,80}\))?$|(?<!n't )\bexits? successfully\b|[Tt]raining (?:is )?(?:completed?|finished|done)\b|\bexit(?:ed)?(?: with)?(?: code:?| status)? 0\b|\bexit (?:code|status) of \S{1,40}: 0$|^[Aa]ll done\b|'train_runtime'|Application startup complete|(?<!\babort.{1,60})(?:complet|finish)ed successfully|Finished a trial|`?Trainer\.fit`? stopped|\b[Ee]arly stopping\b(?! patience)|\b(?:self-?)?(?:test|check)s? passed\b(?!.{0,40}\b(?:fail|err))|\bworker group successfully finished\b|WorkerState\.SUCCEEDED|\breturn code 0\b|\bas SUCCESS\b|\b[Ss]uccessfully completed|\bwill be retried\b| -- Execution is retried \(|\b[1-9]\d{0,3}(?:\/\d{1,4})? (?:retries|attempts|tries) (?:remaining|left)\b|\b[Tt]rial \S{1,60} (?:completed|finished)\b|^Succeeded {1,8}: [1-9]|\btraining in \d[\d.]{0,12} s|^Optimizer stripped from \S|\b[Rr]etry(?:ing)?\b(?=[^\n]{0,60}\b(\d{1,3}) ?(?:\/|of) ?(?!\1\b)\d{1,3}\b)/
 /** What is printed while a program ends: of launchers, loggers of experiments, clean-up. */
 const ENDING =
   /wandb|kill|exit|terminat|shut|clos|clean|stopp|abort|fail|error|crash|exception|traceback|elastic|slurm|srun|raylet|signal|sync|upload|leaked|teardown|destroy|cancel|finaliz|flush|retry|warn|output dir|died|dead|lost|unreachable|disconnect|dump|gave up|fatal|emergency/i
@@ -18,9 +18,11 @@ const RUNS_AGAIN =
   /\bresuming normal operations\b|\bready (?:to accept|for) connections\b|\bstart worker process(?:es)?\b|\b[Ss]erver (?:has )?(?:re)?started\b/
 /** The result that a program prints last; before other lines it is one of many. */
 const RESULT =
-  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|\b(\d{1,9}) (?:of|\/) \1 \w{2,20}$|^\d{1,9} \w{2,20} (?!passed)\w{2,12}, \d{1,9} (?:failed|skipped|errors?|broken|dropped)$|^(?:accuracy|pass@\d{1,3}|top-?[15]|bleu|rouge-?\w{0,4}|f1|map|wer|cer|auc|throughput)\b[^\n]{0,60}\d|^(?:wrote|exported) \S{1,200}\.\w{2,8}$|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
+  /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|\b(\d{1,9}) (?:of|\/) \1 \w{2,20}$|^\d{1,9} \w{2,20} (?!passed)\w{2,12}, \d{1,9} (?:failed|skipped|errors?|broken|dropped)$|^(?:accuracy|pass@\d{1,3}|top-?[15]|bleu|rouge-?\w{0,4}|f1|map|wer|cer|auc|throughput)\b[^\n]{0,60}\d|^(?:wrote|exported) \S{1,200}\.(?!log$|err$|out$)\w{2,8}$|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
 /** All of what it counted: `chunk 4/4 processed`. */
 const ALL_DONE = /\b([2-9]|\d{2,9}) ?(?:of|\/) ?\1 \w{2,20}$/
+/** Last words of a program that ends of what it reported above. */
+const GIVES_UP = /\b(?:giving up|gave up|bailing out|aborting|cannot (?:continue|go on)|can(?:'|no)t recover)[.!]{0,3}$/i
 /** What a program counts while it works. */
 const WORK =
   /\b(?:\w{0,10}steps?|iter\w{0,10}|epochs?|batch|samples?|records?|items?|shards?|seeds?|trials?|lr|loss|acc|scores?|rewards?|processed|requests?|files?|frames?|images?|tokens?|rounds?|episodes?|folds?|tasks?|chunks?|rows?)\b/i
@@ -62,6 +64,8 @@ export type Life = {
   readonly ignoredAt: () => number
   /** Of the last line with which a run of its own began. */
   readonly begunAt: () => number
+  /** Its last words are that it gives up. */
+  readonly gaveUp: () => boolean
 }
 
 export function createLife(): Life {
@@ -71,6 +75,7 @@ export function createLife(): Life {
   let resumedAt = 0
   let begunAt = 0
   let ignoredAt = 0
+  let gaveUpAt = 0
   let bar: string | undefined
   let progressAt = 0
   /** The first move of a bar since the program failed: tqdm draws a bar once more where it closes. */
@@ -121,6 +126,7 @@ export function createLife(): Life {
       const count = counted(line, failedAt)
       if (count === 'on') lastAt = progressAt = number
       if (stoppedAt === 0 && STOPS.test(text)) stoppedAt = number
+      if (stoppedAt > 0 && CLOSED.test(text)) closedAt = number
       if (failedAt === 0) return
       // Of a round it would stand there after each.
       if (ALL_DONE.test(line.text) && !ENDING.test(line.text)) result = number
@@ -129,6 +135,7 @@ export function createLife(): Life {
       if (RESUMES.test(text)) resumedAt = number
       if (BEGINS.test(line.text)) begunAt = number
       if (IGNORES.test(line.text)) ignoredAt = number
+      if (GIVES_UP.test(line.text)) gaveUpAt = number
       if (GOOD_END.test(text) || (text.includes('oss') && !text.includes('%|') && STEP.test(text) && !/\bnan\b/i.test(text))) lastAt = progressAt = number
       if (REQUEST.test(text)) lastAt = number
       const record = line.record ? line.level === 'info' || line.level === 'debug' || (line.level === undefined && PLAIN_RECORD.test(text)) : false
@@ -140,6 +147,7 @@ export function createLife(): Life {
     stoppedAt: () => stoppedAt,
     resumedAt: () => resumedAt,
     begunAt: () => begunAt,
+    gaveUp: () => gaveUpAt > 0 && gaveUpAt === last,
     ignoredAt: () => ignoredAt,
   }
 }

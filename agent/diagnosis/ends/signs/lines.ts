@@ -114,7 +114,10 @@ const FORMS: readonly Form[] = [
     /^(?:-?(?:\/\S{1,60}\/)?(?:ba|z|da|k|a)?sh: (?:line \d{1,6}: |\d{1,6}: )?|\S{1,200}: line \d{1,6}: )(?:(?:cd|source|\.): )?(?<message>[^\n:]{1,300}: (?:No such file or directory|Permission denied|cannot execute[^\n]{0,80}|Is a directory|Exec format error))$/,
   ],
   ['message', /^(?<message>ssh: (?:connect to host|Could not resolve hostname) [^\n]{1,300})$/],
-  ['python', /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__')[^\n]{1,400})/],
+  [
+    'python',
+    /^\S{0,200}python[\d.]{0,5}: (?<message>(?:can't open file|No module named|can't find '__main__'|Error while finding module specification for)[^\n]{1,400})/,
+  ],
   ['message', /^[\w./-]{1,80}: (?<message>[^\n]{1,300}: (?:Input\/output|Stale|Remote I\/O|Transport endpoint) [\w ]{4,40})$/],
   ['library', /(?<message>version [`'][A-Z]{3,8}_[\d.]{1,12}' not found[^\n]{0,200})/],
   ['r', /^Error in (?:library|loadNamespace|require)\([^\n]{1,100}(?<message>there is no package called .{1,80})/],
@@ -130,16 +133,16 @@ const SYSTEM_WORDS =
   /^(?<message>[\w./-]{1,160}: (?:[^\n]{1,300}: )?(?:Permission denied|Operation not permitted|Exec format error|Text file busy|Read-only file system)|(?:[^\n:]{1,120}: )?[\w./-]{1,160}\.\w{1,5}: No such file or directory|(?:[^\n:]{1,120}: )?(?:open|l?stat|read|mkdir|chdir|fork\/exec) \S{1,300}: (?:no such file or directory|permission denied|is a directory|not a directory|no space left on device)|[^\n]{1,300}: bad interpreter: [^\n]{4,60}|\w+(?: \w+){0,3} failed!|Exiting because [^\n]{4,200})$/
 /** What git answers to a program that only asks which commit it runs is left out. */
 const LAST_WORDS =
-  /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)): {0,4}(?!\*{3} (?:JOB|STEP) \d)(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
+  /^(?!fatal: (?:not a git repository|detected dubious ownership|No names found|no tag exactly matches|ambiguous argument|bad revision|No such remote))(?:(?:fatal|FATAL|Fatal|error|Error|ERROR|CRITICAL)(?: error)?|[\w.-]{1,40}: (?:fatal|error|FATAL|ERROR)|[\w.-]{1,40}\.(?:py|sh|pl|R|jl)(?=: (?![^\n]{0,200}(?:[Ww]arn|[Ss]kip|[Ii]gnor|[Cc]ontinu|fall(?:ing|s)? back|\busing\b|default))[^\n]{0,200}\b(?:cannot|can't|could not|unable|failed|missing|invalid|unknown|not found|no such|must|refus\w{2,3})\b)): {0,4}(?!\*{3} (?:JOB|STEP) \d)(?=[^\n]{0,80}[^\W\d_]{2})(?<message>\S[^\n]{2,600})$/
 /** An exception as repr() writes it, behind words that say a failure: `Training failed: ValueError('…')`. */
 const REPR =
-  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
+  /^(?![^\n]{0,200}(?:[Ww]arn|WARN|[Ss]kip|[Ii]gnor|fall(?:ing|s)? back|[Cc]ontinu))[^\n]{0,300}(?:[Ff]ailed|[Cc]rashed|[Aa]borted|[Ee]rror|[Ee]xception|ERROR|FATAL|FAIL)\b[^\n]{0,200}?[ :](?:[\w.]{1,80}\.)?(?<exception>[A-Z]\w{2,80}(?:Error|Exception|Exit))\((?:"(?<message>[^\n]{1,400})"|'(?<quoted>[^\n]{1,400})'),?\)\.?$/
 /** The stack of a program in Go, below its fatal record. */
 const GO_STACK = /^\s{1,8}\S{1,300}\.go:\d{1,6}$|^(?:[\w.-]{1,60}\/){0,6}[\w-]{1,60}\.[\w.()*{}]{1,120}$/
 /** What a launcher adds below the last words of its program. */
 const LAUNCHER = /^(?:srun|slurmstepd\S{0,60}|g?make(?:\[\d{1,3}\])?|mpi(?:run|exec)): |\bProcess completed with exit code \d|^exit status \d{1,3}$/
 const MAY =
-  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|unction was called|\] died$/
+  /rror|ERROR|enforce fail|not found|o such|locating|Key '|onfig |^In '|ust specify|mandatory|ermission|can't |cannot |nable to|\bmust |ailed to conn|put\/output|Stale |imed out|xec|unknown|nvalid|nrecognized|issing|FATAL|CRITICAL|CUDA failure|atal|\[E |validation error|^E\d{4}|override|Is a dir|ernel |not in struct|FAILED|^ssh: |peration not|Text file|ead-only|unbound|not set|failed|has been shut|peer process has|because |\.lua:\d|are unknown: |^"\S+"$|ommand not|recognized as|内部或外部|项识别为|falsch geschrieben|reconnu en|executing job with|modulefile|unction was called|\] died$/
 /** pip, uv and conda, which indent what a build said. */
 const INSTALLER =
   /^[\s×│╰├─▶>]{0,16}(?:ERROR: |error: |Error: )?(?<message>Failed to (?:download and )?build `[^\n]{1,120}|Could not find a version that satisfies [^\n]{1,20000}|No matching distribution found for [^\n]{1,300}|Package '[^'\n]{1,80}' requires a different Python[^\n]{1,200}|\S{3,200}\.whl is not a supported wheel[^\n]{0,80}|No solution found when resolving dependencies[^\n]{0,300}|externally-managed-environment|ResolutionImpossible[^\n]{0,80}|Cannot install [^\n]{1,300} because these package versions have conflicting dependencies|Cannot uninstall [^\n]{1,300}|THESE PACKAGES DO NOT MATCH THE HASHES[^\n]{0,80}|[^\n]{1,200} does not appear to be a Python project[^\n]{0,120}|(?:Microsoft Visual C\+\+ 14|error in \S{1,60} setup command: )[^\n]{1,200}|invalid command 'bdist_wheel'|Compatibility with CMake < 3\.5[^\n]{0,80}|<urlopen error [^\n]{1,200}|Extra build requirement [^\n]{1,200}|\S{0,200}meson\.build:\d{1,5}:\d{1,4}: ERROR: [^\n]{1,300}|(?:PackagesNotFoundError|LibMambaUnsatisfiableError|UnsatisfiableError|ResolvePackageNotFound)\b[^\n]{0,300})/

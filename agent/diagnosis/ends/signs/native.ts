@@ -144,7 +144,7 @@ export function createNativeReader(): NativeReader {
           frame:
             test !== undefined
               ? test.frame
-              : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry[\\/]src|[\\/]rustc[\\/]/.test(place.file)
+              : place !== undefined && !/\.(?:cc|cpp|c|h|hpp|cu)$/.test(place.file) && !/registry[\\/]src|\.cargo[\\/]git|[\\/]rustc[\\/]/.test(place.file)
                 ? place
                 : undefined,
           file: '',

@@ -10,6 +10,7 @@ export type OrderRule = {
   readonly worded?: true
 }
 
+const jobOf = ([, job]: RegExpExecArray): Facts => ({ job_id: Number(job) })
 const lostNode = (): Facts => ({ pattern: 'node_failed' })
 
 export const PLATFORM_RULES: readonly OrderRule[] = [
@@ -31,6 +32,10 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
     kind: 'time_limit',
   },
   { pattern: /^State: PREEMPTED\b/, kind: 'preempted' },
+  // Snakemake, of a job that it gave to Slurm
+  { pattern: /\bSLURM-job '(\d{1,12})' failed, SLURM status is: '(?:TIMEOUT|DEADLINE)'/, kind: 'time_limit', facts: jobOf },
+  { pattern: /\bSLURM-job '(\d{1,12})' failed, SLURM status is: 'PREEMPTED'/, kind: 'preempted', facts: jobOf },
+  { pattern: /\bSLURM-job '(\d{1,12})' failed, SLURM status is: 'CANCELLED/, kind: 'cancelled', facts: jobOf },
   { pattern: /^State: NODE_FAIL\b/, kind: 'job_killed', facts: lostNode },
   { pattern: /^State: CANCELLED\b/, kind: 'cancelled' },
   {
@@ -54,4 +59,4 @@ export const PLATFORM_RULES: readonly OrderRule[] = [
 
 /** Without any of these none of the rules holds. */
 export const PLATFORM_MAY =
-  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?(?:ed|ation signal)|Aborted by|condor_rm|was stopped|^State: |Too long|terminated|reempted|evicted|lost comm|reconnection failed|shutdown signal|Taint|pod deleted/
+  /imed out|timeout|longer than|execution time|Exceeded|exceeded |time limit|ancell?(?:ed|ation signal)|Aborted by|condor_rm|was stopped|^State: |SLURM status|Too long|terminated|reempted|evicted|lost comm|reconnection failed|shutdown signal|Taint|pod deleted/

@@ -14,7 +14,7 @@ const FORMS: readonly (readonly [by: SignalSign['by'], patterns: readonly RegExp
     'shell',
     [
       // bash: line 1: 2746 Killed   python train.py, also behind a bar without a line break
-      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})\\b`),
+      new RegExp(`: line \\d{1,6}: {1,8}(?<pid>\\d{1,10}) (?:Done\\b.{0,80}\\| )?(?<signal>${NAME})`),
       // [1]+  Killed, [1]    18472 segmentation fault (core dumped), zsh: killed
       new RegExp(`^\\[\\d{1,4}\\][+-]? {1,8}(?:(?<pid>\\d{1,10}) )? {0,4}(?<signal>${NAME}|killed|bus error|abort)\\b`),
       /^(?:zsh|fish|sh|bash|dash|ksh|-bash): (?<signal>killed|segmentation fault|bus error|abort|IOT instruction|illegal hardware instruction|terminated)\b/i,
