@@ -42,14 +42,14 @@ const filled = (start: string, filler: string, length: number): string => start 
 /** More than what is judged of a line: a quadratic pattern takes seconds for it, a sound one a millisecond. `npm run test:long` takes four times as much. */
 const LENGTH = rounds({ full: 4, quick: 1 }) * LINE_LIMIT
 
-describe.each(FAMILIES.map((family) => ({ id: family.id, family })))('$id', ({ family }) => {
+describe.each(FAMILIES.map((family, place) => ({ id: family.id, family, place })))('$id', ({ family, place }) => {
   test('the longest lines take no more than their length, whatever repeats in them', () => {
     const slow = family.literals.flatMap((literal, at) => {
       const word = literal.replaceAll('\n', '')
       // What is looked for in the lines around is the same for each literal of a family.
       const beside = at === 0 || IS_LONG ? LENGTH : 64
       return unbounded(
-        [...(at === 0 ? FILLERS : part(FILLERS, at, 6)), word, `${word} `, word.slice(0, -1)].map((filler) => {
+        [...(at === 0 ? part(FILLERS, place, 2) : part(FILLERS, place + at, 8)), word, `${word} `, word.slice(0, -1)].map((filler) => {
           const lines = [filled('', filler, 64), filled(`${word} `, filler, LENGTH), filled('', filler, beside)]
           const situations = createSituations()
           return [`${JSON.stringify(word)} + ${JSON.stringify(filler)}`, () => void family.recognise(lines, 1, () => situations.at(lines, 1, 1))]
