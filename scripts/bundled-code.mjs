@@ -26,14 +26,12 @@ function commitOf() {
 const LOADS_MORE = { 'node:http': /^(?:WebSocket|CloseEvent|MessageEvent)$/, 'node:crypto': /^(?:webcrypto|subtle|getRandomValues)$/ }
 const withoutWhatLoadsMore = {
   name: 'without-what-loads-more',
-  resolveId: { filter: { id: /^node:(?:http|crypto)$/ }, handler: (id) => `\0${id}` },
-  load: {
-    filter: { id: /^\0node:/ },
-    handler: (id) => {
-      const builtin = id.slice(1)
-      const names = Object.keys(process.getBuiltinModule(builtin)).filter((name) => !LOADS_MORE[builtin].test(name) && name !== 'default')
-      return `const builtin = process.getBuiltinModule('${builtin}')\nexport default builtin\nexport const { ${names.join(', ')} } = builtin\n`
-    },
+  resolveId: (id) => (id in LOADS_MORE ? `\0${id}` : undefined),
+  load: (id) => {
+    const builtin = id.slice(1)
+    if (!(builtin in LOADS_MORE)) return undefined
+    const names = Object.keys(process.getBuiltinModule(builtin)).filter((name) => !LOADS_MORE[builtin].test(name) && name !== 'default')
+    return `const builtin = process.getBuiltinModule('${builtin}')\nexport default builtin\nexport const { ${names.join(', ')} } = builtin\n`
   },
 }
 

@@ -34,7 +34,7 @@ export type EndEvidence = {
   readonly begunAt: number
   /** The last line by which a program says that it ignores a signal. */
   readonly ignoredAt: number
-  /** Its last words are that it gives up. */
+  /** Its last line says that it gives up. */
   readonly gaveUp: boolean
   /** The last line that begins as one before a failure did, and the last of any kind that is not about an end. */
   readonly spokeAt: number

@@ -28,7 +28,7 @@ const elsewhere = ({ message, text, at }: Seen): boolean =>
   /illegal memory access/.test(message) ||
   (/terminated with exception: CUDA error/.test(message) && !/NCCL error/.test(message)) ||
   (/\/dev\/shm|nccl-shm-|No space left/.test(around(text, at, 0, 4)) && !/attaching to shared memory/.test(around(text, at, 0, 4))) ||
-  // What PyTorch makes of it stands below.
+  // PyTorch's own message follows it.
   (/unhandled system error|ncclSystemError/.test(message) && NO_SEGMENT.test(around(text, at, 6, 0)))
 
 const KERNEL_FAULT = /illegal memory access|illegal instruction|misaligned address|device-side assert|unspecified launch failure/

@@ -70,7 +70,7 @@ rows('libraries and packages', [
   [
     "an image's own Python that its user may not read",
     '$ docker run --user 1001 registry.example/serve:2\n/usr/bin/serve: error while loading shared libraries: libpython3.11.so.1.0: cannot open shared object file: No such file or directory',
-    /lies in the image[^]*without --user/,
+    /is in the image[^]*without --user/,
     /apt-get|sysconfig/,
   ],
   [

@@ -127,7 +127,7 @@ export const LIBRARIES: readonly Known[] = [
     remedies: ([, version], { situation }) => [
       RUN.test(situation.text) && {
         text: /\b(?:docker|podman) run [^\n]{0,200}?(?:--user|-u)[ =]/.test(situation.text)
-          ? 'It lies in the image, likely in a folder that only root may read: see whether it starts without --user, and take a release of the image that runs as other users.'
+          ? 'The file is in the image, likely in a folder that only root may read: see whether it starts without --user, and take a release of the image that runs as other users.'
           : 'The image should bring it: take another release of the image, or repair it where it is built.',
       },
       !RUN.test(situation.text) && {

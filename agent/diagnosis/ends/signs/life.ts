@@ -21,7 +21,7 @@ const RESULT =
   /^best\b[^\n\d]{0,40}\d|^(?:final|test|eval\w{0,8}|overall|mean|average)\b[^\n\d]{0,40}\b(?:acc|score|auc|map|f1|iou|bleu|loss|perplexity|reward|mse|rmse|mae)\w{0,10}\b[^\n\d]{0,20}\d|\b\d{1,9} ?(?:of|\/) ?\d{1,9} \w{2,20} (?:completed|succeeded|finished|done|processed)\b|\b(\d{1,9}) (?:of|\/) \1 \w{2,20}$|^\d{1,9} \w{2,20} (?!passed)\w{2,12}, \d{1,9} (?:failed|skipped|errors?|broken|dropped)$|^(?:accuracy|pass@\d{1,3}|top-?[15]|bleu|rouge-?\w{0,4}|f1|map|wer|cer|auc|throughput)\b[^\n]{0,60}\d|^(?:wrote|exported) \S{1,200}\.(?!log$|err$|out$)\w{2,8}$|^all [\w ]{2,40} (?:processed|completed?|done|finished|succeeded)\b|^(?:results?|metrics|outputs?) (?:were )?(?:written|saved) to \S/i
 /** All of what it counted: `chunk 4/4 processed`. */
 const ALL_DONE = /\b([2-9]|\d{2,9}) ?(?:of|\/) ?\1 \w{2,20}$/
-/** Last words of a program that ends of what it reported above. */
+/** The last line of a program that ends because of what it reported above. */
 const GIVES_UP = /\b(?:giving up|gave up|bailing out|aborting|cannot (?:continue|go on)|can(?:'|no)t recover)[.!]{0,3}$/i
 /** What a program counts while it works. */
 const WORK =
@@ -64,7 +64,7 @@ export type Life = {
   readonly ignoredAt: () => number
   /** Of the last line with which a run of its own began. */
   readonly begunAt: () => number
-  /** Its last words are that it gives up. */
+  /** Its last line says that it gives up. */
   readonly gaveUp: () => boolean
 }
 

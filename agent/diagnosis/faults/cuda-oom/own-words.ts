@@ -99,7 +99,7 @@ export const cudaOomOwnWords = memoryFamily(
       who: 'hashcat',
       remedies: (situation) => [
         { text: 'Let it keep less in flight: a lower workload profile.', command: '-w 1' },
-        { text: 'Split the list of hashes or the rules into parts, and run one after another; hashes and bitmaps lie in GPU memory as a whole.' },
+        { text: 'Split the list of hashes or the rules into parts, and run one after another; hashes and bitmaps are kept in GPU memory as a whole.' },
         whoHolds(situation),
       ],
     },

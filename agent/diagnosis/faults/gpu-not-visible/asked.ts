@@ -20,6 +20,10 @@ const FOR_CPU =
   /\btorch\.__version__ = '?[\d.]{1,12}\+cpu\b|\btorch\.version\.cuda = None|>>> (?:print\()?torch\.version\.cuda\)?\s*\n(?:None\b|>>>)|^torch\s{1,20}[\d.]{1,12}\+cpu\b/m
 const CPU_VERSION = /\b\d\.\d{1,2}\.\d\+cpu\b/
 const forCpu = ({ situation }: Matched): boolean => FOR_CPU.test(situation().text) || CONDA_CPU.test(situation().text)
+function cpuVersion({ situation }: Matched): string {
+  const version = CPU_VERSION.exec(situation().text)?.[0]
+  return version === undefined ? '' : ` (${version})`
+}
 /** The CUDA that PyTorch was built for, by the answer or the end of its version: `+cu121` is 12.1. */
 function builtFor({ situation }: Matched): string | undefined {
   const [, told, major, minor] = /\btorch\.version\.cuda = '?(\d{1,2}\.\d)|\btorch\.__version__ = '?[\d.]{1,12}\+cu(\d{2})(\d)\b/.exec(situation().text) ?? []
@@ -42,7 +46,7 @@ export const askedRules: readonly Rule[] = [
     title: (matched) => (forCpu(matched) ? 'A build without CUDA' : 'PyTorch sees no GPU'),
     verdict: (matched) =>
       forCpu(matched)
-        ? `The PyTorch that is installed${CPU_VERSION.exec(matched.situation().text)?.[0].replace(/^/, ' (').concat(')') ?? ''} is a build for the CPU only, so it cannot see any GPU.`
+        ? `The PyTorch that is installed${cpuVersion(matched)} is a build for the CPU only, so it cannot see any GPU.`
         : builtFor(matched) === undefined
           ? 'PyTorch sees no GPU: it is a build for the CPU, the driver does not answer here, or no GPU was given to this container or process.'
           : `PyTorch, which was built for CUDA ${builtFor(matched)}, sees no GPU: the driver does not answer here${knowsIt(matched) ? '' : ' or is too old for that'}, or no GPU was given to this container or process.`,

@@ -1,4 +1,4 @@
-// Programs of the sciences, told by their words in the text: what takes the memory there is no batch of a model's inputs.
+// Programs of the sciences, recognised by their words in the text: the memory there goes to something other than a batch of a model's inputs.
 import type { Situation } from '../../../situation/situation.ts'
 import type { Piece } from '../../remedies/plan.ts'
 

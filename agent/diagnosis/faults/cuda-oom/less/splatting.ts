@@ -21,5 +21,5 @@ export function lessInSplatting({ text }: Situation): readonly Piece[] {
         text: 'Let it make fewer Gaussians: a higher threshold for new ones, and an earlier end.',
         command: '--densify_grad_threshold 0.0004 --densify_until_iter 10000',
       }
-  return READS_IMAGES.test(text) ? [onHost, small, { text: 'Or leave photographs out: each lies in memory as a whole.' }] : [small, fewer, onHost]
+  return READS_IMAGES.test(text) ? [onHost, small, { text: 'Or leave photographs out: each is kept in memory as a whole.' }] : [small, fewer, onHost]
 }
