@@ -139,43 +139,27 @@ const blank = () => ({
   hasMoved: false,
 })
 
+/** What may be known of a job beside its id, name and kind; one that is forgotten here does not compile. */
+const OPTIONAL: Record<Exclude<keyof JobIdentity, 'job_id' | 'job' | 'kind'>, true> = {
+  user: true,
+  uid: true,
+  namespace: true,
+  container: true,
+  container_id: true,
+  image: true,
+  slurm_job: true,
+  account: true,
+  partition: true,
+  time_limit_seconds: true,
+  gpus_requested: true,
+  unit: true,
+  pid: true,
+  command: true,
+}
+
 function identityOf(run: Run): JobIdentity {
-  const {
-    job_id,
-    job,
-    kind,
-    user,
-    uid,
-    namespace,
-    container,
-    container_id,
-    image,
-    slurm_job,
-    account,
-    partition,
-    time_limit_seconds,
-    gpus_requested,
-    unit,
-    pid,
-    command,
-  } = run
-  const optional = {
-    user,
-    uid,
-    namespace,
-    container,
-    container_id,
-    image,
-    slurm_job,
-    account,
-    partition,
-    time_limit_seconds,
-    gpus_requested,
-    unit,
-    pid,
-    command,
-  }
-  return { job_id, job, kind, ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) }
+  const known = Object.entries(run).filter(([key, value]) => key in OPTIONAL && value !== undefined)
+  return { job_id: run.job_id, job: run.job, kind: run.kind, ...Object.fromEntries(known) }
 }
 
 export function signalSent(run: LiveRun, sent: SentSignal): void {
