@@ -1,6 +1,7 @@
 // Programs that are cloned and run as they are, and what is added to them: whose code failed, and how it is updated. Their user can correct a setting, not the code.
+import type { Facts } from '../../model/facts.ts'
 import type { Piece } from '../faults/remedies/plan.ts'
-import { isUserFrame } from '../traceback/user-frame.ts'
+import { applicationFrame, frameName, isUserFrame } from '../traceback/user-frame.ts'
 import type { EndTold } from './end-kind.ts'
 import { packageOf } from './python-packages.ts'
 
@@ -64,11 +65,17 @@ export function libraryOf({ error }: EndTold): Failed | undefined {
       }
 }
 
+/** Where the application failed; advice asks for the user's own place alone. */
+export function placeIn({ error }: EndTold): Facts {
+  const frame = error === undefined ? undefined : applicationFrame(error.frames)
+  return frame === undefined ? {} : { frame: frameName(frame) }
+}
+
 /** Whose code failed; undefined where it was the user's own, or a library alone. */
 export function applicationOf({ error, situation }: EndTold): Failed | undefined {
   // A program that it started failed, or a file of the user's is in another encoding.
   if (error === undefined || error.name === 'CalledProcessError' || error.name === 'UnicodeDecodeError') return undefined
-  // What stands below the user's own code, if there is any.
+  // What is below the user's own code, if there is any.
   const frames = error.frames.slice(error.frames.findLastIndex(isUserFrame) + 1)
   const added = frames.toReversed().flatMap(({ file }) => ADDED.exec(file) ?? [])
   if (added.length >= 3) {

@@ -8,7 +8,7 @@ import { known as present } from '../faults/parts/window.ts'
 import { plan } from '../faults/remedies/plan.ts'
 import { isQuoted, isWarned } from '../reported.ts'
 import type { Situation } from '../situation/situation.ts'
-import { applicationOf, libraryOf } from './applications.ts'
+import { applicationOf, libraryOf, placeIn } from './applications.ts'
 import { beforeOf, candidateOf, END_OF, PLACE, SIGNAL_OF, type Candidate } from './candidates.ts'
 import { classify } from './classify.ts'
 import { isPanic, place, type EndTold } from './end-kind.ts'
@@ -253,7 +253,7 @@ function explained({ place, end, sign }: Candidate, fatal: readonly Fault[]): bo
   return !(onlyNccl && (end.kind === 'segfault' || end.kind === 'bus_error' || end.kind === 'job_killed'))
 }
 
-/** Two signs may stand in one line. */
+/** Two signs may be in one line. */
 const linesOf = (signs: readonly Sign[]): Fault['evidence'] =>
   [...new Map(signs.flatMap(({ at, text, ...one }) => (text === '' ? [] : [[one.type === 'error' ? one.line : at, text] as const])))].map(([line, text]) => ({
     line,
@@ -291,7 +291,7 @@ function faultOf({ sign, end, facts }: Candidate, rest: readonly Sign[], signs: 
     severity: request && end.kind === 'python_exception' ? 'warning' : end.severity,
     title: known?.title === undefined ? end.title(told) : `${known.title}${place(told)}`,
     verdict: known?.says === undefined ? end.verdict(told) : `${untilQuoted(end.verdict(told), told)} ${known.says}`,
-    facts: all,
+    facts: declared({ ...placeIn(told), ...all }, end.kind),
     remedies: plan(known?.remedies ?? theirs?.first ?? end.remedies(told), theirs?.next),
     evidence: linesOf(shown),
   }

@@ -21,6 +21,12 @@ const APPLICATION =
 export const isUserFrame = ({ file, line }: Frame): boolean =>
   line !== undefined && ![LIBRARY, STANDARD, GENERATED, SOURCE_TREE, LAUNCHER, APPLICATION].some((pattern) => pattern.test(file))
 
+/** The deepest place in such a program: where only its own code ran, that is where it failed. */
+export const applicationFrame = (frames: readonly Frame[]): Frame | undefined =>
+  frames.findLast(
+    ({ file, line }) => line !== undefined && APPLICATION.test(file) && ![LIBRARY, STANDARD, GENERATED, LAUNCHER].some((pattern) => pattern.test(file)),
+  )
+
 /** Packages that people clone and install in place: a frame there may be the user's own change, so it stays the user's; what it refuses may be the caller's fault. */
 const CHECKED_OUT =
   'transformers|diffusers|accelerate|peft|trl|deepspeed|ultralytics|detectron2|mmcv|mmdet|mmengine|timm|pytorch_lightning|unsloth|xformers|bitsandbytes|keras|jax|flax'

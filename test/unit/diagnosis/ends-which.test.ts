@@ -147,3 +147,19 @@ describe('a command that fails again and again', () => {
     expect(faultsOf("Error: Command '['gh', 'issue', 'close', '7']' returned non-zero exit status 1.")[0]?.kind).toBe('job_failed')
   })
 })
+
+test.each([
+  ['only the code of an application that is run as it is: its deepest place', 'fooocus.py', '/srv/Fooocus/modules/worker.py', 'worker.py:41'],
+  ['a package that is installed, too: none', 'x.py', '/venv/lib/python3.11/site-packages/gradio/blocks.py', undefined],
+])('%s', (_, script, file, frame) => {
+  const [first] = faultsOf(
+    'Traceback (most recent call last):',
+    `  File "/venv/lib/python3.11/site-packages/${script}", line 3, in run`,
+    '    work()',
+    `  File "${file}", line 41, in work`,
+    '    return sizes[name]',
+    "KeyError: 'large'",
+  )
+  expect(first?.facts).toMatchObject({ exception: 'KeyError' })
+  expect(first?.facts['frame']).toBe(frame)
+})
